@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from rbdc.errors import OptionError
 from rbdc.functions.scalar_types import Precision
-from rbdc.model.formats.contacts import CONTACTS, ContactOption
+from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
 from rbdc.model.options import ModelOptions
 from rbdc.native.toolchain import March
 from rbdc.option_fields import (
@@ -125,6 +125,12 @@ class BuildOptions(ModelOptions):
         "--loop",
         recorded=Recorded.UNLESS_DEFAULT,
     )
+    loops: Option[tuple[str, ...] | None] = Option(
+        LOOPS,
+        None,
+        "Closed loops with forces, or clusters of one degree of freedom in the coordinate of their motor.",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
     contact_frame: Option[ContactFrame] = Option(
         choice(ContactFrame),
         ContactFrame.LOCAL,
@@ -226,6 +232,7 @@ class BuildArguments(TypedDict, total=False):
     payload: str | Sequence[str]
     fext_frame: Literal["local", "world"]
     contacts: Any
+    loops: str | Sequence[str] | None
     contact_frame: Literal["local", "local-world-aligned"]
     name: str | None
     functions: str | Sequence[str] | None
@@ -247,6 +254,7 @@ _OF_MODEL = (
     *options_of(ModelOptions),
     "snap",
     "contacts",
+    "loops",
     "contact_frame",
     "fext_frame",
     "parameters",
@@ -278,7 +286,7 @@ def with_options(function: Documented) -> Documented:
     return function
 
 
-READING = (*options_of(ModelOptions), "snap", "contacts")
+READING = (*options_of(ModelOptions), "snap", "contacts", "loops")
 """The names of those that bear on how a description is read."""
 
 

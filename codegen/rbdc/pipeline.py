@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from os import PathLike, cpu_count, fspath
@@ -121,8 +121,9 @@ def read(description: Description, options: BuildOptions) -> Model:
     else:
         model = Model.from_file(resolve(description), snap=options.snap, **options.of_model())
     model = replace(model, world_forces=options.fext_frame == "world")
-    if options.contacts or model.contacts:
-        model = _settled(with_contacts(model, options.contacts))
+    model = with_contacts(model, options.contacts)
+    if model.contacts or model.curved or options.loops is not None:
+        model = _settled(model, options.loops)
     if options.contact_frame is ContactFrame.LOCAL_WORLD_ALIGNED:
         model = world_aligned(model)
     if model.contacts and model.world_forces:
@@ -143,10 +144,10 @@ def read(description: Description, options: BuildOptions) -> Model:
     return with_rows(model, options.parameters, options.payloads)
 
 
-def _settled(model: Model) -> Model:
-    from rbdc.analysis.mobility import with_independent_loops
+def _settled(model: Model, motors: Sequence[str] | None) -> Model:
+    from rbdc.analysis.clusters import settled
 
-    return with_independent_loops(model)
+    return settled(model, motors)
 
 
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
@@ -190,7 +191,7 @@ class _Job:
                     model.drive_terms,
                     model.friction_width,
                     model.parameters,
-                    model.contacts,
+                    (model.contacts, model.clusters),
                     model.description_hash,
                 )
             ),

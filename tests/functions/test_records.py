@@ -16,6 +16,7 @@ from rbdc.functions.record import ALONE, PRESETS, SECOND, Requirement
 from rbdc.functions.references import reference_of, references_of
 from rbdc.planning.loops.forms import FORMS
 from rbdc.planning.policy import WORTH_FOLLOWING
+from tests.laws.test_curved_mimic import curved_tree
 from tests.support_contacts import on_feet
 
 SOURCE = Path(__file__).parents[2] / "codegen" / "rbdc"
@@ -149,6 +150,6 @@ def test_followers_have_the_methods_of_their_leaders() -> None:
 
 
 def test_each_requirement_is_that_of_a_function() -> None:
-    functions = {**known(), **functions_of(on_feet())}
+    functions = {**known(), **functions_of(on_feet()), **functions_of(curved_tree("coupled"))}
     for requirement in Requirement:
         assert any(requirement in function.requires for function in functions.values()), requirement

@@ -28,7 +28,7 @@ from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_col
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Body, Coupling, Limits, Model
+from rbdc.model import WORLD, Body, Limits, Model
 from rbdc.model.joints import FreeFlyer
 from rbdc.spatial import (
     Force,
@@ -54,7 +54,7 @@ def on_free_root(model: Model) -> Model:
     bodies = [root]
     for body in model.bodies:
         follow = body.coupling
-        shifted = None if follow is None else Coupling(follow.leader + 1, follow.multiplier, follow.offset)
+        shifted = None if follow is None else replace(follow, leader=follow.leader + 1)
         own = replace(
             body, parent=body.parent + 1, index_q=body.index_q + ROOT.nq, index_v=body.index_v + ROOT.nv
         )

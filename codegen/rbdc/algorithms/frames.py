@@ -8,7 +8,13 @@ frame's placement in the world, which turns LOCAL into WORLD (X acts on the colu
 
 from __future__ import annotations
 
-from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import (
+    bent_columns,
+    joint_accelerations,
+    joint_positions,
+    joint_velocities,
+    reduce_columns,
+)
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import OptionError
@@ -65,12 +71,25 @@ def frame_matrix(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
     """(6, nv) from the columns of the bodies that carry a frame; zero for the others, summed over coupled
     joints.
     """
+    return reduce_columns(model, _over_tree(model, columns))
+
+
+def with_bends(model: Model, v: Scalars, matrix: Matrix, columns: dict[int, list[Motion]]) -> Matrix:
+    """The matrix plus J dG/dt at v, J by its columns, where joints follow others along curves."""
+    if not model.curved:
+        return matrix
+    bends = bent_columns(model, v, _over_tree(model, columns))
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(matrix, bends, strict=True)]
+
+
+def _over_tree(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
+    """(6, degrees of freedom of the full tree)."""
     rows: Matrix = zeros(6, 0)
     for index, body in enumerate(model.bodies):
         own = columns.get(index, [Motion.zero()] * body.joint.nv)
         entries = transposed([column.scalars() for column in own])
         rows = [row + more for row, more in zip(rows, entries, strict=True)]
-    return reduce_columns(model, rows)
+    return rows
 
 
 def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
@@ -101,7 +120,8 @@ def frame_jacobian_time_derivative(
         carrying = carrying + steps[index]
         seen = _as_seen(carrying, relative[index], reference)
         made[index] = [express(seen.cross(s), world, reference) for s in columns[index]]
-    return frame_matrix(model, made)
+    whole = {index: [express(s, world, reference) for s in own] for index, own in columns.items()}
+    return with_bends(model, v, frame_matrix(model, made), whole)
 
 
 def _as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
@@ -121,8 +141,9 @@ def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str
     rates = joint_velocities(model, v)
     steps = {index: motion_sum(own, rates[index]) for index, own in columns.items()}
     drift, above = Motion.zero(), Motion.zero()
+    bends = joint_accelerations(model, v, [0.0] * model.nv)
     for index in reversed(columns):
-        drift = drift + above.cross(steps[index])
+        drift = drift + motion_sum(columns[index], bends[index]) + above.cross(steps[index])
         above = above + steps[index]
     if reference == "LOCAL_WORLD_ALIGNED":
         drift = drift - Motion(above.linear, Vector3.zero()).cross(above)
@@ -136,7 +157,7 @@ def frame_acceleration(
     s over the joints between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
     """
     columns, world = frame_columns(model, q, frame)
-    rates, rate_derivatives = joint_velocities(model, v), joint_velocities(model, a)
+    rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
     acceleration, below = Motion.zero(), Motion.zero()
     for index, own in columns.items():
         step = Motion.zero()

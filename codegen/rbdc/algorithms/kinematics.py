@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
@@ -67,3 +68,15 @@ def homogeneous(placement: Placement) -> list[Scalar]:
         0.0,
         1.0,
     ]
+
+
+def expand(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> tuple[list[Scalar], list[Scalar]]:
+    """Configuration and velocity of the whole tree, followers included, body by body. Test: dual numbers; the
+    loops of clusters are closed there.
+    """
+    found = [joint_positions(model, q), joint_velocities(model, v)]
+    for index, body in enumerate(model.bodies):
+        own = [x for each in found for x in each[index]]
+        trace(body.name, "coordinates of the joint and their rates", f"joint{index}", own)
+    place, rate = ([x for own in each for x in own] for each in found)
+    return place, rate

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rbdc.algorithms.reference.centroidal import total_mass
+from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.errors import SingularModelError
@@ -31,7 +32,9 @@ def singular_joints(model: Model) -> list[str]:
     rng, involved = np.random.default_rng(0), set[str]()
     for _ in range(_SAMPLES):
         q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.5, 1.5, model.nv)])
-        inertia = np.array(crba(model, [float(x) for x in q]), dtype=float)
+        for body in (model.bodies[cluster.leader] for cluster in model.clusters):
+            q[body.index_q] = float(np.clip(q[body.index_q], body.limits.lower, body.limits.upper))
+        inertia = np.array(bound(crba)(model, [float(x) for x in q]), dtype=float)
         scale = np.sqrt(np.maximum(np.diag(inertia), 0.0))
         if np.all(scale > 0.0):
             values, vectors = np.linalg.eigh(inertia / np.outer(scale, scale))
@@ -63,6 +66,11 @@ def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -
     return [name for name in names if name not in left_out], list(dict.fromkeys(left_out.values()))
 
 
+def _bent_joints(model: Model) -> str:
+    names = [f'"{shown(model.bodies[k].joint_name)}"' for k in model.curves]
+    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+
+
 def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
     """Functions that are not defined for the model, why, and what would mend it."""
     forward_dynamics = requiring(Requirement.REGULAR_INERTIA, model)
@@ -71,6 +79,10 @@ def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[st
         listed = ", ".join(f'"{shown(joint)}"' for joint in joints[:6]) + (", ..." if len(joints) > 6 else "")
         why = f"the joint-space inertia is singular in every configuration (joints {listed})"
         yield forward_dynamics, why, "give mass to the links that these joints carry"
+    if model.curved:
+        why = f"joints follow others along curves ({_bent_joints(model)})"
+        cure = "leave out --loops reduce" if model.clusters else "build with --mimic independent"
+        yield requiring(Requirement.STRAIGHT_COUPLINGS, model), why, cure
     if total_mass(model) == 0.0:
         yield requiring(Requirement.MASS, model), "no link has mass", "give some an <inertial>"
     elif total_mass(model, with_base=False) == 0.0:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
+from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
 from rbdc.analysis.constants import Constant, NamedModel, check, named
 from rbdc.analysis.lagrange import Derivation, Polynomial, Pose, Vector
@@ -131,10 +132,12 @@ def _regressor(model: Model, seed: int) -> Array:
     rng = np.random.default_rng(seed)
     size = PARAMETERS_PER_BODY * model.njoints
     count = 10 + 2 * size // model.nv
-    free = np.full(model.nq, np.inf)
-    q = np.array([random_configuration(rng, model.draws(), -free, free) for _ in range(count)])
+    lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
+    for body in (model.bodies[cluster.leader] for cluster in model.clusters):
+        lower[body.index_q], upper[body.index_q] = body.limits.lower, body.limits.upper
+    q = np.array([random_configuration(rng, model.draws(), lower, upper) for _ in range(count)])
     v, a = rng.standard_normal((2, count, model.nv))
-    rows = regressor_by_forces(model, list(q.T), list(v.T), list(a.T))
+    rows = regressor_by_forces(at_configuration(model, list(q.T)), list(q.T), list(v.T), list(a.T))
     entries = [np.broadcast_to(np.asarray(x, float), (count,)) for row in rows for x in row]
     return np.stack(entries).reshape(model.nv, size, count).transpose(2, 0, 1).reshape(-1, size)
 

@@ -72,6 +72,8 @@ def show_contacts(model: Model) -> None:
 
 def _joint(model: Model, body: Body) -> dict[str, Any]:
     follow = body.coupling
+    looped = any(body is model.bodies[k] for cluster in model.clusters for k in cluster.followers)
+    law = [] if follow is None or looped else [follow.multiplier, follow.offset, *follow.higher]
     return {
         "name": body.joint_name,
         "kind": body.joint.kind,
@@ -89,9 +91,7 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
         "stiffness": body.stiffness,
         "spring_rest": body.spring_rest,
         "mass": body.inertia.mass,
-        "follows": None
-        if follow is None
-        else [model.bodies[follow.leader].joint_name, follow.multiplier, follow.offset],
+        "follows": None if follow is None else [model.bodies[follow.leader].joint_name, *law],
     }
 
 

@@ -15,7 +15,7 @@ from rbdc.functions.contacts import contacts
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
-from rbdc.functions.evaluation import Differentiated, OnJointSpace
+from rbdc.functions.evaluation import Differentiated, Evaluate, JointSpace, OnJointSpace, OwnFrames, on_model
 from rbdc.functions.inputs import inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
@@ -41,6 +41,8 @@ def functions_of(model: Model) -> dict[str, Function]:
         functions = [_in_world(function) for function in functions]
     if model.parameters:
         functions = [_parametric(model, function) for function in functions]
+    if model.curved:
+        functions = [_along_curves(function) for function in functions]
     derived = [(f, f.differential.first) for f in functions if f.differential and f.differential.derived]
     functions += [_derivatives_of(model, function, name) for function, name in derived]
     return {function.name: function for function in functions}
@@ -67,12 +69,38 @@ def _parametric(model: Model, function: Function) -> Function:
     return replace(function, declaration=replace(declaration, inputs=inputs), policy=policy)
 
 
+def _along_curves(function: Function) -> Function:
+    """The function where joints follow others along curves: straight-line code, with no limbs in lanes."""
+    policy = replace(function.policy, rolled={}, windows="", leader=None)
+    if function.along_curves is None:
+        requires = function.requires | {Requirement.STRAIGHT_COUPLINGS}
+        return replace(function, policy=policy, requires=requires)
+    references = function.references
+    if function.along_curves:
+        references = {"dual numbers": f"couplings:{function.name}"}
+    return replace(
+        function,
+        methods={name: _one_by_one(m) for name, m in (function.along_curves or function.methods).items()},
+        references=references,
+        to_solve=None,
+        policy=policy,
+    )
+
+
+def _one_by_one(method: Evaluate) -> Evaluate:
+    """A method without its form for limbs in lanes."""
+    if isinstance(method, OwnFrames):
+        return on_model(method.algorithm)
+    return OnJointSpace(method.algorithm) if isinstance(method, JointSpace) else method
+
+
 def _derivatives_of(model: Model, function: Function, name: str) -> Function:
     """The record of the derivatives of a function, by the name that its `differential` has for them."""
     declaration = function.declaration
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
     words = ", ".join(f"{p.name}{' (in the tangent space)' if p.configuration else ''}" for p in by)
     method, algorithm = next(iter(function.methods.items()))
+    twice = {Requirement.STRAIGHT_COUPLINGS} if model.curved and function.along_curves else set()
     return replace(
         function,
         declaration=FunctionDeclaration(
@@ -88,6 +116,7 @@ def _derivatives_of(model: Model, function: Function, name: str) -> Function:
         comparison=Comparison(checks_only=True),
         differential=None,
         differentiated=True,
+        requires=function.requires | twice,
     )
 
 

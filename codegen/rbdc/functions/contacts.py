@@ -54,6 +54,7 @@ def contacts(model: Model) -> list[Function]:
         *_centroidal(model),
         *_projections(model),
     ]
+    functions = [replace(function, along_curves=None) for function in functions]
     return [*map(_along_the_world, functions)] if model.world_aligned else functions
 
 

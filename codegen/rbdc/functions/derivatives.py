@@ -19,9 +19,11 @@ from rbdc.algorithms.derivatives.vjp import (
     aba_adjoint_by_factors,
     rnea_adjoint,
 )
+from rbdc.algorithms.dynamics.forward_dynamics import by_factors
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import by_shape, lagrangian
-from rbdc.functions.evaluation import JointSpace
+from rbdc.functions.evaluation import AlongDirections, Differentiated, JointSpace, weighted
 from rbdc.functions.inputs import (
     acceleration,
     configuration,
@@ -71,6 +73,7 @@ def _matrices(model: Model) -> list[Function]:
                 windows="inverse_dynamics_derivatives",
                 one_by_one_in_limbs=True,
             ),
+            along_curves={"body_up": JointSpace(rnea_derivatives)},
             references={
                 **lagrangian(model, "sensitivity:sensitivities"),
                 "idsva": ".derivatives.idsva:rnea_derivatives",
@@ -103,6 +106,7 @@ def _matrices(model: Model) -> list[Function]:
                 rolled={"cholesky": "forward_dynamics_derivatives"},
                 windows="forward_dynamics_derivatives",
             ),
+            along_curves={"inverse_factor": JointSpace(derivatives_by_inverse_factor)},
             references={"carpentier-mansard": ".derivatives.forward_derivatives:aba_derivatives"},
             comparison=Comparison(
                 derivative_of="aba",
@@ -128,6 +132,9 @@ def _weighted(model: Model) -> list[Function]:
             ),
             {"adjoint": JointSpace(rnea_adjoint)},
             preset="optimisation",
+            along_curves={
+                "chain_rule": Differentiated(weighted(JointSpace(newton_euler), w.name), (q, v, a))
+            },
             references={"idsva-weighted": ".derivatives.products:rnea_vjp"},
         ),
         Function(
@@ -145,6 +152,9 @@ def _weighted(model: Model) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
+            along_curves={
+                "chain_rule": Differentiated(weighted(JointSpace(by_factors), w.name), (q, v, tau))
+            },
             references={"carpentier-mansard-weighted": ".derivatives.products:aba_vjp"},
         ),
     ]
@@ -163,6 +173,11 @@ def _directional(model: Model) -> list[Function]:
             ),
             {"tangent": JointSpace(rnea_tangent)},
             preset="optimisation",
+            along_curves={
+                "chain_rule": AlongDirections(
+                    JointSpace(newton_euler), (q, v, a), (dq.name, dv.name, da.name)
+                )
+            },
             references={"idsva-times-direction": ".derivatives.products:rnea_jvp"},
         ),
         Function(
@@ -179,6 +194,11 @@ def _directional(model: Model) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
+            along_curves={
+                "chain_rule": AlongDirections(
+                    JointSpace(by_factors), (q, v, tau), (dq.name, dv.name, dtau.name)
+                )
+            },
             references={"carpentier-mansard-times-direction": ".derivatives.products:aba_jvp"},
         ),
     ]

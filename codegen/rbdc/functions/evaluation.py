@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
+from rbdc.algorithms.couplings import at_configuration, curves_of
 from rbdc.algorithms.manifold import configuration_rate
-from rbdc.algorithms.tools.linear import flat
+from rbdc.algorithms.tools.linear import dot, flat
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, PARAMETERS, Parameter
 from rbdc.model import Model
@@ -21,6 +22,12 @@ from rbdc.spatial import Force, Motion, Scalar
 
 Inputs = Mapping[str, Sequence[Scalar]]
 """The entries of each input array, row by row; an optional input that is not given is absent."""
+
+CURVES = "curves"
+"""The name among the inputs of the place, slope and curvature of each joint that follows another along a
+curve (`rbdc.algorithms.couplings`), where they are known: derivatives are taken by them. No function declares
+it.
+"""
 
 Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 """The entries of each output array, row by row."""
@@ -50,6 +57,7 @@ def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Tr
     model's own frames or in the world's, which every model has.
     """
     arguments, keywords = called_with(inputs)
+    model = at_configuration(model, arguments[0], inputs.get(CURVES), trace)
     if EXTERNAL_FORCES in keywords and not model.world_forces:
         forces = zip(model.bodies, keywords[EXTERNAL_FORCES], strict=True)
         keywords[EXTERNAL_FORCES] = [body.own_force(force) for body, force in forces]
@@ -60,7 +68,7 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
     """The inputs as algorithms take them: in their order, and by name the external forces as `Force` and the
     options of contacts together, where there are any.
     """
-    by_name = (EXTERNAL_FORCES, *CONTACT_OPTIONS)
+    by_name = (EXTERNAL_FORCES, CURVES, *CONTACT_OPTIONS)
     keywords: dict[str, Any] = {}
     if EXTERNAL_FORCES in inputs:
         fext = inputs[EXTERNAL_FORCES]
@@ -189,7 +197,9 @@ def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
 
     def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         del trace  # the steps of a frame's climb have no names of their own
-        return _framed_outputs(algorithm(model, *inputs.values(), *place))
+        arguments, _ = called_with(inputs)
+        model = at_configuration(model, arguments[0], inputs.get(CURVES))
+        return _framed_outputs(algorithm(model, *arguments, *place))
 
     return evaluate
 
@@ -208,13 +218,95 @@ class Differentiated:
         from rbdc.ir.from_casadi import jacobian
 
         found = []
+        curves = _Curves.of(model, inputs, trace)
         rates = {p.name: _rates(model, inputs[p.name]) for p in self.by if p.configuration}
-        for values in self.algorithm(model, inputs, silent):
+        along = {name: [[*own, *curves.followed(own)] for own in each] for name, each in rates.items()}
+        for values in self.algorithm(model, curves.inputs, silent):
             for p in self.by:
-                rows = jacobian(values, inputs[p.name], rates.get(p.name))
+                by = [*inputs[p.name], *(curves.symbols if p.configuration else [])]
+                rows = curves.put(jacobian(values, by, along.get(p.name)))
                 _announce(model, rows, p, trace)
                 found.append([x for row in rows for x in row])
         return found
+
+
+@dataclass(frozen=True)
+class AlongDirections:
+    """The derivative of each output of an algorithm in one direction: of its inputs `by` along those that are
+    inputs here, by their names.
+    """
+
+    algorithm: Evaluate
+    by: tuple[Parameter, ...]
+    directions: tuple[str, ...]
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate`."""
+        from rbdc.ir.from_casadi import derivative_along
+
+        curves = _Curves.of(model, inputs, trace)
+        by: list[Scalar] = []
+        rate: list[Scalar] = []
+        for p, direction in zip(self.by, self.directions, strict=True):
+            by, own = [*by, *inputs[p.name]], list(inputs[direction])
+            if p.configuration:
+                own = configuration_rate(model, inputs[p.name], own)
+                by, own = [*by, *curves.symbols], [*own, *curves.followed(own)]
+            rate += own
+        others = {name: x for name, x in curves.inputs.items() if name not in self.directions}
+        outputs = self.algorithm(model, others, silent)
+        return curves.put([derivative_along(values, by, rate) for values in outputs])
+
+
+def weighted(algorithm: Evaluate, weights: str) -> Evaluate:
+    """The sum of the entries of the output of an algorithm, times the entries of the input `weights`."""
+
+    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        others = {name: x for name, x in inputs.items() if name != weights}
+        (values,) = algorithm(model, others, trace)
+        return [[dot(inputs[weights], values)]]
+
+    return evaluate
+
+
+@dataclass(frozen=True)
+class _Curves:
+    """Places, slopes and curvatures of joints that follow others along curves, as symbols, and their values;
+    rates: the symbols' along the leaders' coordinates, by the entries of q; inputs: with the symbols.
+    """
+
+    inputs: Inputs
+    symbols: list[Scalar]
+    values: list[Scalar]
+    rates: list[tuple[int, Scalar]]
+
+    @staticmethod
+    def of(model: Model, inputs: Inputs, trace: Trace) -> _Curves:
+        if not model.curved:
+            return _Curves(inputs, [], [], [])
+        from rbdc.ir.from_casadi import symbols
+
+        found = curves_of(model, next(iter(inputs.values())), trace, jerks=True)
+        entries = [(model.bodies[k].index_q, curve) for k, curve in found.items()]
+        values = list(inputs.get(CURVES, [x for _, curve in entries for x in curve[:3]]))
+        given = symbols(CURVES, len(values))
+        third = [curve.jerk for _, curve in entries]
+        rates = [
+            (entry, rate)
+            for i, (entry, _) in enumerate(entries)
+            for rate in (given[3 * i + 1], given[3 * i + 2], third[i])
+        ]
+        return _Curves({**inputs, CURVES: given}, given, values, rates)
+
+    def followed(self, rate: Sequence[Scalar]) -> list[Scalar]:
+        """The rates of the symbols that go with one of q."""
+        return [own * rate[entry] for entry, own in self.rates]
+
+    def put(self, rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        """Rows with the values in place of the symbols."""
+        from rbdc.ir.from_casadi import substituted
+
+        return substituted(rows, self.symbols, self.values) if self.symbols else [*map(list, rows)]
 
 
 def _rates(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:

@@ -27,19 +27,26 @@ from rbdc.algorithms.frames import (
     frame_jacobian_time_derivative,
     frame_velocity,
 )
-from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
+from rbdc.algorithms.kinematics import expand, forward_kinematics, homogeneous
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import on_model
-from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
-from rbdc.functions.record import SECOND, Comparison, Differential, Function, Policy
+from rbdc.functions.inputs import acceleration, configuration, in_space, over_joints, velocity
+from rbdc.functions.record import ALONE, SECOND, Comparison, Differential, Function, Policy
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 
 
 def kinematics(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
-    return [_placements(model), *_places(model), *_motions(model), *_derivatives(model), *_shapes(model)]
+    return [
+        _placements(model),
+        *_expansion(model),
+        *_places(model),
+        *_motions(model),
+        *_derivatives(model),
+        *_shapes(model),
+    ]
 
 
 def _placements(model: Model) -> Function:
@@ -56,6 +63,29 @@ def _placements(model: Model) -> Function:
         references={"featherstone": "homogeneous:forward_kinematics"},
         comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
     )
+
+
+def _expansion(model: Model) -> list[Function]:
+    """The whole tree's coordinates: others than q and v where joints follow others."""
+    nq, nv = (sum(getattr(body.joint, size) for body in model.bodies) for size in ("nq", "nv"))
+    outputs = (
+        *over_joints("q_tree", (nq,), "configuration of the whole tree (m, rad, unit quaternions)"),
+        *over_joints("v_tree", (nv,), "velocity of the whole tree (m/s, rad/s)"),
+    )
+    return [
+        Function(
+            FunctionDeclaration(
+                "expand",
+                "Configuration and velocity of the whole tree, with the joints that follow others.",
+                (configuration(model), velocity(model)),
+                outputs,
+            ),
+            {"joints": on_model(expand)},
+            preset="control" if model.curved else ALONE,
+            references={"dual numbers": "couplings:expand"},
+            comparison=Comparison(checks_only=True),
+        )
+    ]
 
 
 def _homogeneous(model: Model, q: list[Scalar], trace: Trace) -> list[Scalar]:
@@ -288,6 +318,18 @@ def _shapes(model: Model) -> list[Function]:
     ]
 
 
+_BENT = (
+    frame_acceleration_derivatives,
+    frame_jacobian_derivatives,
+    frame_placement_second_derivatives,
+    frame_position_second_derivatives,
+    manipulability_gradient,
+)
+"""Algorithms that take how curves bend which joints follow each other along: their C, which all frames share,
+does not have it.
+"""
+
+
 def _framed(
     declaration: FunctionDeclaration,
     algorithm: Callable[..., Any],
@@ -302,6 +344,7 @@ def _framed(
         at_frame=algorithm,
         preset=preset,
         references=dict([reference]),
+        along_curves=None if algorithm in _BENT else {},
         differential=differential,
         comparison=Comparison(checks_only=True),
     )

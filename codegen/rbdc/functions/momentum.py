@@ -121,6 +121,7 @@ def _rates(model: Model) -> list[Function]:
                 ),
             ),
             {"free_root": JointSpace(centroidal_dynamics_derivatives)},
+            along_curves=None,
             requires=moving,
             references={"idsva": ".derivatives.centroidal_derivatives:centroidal_dynamics_derivatives"},
         ),
@@ -190,6 +191,7 @@ def _energies(model: Model) -> list[Function]:
                 ),
             ),
             {"sum": Differentiated(JointSpace(kinetic_energy), (q, v))},
+            along_curves={"sum": Differentiated(JointSpace(kinetic_energy), (q, v))},
             preset="optimisation",
             differential=Differential("kinetic_energy_second_derivatives", derived=True),
             references={

@@ -25,6 +25,8 @@ class Requirement(Enum):
     """A joint-space inertia that is regular in some configuration."""
     INDEPENDENT_ROWS = "independent rows of contacts"
     """Contacts whose forces are determined in some configuration, or a regularisation."""
+    STRAIGHT_COUPLINGS = "straight couplings"
+    """No joint that follows another along a curve."""
     MASS = "mass"
     """A link with mass."""
     MOVING_MASS = "moving mass"
@@ -123,7 +125,8 @@ class Function:
     the papers' methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
     where its derivatives are. differentiated: what the references give has this as its derivatives by its
-    inputs.
+    inputs. along_curves: its methods where joints follow others along curves, in place of the others, whose
+    reference has its name in `couplings`; None where it is not defined then.
     """
 
     declaration: FunctionDeclaration
@@ -140,6 +143,7 @@ class Function:
     comparison: Comparison = Comparison()
     differential: Differential | None = None
     differentiated: bool = False
+    along_curves: Mapping[str, Evaluate] | None = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -29,7 +29,8 @@ _DIFFERENTIATED = ".derivatives.dual_numbers:differentiated"
 
 def references_of(function: Function) -> dict[str, Method]:
     """The papers' methods by name, the last of which decides."""
-    found = {method: _loaded(place) for method, place in function.references.items()}
+    bound = _loaded("couplings:bound")
+    found = {method: bound(_loaded(place)) for method, place in function.references.items()}
     if not function.differentiated:
         return found
     required = [p for p in function.declaration.required if p.kind is not Kind.PARAMETERS]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rbdc.algorithms.derivatives.hessian_products import (
     aba_hessian_product_by_articulated_bodies,
     aba_hessian_product_by_factors,
@@ -28,6 +30,12 @@ from rbdc.model import Model
 
 def second_order(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
+    return [
+        replace(function, along_curves=None) for function in [*_tensor_functions(model), *_directional(model)]
+    ]
+
+
+def _tensor_functions(model: Model) -> list[Function]:
     q, v, a = configuration(model), velocity(model), acceleration(model)
     tau, fext = generalised_force(model), external_forces(model)
     return [
@@ -97,7 +105,6 @@ def second_order(model: Model) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             references={"contracted-fdsva-so": ".derivatives.hessians:aba_hessian_vector"},
         ),
-        *_directional(model),
     ]
 
 

@@ -20,6 +20,7 @@ from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD, DIV, JOINT_CALLS, MUL, OPERATIONS, WHERE
 from rbdc.ir.symbolic import Symbolic, expression
 from rbdc.spatial import Scalar
+from rbdc.spatial.scalars import is_number
 
 _OF_CASADI = {
     getattr(ca, operation.casadi): operation for operation in OPERATIONS.values() if operation.casadi
@@ -147,3 +148,19 @@ def jacobian(
     for row, column, x in zip(*J.sparsity().get_triplet(), J.nonzeros(), strict=True):
         made[row][column] = float(x) if x.is_constant() else Symbolic(x)
     return made
+
+
+def derivative_along(values: Sequence[Scalar], by: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Scalar]:
+    """The derivative of values along a rate of symbols."""
+    found = ca.jtimes(_column(values), _column(by), _column(rate))
+    return [Symbolic(found[k]) for k in range(len(values))]
+
+
+def substituted(
+    rows: Sequence[Sequence[Scalar]], given: Sequence[Scalar], by: Sequence[Scalar]
+) -> list[list[Scalar]]:
+    """Rows of scalars with others in place of symbols."""
+    entries = [x for row in rows for x in row]
+    (found,) = ca.substitute([_column(entries)], [_column(given)], [_column(by)])
+    made = iter([x if is_number(x) else Symbolic(found[k]) for k, x in enumerate(entries)])
+    return [[next(made) for _ in row] for row in rows]

@@ -2,12 +2,14 @@
 
 from rbdc.model.branches import Branches, branches_of
 from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, Mimic, Note
-from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Coupling, Frame, Model
+from rbdc.model.joints.coupling import Coupling
+from rbdc.model.tree import WORLD, Body, Cluster, Contact, ContactKind, Frame, Model
 
 __all__ = [
     "WORLD",
     "Body",
     "Branches",
+    "Cluster",
     "Contact",
     "ContactKind",
     "Coupling",

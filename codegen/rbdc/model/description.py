@@ -41,11 +41,19 @@ class Limits:
 
 @dataclass(frozen=True)
 class Mimic:
-    """q = multiplier * q_leader + offset, where `leader` is a joint's name."""
+    """q = offset + multiplier q_leader + c2 q_leader^2 + ..., where `leader` is a joint's name and `higher`
+    are c2, c3, ...
+    """
 
     leader: str
     multiplier: float = 1.0
     offset: float = 0.0
+    higher: tuple[float, ...] = ()
+
+    @property
+    def coefficients(self) -> list[float]:
+        """All coefficients, that of the constant first."""
+        return [self.offset, self.multiplier, *self.higher]
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
+from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, JointNumbers, ModelOptions
-from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Coupling, Frame, Model
+from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Frame, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Vector3
@@ -49,14 +50,17 @@ def lump(description: Description, **keywords: Any) -> Model:
     _check_magnitudes(description, walk)
     notes += _indefinite_notes(description, walk, allow=options.allow_invalid_inertia)
     bodies, coupling_notes = _couple(description, walk.bodies, options.mimic == "coupled")
-    bodies, nq, nv = _number(bodies)
+    bodies, nq, nv = numbered(bodies)
     loops = list(_contacts(description, walk.frames))
+    bent = {body.joint_name for body in bodies if body.coupling is not None and body.coupling.higher}
+    actuators, actuator_notes = of_others(list(_actuators(description, bodies)), bent)
     extra_notes = [
         *_idle_notes(loops),
         *coupling_notes,
         *_namesake_notes(description, options.root_joint),
         *_massless_notes(bodies),
         *gravity_notes,
+        *actuator_notes,
     ]
     return Model(
         description.name,
@@ -72,7 +76,7 @@ def lump(description: Description, **keywords: Any) -> Model:
         drive_terms=included,
         friction_width=options.friction_width,
         contacts=tuple(c for c in loops if not _idle(c)),
-        actuators=tuple(_actuators(description, bodies)),
+        actuators=tuple(actuators),
     )
 
 
@@ -83,6 +87,14 @@ def _actuators(description: Description, bodies: Sequence[Body]) -> Iterator[Act
         gains = tuple(gain for gain in actuator.gains if gain[0] in moving)
         if gains:
             yield replace(actuator, gains=gains)
+
+
+def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:
+    """The motors that do not act on joints that follow others along curves, and notes of those that do."""
+    left_out = [actuator for actuator in actuators if any(joint in bent for joint, *_ in actuator.gains)]
+    what = "acts on a joint that follows another along a curve: not in the actuation matrix"
+    notes = [Note(f'actuator "{shown(actuator.name)}" {what}') for actuator in left_out]
+    return [actuator for actuator in actuators if actuator not in left_out], notes
 
 
 def _idle(contact: Contact) -> bool:
@@ -256,8 +268,8 @@ def joint_type(joint: Joint) -> JointType:
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
-    """Followers of mimic joints get their coupling to the final leader, with the chain's multipliers and
-    offsets composed.
+    """Followers of mimic joints get their coupling to the final leader, with the chain's polynomials
+    composed.
     """
     joints = {joint.name: joint for joint in description.joints}
     followers = [
@@ -280,16 +292,16 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
         )
     ]
     for joint in followers:
-        multiplier, offset, leader = 1.0, 0.0, joint
-        while leader.mimic is not None:  # q_joint = multiplier * q_leader + offset
-            offset += multiplier * leader.mimic.offset
-            multiplier *= leader.mimic.multiplier
-            leader = joints[leader.mimic.leader]
+        curve, leader = [0.0, 1.0], joint
+        while leader.mimic is not None:  # q_joint is the polynomial `curve` of q_leader
+            curve, leader = composed(curve, leader.mimic.coefficients), joints[leader.mimic.leader]
+        offset, multiplier, *higher = curve
         result[index[joint.name]] = replace(
-            result[index[joint.name]], coupling=Coupling(index[leader.name], multiplier, offset)
+            result[index[joint.name]],
+            coupling=Coupling(index[leader.name], multiplier, offset, tuple(higher)),
         )
-        reach = sorted(multiplier * bound + offset for bound in (leader.limits.lower, leader.limits.upper))
-        if reach[0] < joint.limits.lower - 1e-9 or reach[1] > joint.limits.upper + 1e-9:
+        least, most = reach(curve, leader.limits.lower, leader.limits.upper)
+        if least < joint.limits.lower - 1e-9 or most > joint.limits.upper + 1e-9:
             notes.append(
                 Note(
                     f'joint "{shown(joint.name)}" has tighter limits than its leader gives it: not enforced',
@@ -299,19 +311,19 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
     return result, notes
 
 
-def _number(bodies: list[Body]) -> tuple[list[Body], int, int]:
+def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
     """Give every joint its place in q and v; a follower has its leader's."""
     nq = nv = 0
-    numbered: list[Body] = []
+    placed: list[Body] = []
     for body in bodies:
-        numbered.append(replace(body, index_q=nq, index_v=nv))
+        placed.append(replace(body, index_q=nq, index_v=nv))
         if body.coupling is None:
             nq, nv = nq + body.joint.nq, nv + body.joint.nv
-    for k, body in enumerate(numbered):
+    for k, body in enumerate(placed):
         if body.coupling is not None:
-            leader = numbered[body.coupling.leader]
-            numbered[k] = replace(body, index_q=leader.index_q, index_v=leader.index_v)
-    return numbered, nq, nv
+            leader = placed[body.coupling.leader]
+            placed[k] = replace(body, index_q=leader.index_q, index_v=leader.index_v)
+    return placed, nq, nv
 
 
 def _namesake_notes(description: Description, root_joint: str) -> list[Note]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from rbdc.errors import OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Note
 from rbdc.model.joints import DESCRIBED
+from rbdc.model.joints.coupling import composed
 from rbdc.model.lumping import joint_type
 from rbdc.model.options import FrameOption, JointNumbers, ModelOptions
 from rbdc.model.xml import shown
@@ -94,15 +95,14 @@ def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict
     """Where the joints are that follow those with these values, directly or through others."""
     found: dict[str, float] = {}
     for joint in joints.values():
-        factor, offset, at = 1.0, 0.0, joint
+        curve, at = [0.0, 1.0], joint
         for _ in joints:
             if at.name in values or at.mimic is None or at.mimic.leader not in joints:
                 break
-            offset += factor * at.mimic.offset
-            factor *= at.mimic.multiplier
+            curve = composed(curve, at.mimic.coefficients)
             at = joints[at.mimic.leader]
         if at is not joint and at.name in values:
-            found[joint.name] = factor * values[at.name] + offset
+            found[joint.name] = composed(curve, [values[at.name]])[0]
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rbdc.model.description import Actuator, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
+from rbdc.model.joints.coupling import Coupling, CouplingAt
 from rbdc.spatial import Force, Inertia, MomentInertia, Placement, RigidInertia, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
 
@@ -27,17 +28,6 @@ def _squared(x: Scalar) -> Scalar:
 
 def _magnitude(x: Scalar) -> Scalar:
     return sqrt(x * x)
-
-
-@dataclass(frozen=True)
-class Coupling:
-    """Coupled mimic: this body's joint follows body `leader`: q = multiplier * q_leader + offset. One-dof
-    joints only.
-    """
-
-    leader: int
-    multiplier: float
-    offset: float
 
 
 @dataclass(frozen=True)
@@ -146,6 +136,20 @@ class Contact:
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """Joints that loops bind to one of them: bodies `followers` to body `leader`, all of whose joints have
+    one coordinate, on body `carrier` or the world. The followers' couplings are polynomials, from which
+    `steps` Newton steps close the `loops`, in as many rows as there are followers.
+    """
+
+    leader: int
+    followers: tuple[int, ...]
+    carrier: int
+    loops: tuple[Contact, ...]
+    steps: int
+
+
+@dataclass(frozen=True)
 class Model:
     """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
 
@@ -158,7 +162,8 @@ class Model:
     what functions take at run time. `world_forces`: external forces are given in the world's frame, not in
     those of the bodies. `contacts`: with the world, and closed loops, in the order of their rows;
     `redundant`: some of these rows depend on others in every configuration; `world_aligned`: rows and forces
-    of those that hold vectors are along the world's axes, not along those of their frames.
+    of those that hold vectors are along the world's axes, not along those of their frames. `clusters`: joints
+    that closed loops bind to one of them.
     """
 
     name: str
@@ -180,6 +185,7 @@ class Model:
     redundant: bool = False
     actuators: tuple[Actuator, ...] = ()
     world_aligned: bool = False
+    clusters: tuple[Cluster, ...] = ()
 
     @staticmethod
     def assemble(name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Model:
@@ -275,9 +281,13 @@ class Model:
         return [getattr(body, name) if term in self.drive_terms else 0.0 for body in self.bodies]
 
     def _along_joints(self, numbers: Sequence[Scalar], factor: Callable[[Scalar], Scalar]) -> list[Scalar]:
-        """Numbers of joints along v, a follower's times `factor` of its multiplier."""
-        total: list[Scalar] = [0.0] * self.nv
-        for body, number in zip(self.bodies, numbers, strict=True):
+        """Numbers of joints along v, a follower's times `factor` of its multiplier: along a curve only of a
+        model at one configuration.
+        """
+        total, curves = [0.0] * self.nv, self.curves
+        for index, (body, number) in enumerate(zip(self.bodies, numbers, strict=True)):
+            if index in curves and not isinstance(body.coupling, CouplingAt):
+                continue
             own = number if body.coupling is None else factor(body.coupling.multiplier) * number
             for k in range(body.index_v, body.index_v + body.joint.nv):
                 total[k] = total[k] + own
@@ -310,6 +320,23 @@ class Model:
     def coupled(self) -> bool:
         """Whether any joint follows another."""
         return any(body.coupling is not None for body in self.bodies)
+
+    @property
+    def curves(self) -> dict[int, Coupling]:
+        """The bodies whose joints follow others along curves, with the polynomials (clusters start there)."""
+        clustered = {k for cluster in self.clusters for k in cluster.followers}
+        found = {}
+        for index, body in enumerate(self.bodies):
+            coupling = body.coupling
+            if coupling is not None and (coupling.higher or index in clustered):
+                law = coupling.law if isinstance(coupling, CouplingAt) else None
+                found[index] = law or coupling
+        return found
+
+    @property
+    def curved(self) -> bool:
+        """Whether any joint follows another along a curve."""
+        return bool(self.curves)
 
     def children(self, index: int) -> list[int]:
         """The bodies carried by body `index` (or by the world)."""

@@ -196,9 +196,9 @@ class _Check:
             if joint.mimic is None:
                 continue
             name = f'joint "{shown(joint.name)}"'
-            if not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
+            if not all(map(math.isfinite, joint.mimic.coefficients)):
                 self.fail(
-                    f"{name} has a mimic multiplier or offset that is not finite",
+                    f"{name} has a mimic multiplier, offset or coefficient that is not finite",
                     "give finite numbers",
                     joint.line,
                 )

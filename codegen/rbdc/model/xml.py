@@ -120,6 +120,18 @@ class Document:
         x, y, z = (self._finite(element, name, word) for word in words)
         return x, y, z
 
+    def numbers(self, element: etree._Element, name: str, counts: range) -> list[float]:
+        """Finite numbers separated by blanks, as many as `counts` has; none where the attribute is absent."""
+        text = element.get(name)
+        words = [] if text is None else text.split()
+        if text is not None and len(words) not in counts:
+            self.fail(
+                f'<{element.tag}> {name}="{shown(text)}" has {len(words)} numbers',
+                f"write {counts[0]} to {counts[-1]}, separated by blanks",
+                element,
+            )
+        return [self._finite(element, name, word) for word in words]
+
     def children(self, element: etree._Element) -> Iterator[etree._Element]:
         """The child elements; entity references, which are never resolved, are refused."""
         for child in element:

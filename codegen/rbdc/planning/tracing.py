@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.frames import frame_step
 from rbdc.functions.record import Function
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
@@ -12,6 +13,7 @@ from rbdc.ir.passes import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
+from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Placement, Scalar
 
 
@@ -27,18 +29,22 @@ def traced(model: Model, function: Function, method: str) -> Program:
 @lru_cache(maxsize=1)
 def frame_step_programs(model: Model) -> list[Program]:
     """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as
-    twelve numbers.
+    twelve numbers. Of a joint that follows another along a curve the columns are times slope and curvature.
     """
     made = []
     for index, body in enumerate(model.bodies):
         q, x = symbols("q", model.nq), symbols("x", 12)
         placement = Placement.of(x)
-        columns, up = frame_step(model, index, q, placement)
+        recorder = Recorder()
+        at_q = at_configuration(model, q)
+        columns, up = frame_step(at_q, index, q, placement)
+        coupling = at_q.bodies[index].coupling
+        if isinstance(coupling, CouplingAt):
+            columns = [s.scaled(x) for x in (coupling.multiplier, coupling.curvature) for s in columns]
         outputs: list[tuple[str, list[Scalar]]] = [
             ("J", [entry for column in columns for entry in column.scalars()]),
             ("up", up.scalars()),
         ]
-        recorder = Recorder()
         recorder.record(body.name, "J = X^-1 S", "J", outputs[0][1])
         recorder.record(body.name, "X_parent = X_T X_J(q) X", "up", outputs[1][1])
         made.append(

@@ -282,6 +282,21 @@ class GeneratedModule(ModuleType):
             placements (0, 4, 4): homogeneous matrices of the frames (m)
         """
 
+    def expand(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Configuration and velocity of the whole tree, with the joints that follow others.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            q_tree (0,): configuration of the whole tree (m, rad, unit quaternions)
+            v_tree (0,): velocity of the whole tree (m/s, rad/s)
+        """
+
     def frame_position(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Position of a frame's origin in the world, the same in every reference.
 

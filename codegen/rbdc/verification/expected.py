@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.contacts.dynamics import delassus
+from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
@@ -249,7 +250,7 @@ class Elimination:
     @staticmethod
     def of(model: Model, q: Array, last_place: float) -> Elimination:
         """At configurations (states, nq)."""
-        rows = crba(model, list(q.T))
+        rows = bound(crba)(model, list(q.T))
         inertia = np.array(
             [[np.broadcast_to(x, len(q)) for x in row] for row in rows], dtype=float
         ).transpose(2, 0, 1)

@@ -41,6 +41,10 @@ class Perturbation:
                 replace(frame, placement=self._placement(frame.placement, length)) for frame in model.frames
             ),
             contacts=tuple(self._contact(contact, length) for contact in model.contacts),
+            clusters=tuple(
+                replace(cluster, loops=tuple(self._contact(loop, length) for loop in cluster.loops))
+                for cluster in model.clusters
+            ),
             base_inertia=self._inertia(model.base_inertia),
             gravity=self._vector(model.gravity),
         )
@@ -134,8 +138,8 @@ class Perturbation:
     def _body(self, body: Body, length: float) -> Body:
         coupling = body.coupling
         if coupling is not None:
-            multiplier, offset = self._numbers([coupling.multiplier]), self._numbers([coupling.offset])
-            coupling = Coupling(coupling.leader, multiplier[0], offset[0])
+            offset, multiplier, *higher = (self._numbers([c])[0] for c in coupling.coefficients)
+            coupling = Coupling(coupling.leader, multiplier, offset, tuple(higher))
         placement, inertia = self._placement(body.placement, length), self._inertia(body.inertia)
         drive = {name: self._numbers([getattr(body, name)])[0] for name in DRIVE_NUMBERS}
         return replace(body, placement=placement, inertia=inertia, coupling=coupling, **drive)

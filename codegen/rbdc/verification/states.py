@@ -143,10 +143,12 @@ def _draw_of(state: int, declaration: FunctionDeclaration) -> Draw:
 
 def _configuration(model: Model, draw: Draw, rng: np.random.Generator) -> list[float]:
     q, leaders = model.neutral(), {body.coupling.leader for body in model.bodies if body.coupling}
+    motors = {cluster.leader for cluster in model.clusters}  # beyond whose limits loops need not close
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
             # what follows is known as well as the multiplier, which at large angles says little
-            usual = _within_limits if isinstance(draw, _Far) and index in leaders else draw
+            limited = index in motors or (isinstance(draw, _Far) and index in leaders)
+            usual = _within_limits if limited else draw
             q[model.q_slice(index)] = usual(rng, body)
     return q
 

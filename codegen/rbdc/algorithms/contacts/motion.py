@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.contacts.logarithm import logarithm_of
 from rbdc.algorithms.kinematics import free_root, in_one_frame
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
@@ -65,7 +65,8 @@ def tree_motion(
     joints = joint_placements(model, q, trace)
     placements, root = in_one_frame(model, joints, trace), free_root(model)
     zero: list[Scalar] = [0.0] * model.nv
-    rates, seconds = (joint_velocities(model, zero if x is None else x) for x in (v, a))
+    v, a = (zero if x is None else x for x in (v, a))
+    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
     columns: list[list[Motion]] = []
     motion = TreeMotion(
         model, placements, columns, [], [], Placement.identity() if root is None else joints[root]

@@ -15,7 +15,7 @@ In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m cha
 
 from __future__ import annotations
 
-from rbdc.algorithms.frames import express, frame_columns, frame_matrix
+from rbdc.algorithms.frames import express, frame_columns, frame_matrix, with_bends
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
@@ -36,7 +36,8 @@ def frame_velocity_derivatives(
         by_q[index] = [above.cross(s) + turning(s, velocity, reference) for s in columns[index]]
         above = above + steps[index]
     dv_dq, dv_dv = (_expressed(model, by, world, reference) for by in (by_q, columns))
-    return dv_dq, dv_dv
+    whole = {index: [express(s, world, reference) for s in own] for index, own in columns.items()}
+    return with_bends(model, v, dv_dq, whole), dv_dv
 
 
 def frame_acceleration_derivatives(

@@ -50,12 +50,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rbdc.algorithms.derivatives.along_curves import add_bends
 from rbdc.algorithms.derivatives.world_forces import add_world_forces
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.dynamics.drives import resistance_by_v
+from rbdc.algorithms.dynamics.external_forces import without_external
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, wrench
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_matrix
+from rbdc.algorithms.tools.joint_coordinates import (
+    first_dofs,
+    full_size,
+    joint_accelerations,
+    joint_velocities,
+    reduce_matrix,
+)
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
@@ -177,6 +185,12 @@ def rnea_derivatives(
         add_world_forces(model, placements, fext, dq, trace)
     by_q = plus_diagonal(reduce_matrix(model, dq), model.stiffness)
     by_v = plus_diagonal(reduce_matrix(model, dv), resistance_by_v(model, v))
+    if model.curved:
+        if fext is not None and model.world_forces:
+            external = without_external(model, placements, [Force.zero()] * model.njoints, fext, trace)
+            external = subtree_sums(model, placements, external, Placement.act_force)
+            forces = [f + own for f, own in zip(forces, external, strict=True)]
+        add_bends(model, (v, a), forces, (dv, inertia), (by_q, by_v))
     return by_q, by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
 
 
@@ -190,7 +204,7 @@ def _forward_pass(
     velocities: list[Motion] = []
     forces: list[Force] = []
     spins: list[tuple[BodyMotion, Spin]] = []
-    rates, seconds = joint_velocities(model, v), joint_velocities(model, a)
+    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
     for index, body in enumerate(model.bodies):
         r, p = placements[index].rotation, placements[index].translation
         rate, second = body.joint.motion(rates[index]), body.joint.motion(seconds[index])

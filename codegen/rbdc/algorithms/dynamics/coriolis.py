@@ -11,10 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.dynamics.crba import composite_inertias
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
+from rbdc.algorithms.dynamics.crba import composite_inertias, full_inertia
+from rbdc.algorithms.tools.joint_coordinates import (
+    bent_columns,
+    first_dofs,
+    full_size,
+    reduce_columns,
+    reduce_matrix,
+)
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
-from rbdc.algorithms.tools.linear import Matrix, zeros
+from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
@@ -85,7 +91,26 @@ def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Mat
     formula = "p = sum m rdot, N = sum m r rdot^T of the subtree"
     for index in reversed(range(model.njoints)):
         trace(model.bodies[index].name, formula, f"B{index}", factors[index].scalars())
-    return reduce_matrix(model, _entries(model, placements, velocities, composite, factors, trace))
+    c = reduce_matrix(model, _entries(model, placements, velocities, composite, factors, trace))
+    return _along_curves(model, placements, v, composite, c, trace) if model.curved else c
+
+
+def _along_curves(
+    model: Model,
+    placements: Sequence[Placement],
+    v: Scalars,
+    composite: Sequence[RigidInertia],
+    c: Matrix,
+    trace: Trace,
+) -> Matrix:
+    """G^T C G + G^T M dG/dt where joints follow others along curves, M with the armature of these."""
+    inertia = full_inertia(model, placements, composite, trace)
+    for index, start in enumerate(first_dofs(model)):
+        if index in model.curves:
+            inertia[start][start] = inertia[start][start] + model.bodies[index].armature
+    bent = bent_columns(model, v, inertia)
+    added = transposed(reduce_columns(model, transposed(bent)))
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(c, added, strict=True)]
 
 
 def _entries(

@@ -7,6 +7,9 @@ p the preload, F the dry friction and w its width (`Model`)
     tau = ID(q, v, a) + K a + r,     M = H + K,     dtau/dq = dID/dq + S
     dtau/dv = dID/dv + D + F w^2 / (v^2 + w^2)^(3/2),     d2tau/dv2 = d2ID/dv2 - 3 F w^2 v / (v^2 + w^2)^(5/2)
 
+Where a joint with armature K follows another along a curve f(y), its motor also accelerates by f'' ydot^2:
+K f' f'' ydot^2 counts with r.
+
 They belong to the joints' coordinates, not to links: no choice of link frames and no regrouping of inertias
 sees them. Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors.
 Dry friction, which jumps where a joint stops, is taken smooth, by a square root: unlike tanh(v / w), which
@@ -17,6 +20,7 @@ from __future__ import annotations
 
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
+from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_zero, sqrt
 
@@ -60,6 +64,10 @@ def resistance(model: Model, q: Scalars, v: Scalars) -> list[Vector]:
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
         for force, width in () if is_zero(rate) else friction:
             terms[k].append(force * rate * (1.0 / sqrt(rate * rate + width * width)))
+    for body in model.bodies:
+        if isinstance(body.coupling, CouplingAt) and not is_zero(body.armature):
+            bent = body.armature * body.coupling.multiplier * body.coupling.curvature
+            terms[body.index_v].append(bent * (v[body.index_v] * v[body.index_v]))
     return terms
 
 

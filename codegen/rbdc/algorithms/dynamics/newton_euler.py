@@ -36,7 +36,7 @@ from dataclasses import dataclass, replace
 
 from rbdc.algorithms.dynamics.drives import with_drives
 from rbdc.algorithms.dynamics.external_forces import without_external
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities
+from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
@@ -112,7 +112,7 @@ def forward_pass(
     """The wrench that moves each body, the world accelerating by -g: a = R^T (a_parent + U_parent P) and the
     joint's own terms.
     """
-    return _forward(model, v, joint_velocities(model, a), placements, trace)[0]
+    return _forward(model, v, joint_accelerations(model, v, a), placements, trace)[0]
 
 
 def reference_pass(
@@ -126,13 +126,16 @@ def reference_pass(
     accelerate, nor do those with armature, which would have to be overcome again.
     """
     own = Counter(body.index_v for body in model.bodies)
+    still = joint_accelerations(model, v, [0.0] * model.nv)
     chosen = [
-        None if own[b.index_v] == 1 and is_zero(b.armature) else [0.0] * b.joint.nv for b in model.bodies
+        None if own[b.index_v] == 1 and is_zero(b.armature) else x
+        for b, x in zip(model.bodies, still, strict=True)
     ]
     wrenches, seconds = _forward(model, v, chosen, placements, trace)
     reference: list[Scalar] = [0.0] * model.nv
     for index, second in enumerate(seconds):
-        reference[model.v_slice(index)] = second
+        if model.bodies[index].coupling is None:
+            reference[model.v_slice(index)] = second
     return wrenches, reference
 
 

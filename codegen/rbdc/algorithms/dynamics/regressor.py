@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motions
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_accelerations, reduce_columns
 from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
@@ -105,7 +105,8 @@ def _motions(
     model: Model, v: Scalars, a: Scalars, placements: Sequence[Placement], trace: Trace
 ) -> list[BodyMotion]:
     """The motions of the bodies, the world accelerating by -g."""
-    return [motion for motion, _, _ in body_motions(model, v, joint_velocities(model, a), placements, trace)]
+    seconds = joint_accelerations(model, v, a)
+    return [motion for motion, _, _ in body_motions(model, v, seconds, placements, trace)]
 
 
 def _by_rows(model: Model, motions: Sequence[BodyMotion], rows: _Rows, formula: str, trace: Trace) -> Matrix:

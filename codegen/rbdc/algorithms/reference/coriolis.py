@@ -32,7 +32,9 @@ def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Mat
     skew-symmetric.
     """
     del trace
-    bodies = tuple(replace(body, armature=0.0) for body in model.bodies)
+    bodies = tuple(  # that of joints which follow others along curves depends on q
+        body if k in model.curves else replace(body, armature=0.0) for k, body in enumerate(model.bodies)
+    )
     alone = replace(model.of_inertia(), bodies=bodies)
     units = unit_rows(model.nv, (*q, *v))
     brackets = [side_by_side(row) + 0.0 * units[0] for row in transposed(_brackets(model, v))]

@@ -15,7 +15,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement, product
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import (
+    bent_columns,
+    joint_accelerations,
+    joint_velocities,
+    reduce_columns,
+)
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
 from rbdc.errors import OptionError
@@ -85,10 +90,8 @@ def tree_motions(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None)
     """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over all bodies."""
     world = world_placements(model, q)
     zero = [0.0] * model.nv
-    rates, seconds = (
-        joint_velocities(model, zero if v is None else v),
-        joint_velocities(model, zero if a is None else a),
-    )
+    v, a = (zero if x is None else x for x in (v, a))
+    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
     columns: list[list[Motion]] = []
     velocities: list[Motion] = []
     accelerations: list[Motion] = []
@@ -198,7 +201,15 @@ def frame_jacobian_time_derivative(
         [seen.act_inverse((velocity - moving).cross(column)) for column in own]
         for own, velocity in zip(carried.columns, carried.velocities, strict=True)
     ]
-    return matrix_of(model, carried.bodies, columns)
+    turned = matrix_of(model, carried.bodies, columns)
+    return plus_bends(model, v, turned, carried, seen)
+
+
+def plus_bends(model: Model, v: Scalars, matrix: Matrix, carried: Carriers, seen: Placement) -> Matrix:
+    """A matrix (6, nv) and what G changes at v, where joints follow others along curves, of the Jacobian."""
+    own = [[seen.act_inverse(column) for column in each] for each in carried.columns]
+    added = bent_columns(model, v, over_tree(model, carried.bodies, own))
+    return [[x + y for x, y in zip(a, b, strict=True)] for a, b in zip(matrix, added, strict=True)]
 
 
 def _moving(carried: Carriers, reference: str) -> Motion:
@@ -227,9 +238,14 @@ def frame_acceleration(
 
 def matrix_of(model: Model, bodies: Sequence[int], columns: Sequence[Sequence[Motion]]) -> Matrix:
     """(6, nv) from the columns of bodies that carry a frame; zero for others, summed over coupled joints."""
+    return reduce_columns(model, over_tree(model, bodies, columns))
+
+
+def over_tree(model: Model, bodies: Sequence[int], columns: Sequence[Sequence[Motion]]) -> Matrix:
+    """(6, degrees of freedom of the full tree) likewise."""
     found = dict(zip(bodies, columns, strict=True))
     full: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
         own = found.get(index, [Motion(Vector3.zero(), Vector3.zero())] * body.joint.nv)
         full += [column.scalars() for column in own]
-    return reduce_columns(model, transposed(full)) if full else [[] for _ in range(6)]
+    return transposed(full) if full else [[] for _ in range(6)]

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from rbdc.algorithms.tools.joint_coordinates import (
     dof_table,
+    joint_accelerations,
     joint_positions,
     joint_velocities,
     reduce_vector,
@@ -67,7 +68,7 @@ def forward_pass(
     """
     velocities = body_velocities(model, v, placements, trace)
     accelerations: list[Motion] = []
-    rates, rate_derivatives = joint_velocities(model, v), joint_velocities(model, a)
+    rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
     world_acceleration = Motion(-model.gravity, Vector3.zero())
     for index, body in enumerate(model.bodies):
         parent = world_acceleration if body.parent == WORLD else accelerations[body.parent]
@@ -106,8 +107,9 @@ def following(model: Model, q: Scalars, fext: Forces | None) -> Forces | None:
 
 def with_drives(model: Model, torques: Scalars, q: Scalars, v: Scalars, a: Scalars) -> Vector:
     """tau + K a + r(q, v) (nv; N, N m), with the armature K and what drives resist r."""
-    inertial = (0.0 if is_zero(k) else k * x for k, x in zip(model.armature, a, strict=True))
-    terms = zip(torques, inertial, resistance(model, q, v), strict=True)
+    own = zip(model.bodies, joint_accelerations(model, v, a), strict=True)
+    inertial = [0.0 if is_zero(body.armature) else body.armature * x for body, each in own for x in each]
+    terms = zip(torques, reduce_vector(model, inertial), resistance(model, q, v), strict=True)
     return [torque + inertia + resisting for torque, inertia, resisting in terms]
 
 

@@ -1,34 +1,46 @@
 """Conversions between the vectors q, v, tau of a model and the coordinates of its joints, with coupled mimic
 joints.
 
-With coupling the velocity of the full tree is G v, where G (nfull, nv) is constant; vectors over the full
-tree reduce by G^T, square matrices by G^T A G: an explicit constraint in the sense of Featherstone, Rigid
-Body Dynamics Algorithms, chapter 3.
+With coupling the velocity of the full tree is G v, where G (nfull, nv) is constant, or that of the
+configuration at hand where joints follow along curves (`rbdc.algorithms.tools.couplings`); vectors over the
+full tree reduce by G^T, square matrices by G^T A G: an explicit constraint in the sense of Featherstone,
+Rigid Body Dynamics Algorithms, chapter 3.
 """
 
 from __future__ import annotations
 
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Model
+from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Scalar, Scalars
 
 
 def joint_positions(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Each joint's configuration; a follower's is multiplier * q_leader + offset."""
+    """Each joint's configuration; a follower's by its leader's."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
         own = list(q[model.q_slice(index)])
         follow = body.coupling
-        result.append(own if follow is None else [follow.multiplier * own[0] + follow.offset])
+        result.append(own if follow is None else [follow.position(own[0])])
     return result
 
 
 def joint_velocities(model: Model, v: Scalars) -> list[list[Scalar]]:
-    """Each joint's velocity (or acceleration): the rows of G v."""
+    """Each joint's velocity, or another quantity that goes along with it: the rows of G v."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
         own = list(v[model.v_slice(index)])
         result.append(own if body.coupling is None else [body.coupling.multiplier * own[0]])
+    return result
+
+
+def joint_accelerations(model: Model, v: Scalars, a: Scalars) -> list[list[Scalar]]:
+    """Each joint's acceleration at v and a (nv each): the rows of G a + (dG/dt) v."""
+    result = joint_velocities(model, a)
+    for index, body in enumerate(model.bodies):
+        if isinstance(body.coupling, CouplingAt):
+            rate = v[body.index_v]
+            result[index] = [x + body.coupling.curvature * (rate * rate) for x in result[index]]
     return result
 
 
@@ -72,6 +84,17 @@ def reduce_vector(model: Model, full: Scalars) -> list[Scalar]:
 def reduce_columns(model: Model, rows: Matrix) -> Matrix:
     """A G of a matrix whose columns run over the full tree."""
     return [reduce_vector(model, row) for row in rows]
+
+
+def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
+    """A dG/dt at v (nv) of a matrix whose columns run over the full tree."""
+    result = [[0.0] * model.nv for _ in rows]
+    for body, start in zip(model.bodies, first_dofs(model), strict=True):
+        if isinstance(body.coupling, CouplingAt):
+            factor = body.coupling.curvature * v[body.index_v]
+            for made, row in zip(result, rows, strict=True):
+                made[body.index_v] = made[body.index_v] + factor * row[start]
+    return result
 
 
 def reduce_matrix(model: Model, full: Matrix) -> Matrix:

@@ -37,7 +37,7 @@ def add_frames_batch(
     functions of frames share.
     """
     declaration = source.declaration = replace(source.declaration, lanes=True)
-    view = _vectors(robot, declaration.scalar, version)
+    view = _vectors(robot, declaration.scalar, version, bends=model.curved)
     source.batch_files |= _shared(model, steps, view)
     source.internal.append(view.climb)
     made = _frame_batch(robot, declaration)
@@ -57,7 +57,7 @@ def add_frames_batch(
     )
 
 
-def _vectors(robot: str, scalar: ScalarType, version: str) -> FrameNames:
+def _vectors(robot: str, scalar: ScalarType, version: str, *, bends: bool) -> FrameNames:
     """The names for as many samples as a vector has lanes."""
     lanes, number = scalar.lanes, scalar.literal(0.0)
     vector = f"{robot}_vector{lanes}"
@@ -71,6 +71,7 @@ def _vectors(robot: str, scalar: ScalarType, version: str) -> FrameNames:
         zeros=f"{{{{{number}}}}}",
         spread=f"({vector}){{{number}}} + ",
         climb=f"{robot}_frames_climb{lanes}",
+        bends=bends,
     )
 
 

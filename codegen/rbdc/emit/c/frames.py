@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -27,7 +28,7 @@ from rbdc.algorithms.frames import (
     frame_jacobian_time_derivative,
     frame_velocity,
 )
-from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
+from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import CFunction, batch_view, elementary_headers, figures, parameters, whole_part
 from rbdc.emit.names import comment
@@ -105,7 +106,7 @@ def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> C
     if function.at_frame is None or function.at_frame not in _LOOPS:
         raise UnsupportedError(f"{function.name}: no template climbs from a frame for it")
     once, body, dof = _LOOPS[function.at_frame]
-    loops = once + body.times(model.njoints) + dof.times(len(dof_table(model)))
+    loops = once + body.times(model.njoints) + dof.times(len(frame_dofs(model)))
     loops += _COLUMNS.get(function.at_frame, Cost()).times(model.nv)
     every, ordered = _PAIRS.get(function.at_frame, (Cost(), Cost()))
     count, own = len(dof_table(model)), sum(body.joint.nv**2 for body in model.bodies)
@@ -123,7 +124,7 @@ def frames_source(
     Cost and statements are of all these together, as `frames_cost` counts.
     """
     declaration, total = function.declaration, frames_cost(model, function, steps)
-    names = _names(robot, declaration.scalar, version)
+    names = _names(robot, declaration.scalar, version, bends=model.curved)
     files = _shared(model, steps, names)
     files[f"{robot}_{declaration.name}.c"] = render(
         "frames_function.c.jinja",
@@ -139,7 +140,7 @@ def frames_source(
         batch=batch_view(robot, declaration),
     )
     statements = sum(line.endswith(";") for text in files.values() for line in text.splitlines())
-    internal = [f"{names.p}_{name}" for name in _SHARED]
+    internal = [f"{names.p}_{name}" for name in (*_SHARED, *(["bend"] if names.bends else []))]
     return FunctionSource(declaration, total, files, statements, method="climb", internal=internal)
 
 
@@ -149,7 +150,7 @@ class FrameNames:
 
     p: how shared names begin. value: the type of what varies from sample to sample. entry: the same in arrays
     of the caller. zero, zeros: such a value, and what initialises an array of them. spread: what makes a
-    number such a value. climb: the name of the climb.
+    number such a value. climb: the name of the climb. bends: whether the climb has columns of curvature.
     """
 
     robot: str
@@ -161,6 +162,7 @@ class FrameNames:
     zeros: str
     spread: str
     climb: str
+    bends: bool
 
     @property
     def p(self) -> str:
@@ -173,7 +175,7 @@ class FrameNames:
         return {f.name: getattr(self, f.name) for f in fields(self)} | self.scalar.words | {"p": self.p}
 
 
-def _names(robot: str, scalar: ScalarType, version: str) -> FrameNames:
+def _names(robot: str, scalar: ScalarType, version: str, *, bends: bool) -> FrameNames:
     """The names for single samples."""
     zero = scalar.literal(0.0)
     return FrameNames(
@@ -186,12 +188,14 @@ def _names(robot: str, scalar: ScalarType, version: str) -> FrameNames:
         zeros=f"{{{zero}}}",
         spread="",
         climb=f"{robot}_frames_climb",
+        bends=bends,
     )
 
 
 def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[str, str]:
     """The files that are the same for every function of a frame."""
-    table, robot, scalar = dof_table(model), names.robot, names.scalar
+    table, robot, scalar = frame_dofs(model), names.robot, names.scalar
+    starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
     internal = elementary_headers(robot, steps, scalar, names.version)
     climb = climb_view(robot, model, steps, scalar)
     source = render(
@@ -203,9 +207,10 @@ def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[s
         figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
         headers=list(internal),
         body_parent=_row(body.parent for body in model.bodies),
-        body_first=_row([*first_dofs(model), len(table)]),
-        dof_column=_row(column for column, _, _ in table),
-        dof_factor=", ".join(scalar.literal(factor) for _, factor, _ in table),
+        body_first=_row([*starts, len(table)]),
+        dof_column=_row(column for column, *_ in table),
+        dof_factor=", ".join(scalar.literal(factor) for _, factor, *_ in table),
+        dof_bend=_row(bend for *_, bend in table),
         frame_body=_row(frame.body for frame in model.frames),
         frame_placement=[
             ", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames
@@ -214,6 +219,15 @@ def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[s
     shared = header_view(model, f"RBDC_{robot.upper()}_FRAMES_H", ["<math.h>", "<stddef.h>"])
     header = render("frames.h.jinja", **names.context, shared=shared)
     return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": source}
+
+
+def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
+    """For each column of a climb its entry in v, its factor, its body, and whether it has the curvature of a
+    joint that follows another along a curve: of such a joint the columns have their factors already.
+    """
+    table = [(column, 1.0 if k in model.curves else factor, k, 0) for column, factor, k in dof_table(model)]
+    bends = [(model.bodies[k].index_v, 0.0, k, 1) for k in model.curves]
+    return sorted([*table, *bends], key=lambda own: own[2])
 
 
 @dataclass(frozen=True)
@@ -234,7 +248,7 @@ class FramesHeader:
 def header_view(model: Model, guard: str, includes: Sequence[str], several: str = "") -> FramesHeader:
     """The view of the header; `several`: for how many samples, in words."""
     return FramesHeader(
-        guard, includes, several, model.njoints, len(dof_table(model)), model.nv, len(model.frames)
+        guard, includes, several, model.njoints, len(frame_dofs(model)), model.nv, len(model.frames)
     )
 
 

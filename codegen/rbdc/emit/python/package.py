@@ -164,12 +164,15 @@ _CONVERSIONS = [
 def every_joint(model: Model) -> list[tuple[Any, ...]]:
     """The joints as `rbdc.runtime.conversions.Joint` takes them, followers among them."""
     rows: list[tuple[Any, ...]] = []
-    for body in model.bodies:
+    for index, body in enumerate(model.bodies):
         kind = "scalar" if body.joint.nv == 1 and body.joint.euclidean else body.joint.kind
         kind = "continuous" if body.described == "continuous" else kind
-        row = (body.joint_name, kind, body.joint.nq, body.joint.nv, body.index_q, body.index_v)
-        follow = body.coupling
-        rows.append(row if follow is None else (*row, True, follow.multiplier, follow.offset))
+        sizes, follow = (body.joint.nq, body.joint.nv), body.coupling
+        row: tuple[Any, ...] = (body.joint_name, kind, *sizes, body.index_q, body.index_v)
+        row = row if follow is None else (*row, True, follow.multiplier, follow.offset)
+        clustered = any(index in cluster.followers for cluster in model.clusters)
+        curve = () if follow is None else None if clustered else follow.higher
+        rows.append(row if curve == () else (*row, curve))
     return rows
 
 

@@ -159,6 +159,22 @@ CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
 """How contacts and loops are read."""
 
 
+def _read_loops(given: Any) -> tuple[str, ...] | None:
+    """The joints of motors, of loops that are reduced; None for loops that are held."""
+    if given == "hold":
+        return None
+    if isinstance(given, str):
+        word, _, joints = given.partition(":")
+        if word != "reduce":
+            raise ValueError("give hold, reduce or reduce:JOINT,...")
+        return tuple(joint.strip() for joint in joints.split(",") if joint.strip())
+    return tuple(map(str, entries(given)))
+
+
+LOOPS: Reading[tuple[str, ...] | None] = Reading(_read_loops, "hold|reduce[:JOINT,...]")
+"""How what becomes of loops is read."""
+
+
 def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
     """The model with contacts and loops between its frames. Raises OptionError for a link that there is not,
     and for frames that do not move against each other.

@@ -24,6 +24,7 @@ from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, 
 from rbdc.model.formats.mjcf_actuators import actuators
 from rbdc.model.formats.mjcf_refusals import CONNECT, closes_loop, is_mimic, left_out, refuse
 from rbdc.model.formats.urdf import snapped_rows
+from rbdc.model.joints.coupling import composed, trimmed
 from rbdc.model.xml import Document, on_one_line, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
@@ -277,17 +278,18 @@ class _Reader:
 
     def _coupled(self, joints: list[Joint]) -> list[Joint]:
         """The joints with those that equality constraints bind to others as mimics:
-        q1 - ref1 = c0 + c1 (q2 - ref2).
+        q1 - ref1 = c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...
         """
         mimics: dict[str, Mimic] = {}
         for e in range(self.m.neq):
             if not is_mimic(self.m, e):
                 continue
             follower, leader = int(self.m.eq_obj1id[e]), int(self.m.eq_obj2id[e])
-            c0, c1 = (float(x) for x in self.m.eq_data[e][:2])
-            refs = [float(self.m.qpos0[int(self.m.jnt_qposadr[j])]) for j in (follower, leader)]
+            own, other = (float(self.m.qpos0[int(self.m.jnt_qposadr[j])]) for j in (follower, leader))
+            curve = composed(trimmed([float(x) for x in self.m.eq_data[e][:5]]), [-other, 1.0])
+            offset, multiplier, *higher = curve
             mimics[self.joint_names[follower]] = Mimic(
-                self.joint_names[leader], c1, refs[0] + c0 - c1 * refs[1]
+                self.joint_names[leader], multiplier, own + offset, tuple(higher)
             )
         return [replace(joint, mimic=mimics.get(joint.name)) for joint in joints]
 

@@ -41,12 +41,9 @@ def _acts_on_joint(m: Any, actuator: int) -> bool:
 
 
 def is_mimic(m: Any, equality: int) -> bool:
-    """Whether an equality constraint is active and binds a joint to another by a line."""
+    """Whether an equality constraint is active and binds a joint to another by a polynomial."""
     return bool(
-        m.eq_active0[equality]
-        and int(m.eq_type[equality]) == OF_JOINTS
-        and int(m.eq_obj2id[equality]) >= 0
-        and not m.eq_data[equality][2:5].any()
+        m.eq_active0[equality] and int(m.eq_type[equality]) == OF_JOINTS and int(m.eq_obj2id[equality]) >= 0
     )
 
 

@@ -14,9 +14,14 @@ from lxml import etree
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.formats.transmissions import Transmissions
 from rbdc.model.joints import BOUNDED, DESCRIBED, KINDS_OF_URDF
+from rbdc.model.joints.coupling import trimmed
 from rbdc.model.xml import Document, line_of, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
+POLYNOMIAL = "polycoef"
+"""The attribute of a <mimic> with the coefficients of a polynomial, as MuJoCo's equality of joints has it;
+URDF has no word of its own.
+"""
 LIKELY_MEANT = 1e-11
 """Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so: rpy="1.57079632679 0 0"
 leaves 5e-12.
@@ -177,8 +182,14 @@ class _Reader:
     def _mimic(self, element: etree._Element | None) -> Mimic | None:
         if element is None:
             return None
-        self._attributes(element, "joint", "multiplier", "offset")
+        self._attributes(element, "joint", "multiplier", "offset", POLYNOMIAL)
         number = self.document.number
+        if coefficients := self.document.numbers(element, POLYNOMIAL, range(2, 6)):
+            if "multiplier" in element.attrib or "offset" in element.attrib:
+                problem = f"<mimic> has {POLYNOMIAL} and a multiplier or an offset"
+                self.document.fail(problem, f"these are the first two numbers of {POLYNOMIAL}", element)
+            offset, multiplier, *higher = trimmed(coefficients)
+            return Mimic(self.document.attribute(element, "joint"), multiplier, offset, tuple(higher))
         return Mimic(
             self.document.attribute(element, "joint"),
             number(element, "multiplier", 1.0),

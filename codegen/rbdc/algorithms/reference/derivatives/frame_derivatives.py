@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.frames import Carriers, carriers, matrix_of, viewpoint
+from rbdc.algorithms.reference.frames import Carriers, carriers, matrix_of, plus_bends, viewpoint
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
 from rbdc.spatial import Motion, Scalars, Vector3
@@ -36,6 +36,7 @@ def frame_velocity_derivatives(
         by_q.append([j.cross(velocity - above) for j in own])
         above = own_velocity
     dv_dq = _seen(model, carried, by_q, reference, moved=velocity)
+    dv_dq = plus_bends(model, v, dv_dq, carried, viewpoint(carried.frame, reference))
     return dv_dq, _seen(model, carried, carried.columns, reference)
 
 

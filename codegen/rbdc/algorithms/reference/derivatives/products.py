@@ -27,7 +27,7 @@ def rnea_vjp(
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: `rnea_adjoint` of generated code."""
-    return _weighted(rnea_derivatives(model, q, v, a, fext, trace), w)
+    return weighted(rnea_derivatives(model, q, v, a, fext, trace), w)
 
 
 def aba_vjp(
@@ -40,7 +40,7 @@ def aba_vjp(
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each)."""
-    return _weighted(aba_derivatives(model, q, v, tau, fext, trace), w)
+    return weighted(aba_derivatives(model, q, v, tau, fext, trace), w)
 
 
 def rnea_jvp(
@@ -53,7 +53,7 @@ def rnea_jvp(
     trace: Trace = silent,
 ) -> Vector:
     """dtau_dq dq + dtau_dv dv + dtau_da da (nv)."""
-    return _along(rnea_derivatives(model, q, v, a, fext, trace), direction)
+    return along(rnea_derivatives(model, q, v, a, fext, trace), direction)
 
 
 def aba_jvp(
@@ -66,14 +66,16 @@ def aba_jvp(
     trace: Trace = silent,
 ) -> Vector:
     """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv)."""
-    return _along(aba_derivatives(model, q, v, tau, fext, trace), direction)
+    return along(aba_derivatives(model, q, v, tau, fext, trace), direction)
 
 
-def _weighted(matrices: tuple[Matrix, Matrix, Matrix], w: Scalars) -> tuple[Vector, Vector, Vector]:
+def weighted(matrices: tuple[Matrix, Matrix, Matrix], w: Scalars) -> tuple[Vector, Vector, Vector]:
+    """Sums of the rows of three matrices, times weights."""
     by_q, by_v, by_last = (flat(matrix_product([list(w)], matrix)) for matrix in matrices)
     return by_q, by_v, by_last
 
 
-def _along(matrices: tuple[Matrix, Matrix, Matrix], direction: Sequence[Scalars]) -> Vector:
+def along(matrices: tuple[Matrix, Matrix, Matrix], direction: Sequence[Scalars]) -> Vector:
+    """The sum of three matrices, each times its part of a direction."""
     rows = [flat(list(own)) for own in zip(*matrices, strict=True)]
     return flat(matrix_product(rows, [[x] for part in direction for x in part]))

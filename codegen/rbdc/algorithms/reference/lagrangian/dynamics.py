@@ -25,7 +25,12 @@ from rbdc.algorithms.reference.homogeneous import (
     twist_of,
 )
 from rbdc.algorithms.reference.rnea import following, with_drives
-from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_vector
+from rbdc.algorithms.tools.joint_coordinates import (
+    joint_accelerations,
+    joint_positions,
+    joint_velocities,
+    reduce_vector,
+)
 from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Branches, Model, branches_of
@@ -108,7 +113,7 @@ def forward_kinematics(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: 
         parents[first - 1] = branches.joints[before - 1][1] - 1 if before else -1
     found = Kinematics(
         branches, parents,
-        [own[0] for own in joint_velocities(model, v)], [own[0] for own in joint_velocities(model, a)],
+        [own[0] for own in joint_velocities(model, v)], [own[0] for own in joint_accelerations(model, v, a)],
     )  # fmt: skip
     positions = joint_positions(model, q)
     for i in found.forward():

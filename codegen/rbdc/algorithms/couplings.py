@@ -1,0 +1,147 @@
+"""Joints that follow others along curves: polynomials, and what closed loops leave.
+
+A cluster has a coordinate y and others z, which loops bind to it by e(y, z) = 0. From a polynomial z_0(y) a
+fixed number of steps z <- z - J_z^-1 e closes them, J the Jacobian of the relative velocity of the loops'
+frames. With its residual r(q, qdot), their acceleration at qddot = 0,
+
+    z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz
+
+by the theorem of implicit functions. Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.contacts.dynamics import stacked
+from rbdc.algorithms.contacts.motion import contact_motions, tree_motion
+from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Cluster, Model
+from rbdc.spatial import Scalar, Scalars
+from rbdc.spatial.tangent import rate_of, tangents
+
+Vector = list[Scalar]
+
+
+def at_configuration(model: Model, q: Scalars, given: Scalars | None = None, trace: Trace = silent) -> Model:
+    """The model with couplings by their tangents at q (nq). given: place, slope and curvature of each
+    follower along a curve, if they are known.
+    """
+    if not model.curved:
+        return model
+    if given is None:
+        return at_curves(model, list(q), curves_of(model, q, trace, jerks=True))
+    curves = {k: Curve(*given[3 * i : 3 * i + 3]) for i, k in enumerate(model.curves)}
+    return at_curves(model, list(q), curves)
+
+
+def curves_of(model: Model, q: Scalars, trace: Trace = silent, *, jerks: bool = False) -> dict[int, Curve]:
+    """The curves of the followers at q (nq), in the order of the bodies. Test: dual numbers; energy along
+    motions of a linkage is that of the tree.
+    """
+    found: dict[int, Curve] = {}
+    for index, law in model.curves.items():
+        body = model.bodies[index]
+        found[index] = _polynomial(law.coefficients, q[body.index_q])
+        formula = "q, q', q'' along the leader's coordinate: a polynomial"
+        trace(body.name, formula, f"curve{index}", found[index][:3])
+    for cluster in model.clusters:
+        y = q[model.bodies[cluster.leader].index_q]
+        start = [found[k].place for k in cluster.followers]
+        found |= _closed(model, cluster, y, start, trace, jerks=jerks)
+    return dict(sorted(found.items()))
+
+
+def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
+    """A polynomial and its derivatives by Horner's scheme."""
+    derivatives = []
+    own = list(coefficients)
+    for _ in range(4):
+        value: Scalar = 0.0
+        for c in reversed(own):
+            value = value * y + c
+        derivatives.append(value)
+        own = [k * c for k, c in enumerate(own)][1:]
+    return Curve(*derivatives)
+
+
+def _closed(
+    model: Model, cluster: Cluster, y: Scalar, z: Vector, trace: Trace, *, jerks: bool
+) -> dict[int, Curve]:
+    """The curves of a cluster's followers, from where their polynomials have them."""
+    linkage = Linkage(model, cluster)
+    name = model.bodies[cluster.leader].name
+    for count in range(cluster.steps):
+        z = [a + b for a, b in zip(z, linkage.step(y, z), strict=True)]
+        trace(name, "z - J_z^-1 e: a step towards the closed loop", f"z{cluster.leader}_{count}", z)
+    slopes, curvatures = linkage.derivatives(y, z)
+    third: Vector = [0.0] * len(z)
+    if jerks:
+        moving, along = tangents([y], [1.0])[0], tangents(z, slopes)
+        third = [rate_of(x) for x in linkage.derivatives(moving, along)[1]]
+    trace(name, "z', z'' along the closed loop", f"dz{cluster.leader}", [*slopes, *curvatures])
+    every = zip(cluster.followers, z, slopes, curvatures, third, strict=True)
+    return {k: Curve(*own) for k, *own in every}
+
+
+class Linkage:
+    """The loops of a cluster as functions of its coordinates: y of the leader, z of the followers."""
+
+    def __init__(self, model: Model, cluster: Cluster) -> None:
+        self.tree = tree_of(model, cluster)
+        order = sorted([cluster.leader, *cluster.followers])
+        self.leader = order.index(cluster.leader)
+        self.followers = [order.index(k) for k in cluster.followers]
+
+    def _joined(self, y: Scalar, z: Sequence[Scalar]) -> Vector:
+        entries = dict(zip(self.followers, z, strict=True)) | {self.leader: y}
+        return [entries[k] for k in range(len(entries))]
+
+    def _split(self, jacobian: Matrix) -> tuple[Vector, Matrix]:
+        """J_y and J_z."""
+        return [row[self.leader] for row in jacobian], [[row[k] for k in self.followers] for row in jacobian]
+
+    def step(self, y: Scalar, z: Sequence[Scalar]) -> Vector:
+        """-J_z^-1 e."""
+        loops = contact_motions(tree_motion(self.tree, self._joined(y, z)), local=True)
+        error = [x for loop in loops for x in loop.rows(loop.error())]
+        return solved(self._split(stacked(loops))[1], [-x for x in error])
+
+    def followed(self, y: Scalar, z: Sequence[Scalar]) -> Matrix:
+        """J_z."""
+        return self._split(stacked(contact_motions(tree_motion(self.tree, self._joined(y, z)), local=True)))[
+            1
+        ]
+
+    def derivatives(self, y: Scalar, z: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        """z' and z'' where the loops are closed."""
+        q = self._joined(y, z)
+        by_y, by_z = self._split(stacked(contact_motions(tree_motion(self.tree, q), local=True)))
+        slopes = solved(by_z, [-x for x in by_y])
+        loops = contact_motions(tree_motion(self.tree, q, self._joined(1.0, slopes)), local=True)
+        residual = [x for loop in loops for x in loop.residual()]
+        return slopes, solved(by_z, [-x for x in residual])
+
+
+def solved(matrix: Matrix, side: Sequence[Scalar]) -> Vector:
+    """A^-1 b by cofactors for one and two unknowns, by columns made orthogonal one after the other for more:
+    no pivots are chosen. Test: NumPy's.
+    """
+    if len(side) == 1:
+        return [side[0] / matrix[0][0]]
+    if len(side) == 2:
+        (a, b), (c, d) = matrix
+        inverse = 1.0 / (a * d - b * c)
+        return [inverse * (d * side[0] - b * side[1]), inverse * (a * side[1] - c * side[0])]
+    columns, factors = [*transposed(matrix), list(side)], []
+    for k in range(len(side)):
+        own, scale = columns[k], 1.0 / dot(columns[k], columns[k])
+        factors.append([scale * dot(own, other) for other in columns[k + 1 :]])
+        for j, factor in enumerate(factors[k], k + 1):
+            columns[j] = [x - factor * y for x, y in zip(columns[j], own, strict=True)]
+    result: Vector = []
+    for *row, last in reversed(factors):
+        result.insert(0, last - dot(row, result))
+    return result

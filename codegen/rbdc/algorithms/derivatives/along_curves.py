@@ -1,0 +1,52 @@
+"""Further terms of the derivatives of inverse dynamics where joints follow others along curves.
+
+With v_k = f' ydot and a_k = f'' ydot^2 + f' yddot of a joint k that follows one with the coordinate y, and
+F_k the force of its drive by its own coordinate, tau = G^T tau_tree and
+
+    dtau/dy += G^T (dtau_tree/dv_k f'' ydot + M_k (f'' yddot + f''' ydot^2)) + f'' (tau_k + F_k)
+    dtau/dydot += 2 G^T M_k f'' ydot
+
+to what the tangents to the curves give; M and dtau_tree/dv have the derivatives of F_k too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, reduce_vector
+from rbdc.algorithms.tools.linear import Matrix
+from rbdc.model import DriveTerm, Model
+from rbdc.model.joints.coupling import CouplingAt
+from rbdc.spatial import Force, Scalars
+
+
+def add_bends(
+    model: Model,
+    rates: tuple[Scalars, Scalars],
+    forces: Sequence[Force],
+    tree: tuple[Matrix, Matrix],
+    by: tuple[Matrix, Matrix],
+) -> None:
+    """Add the terms to dtau/dq and dtau/dv (nv, nv). rates: v and a (nv). forces: of subtrees, in the frames
+    of their bodies. tree: dtau/dv and M of the whole tree, without drives. Test: dual numbers, differences.
+    """
+    (dv, inertia), (by_q, by_v) = tree, by
+    for body, dof, force in zip(model.bodies, first_dofs(model), forces, strict=True):
+        if not isinstance(body.coupling, CouplingAt):
+            continue
+        k, curve = body.index_v, body.coupling
+        v, a = (x[k] for x in rates)
+        bent, second = curve.curvature * v, curve.curvature * a + curve.jerk * (v * v)
+        damping = body.damping if DriveTerm.DAMPING in model.drive_terms else 0.0
+        spring = body.stiffness if DriveTerm.SPRINGS in model.drive_terms else 0.0
+        own = body.armature * (curve.multiplier * a + bent * v) + damping * (curve.multiplier * v)
+        own = own + spring * (curve.place - body.spring_rest) + body.joint.project(force)[0]
+        by_drive = curve.multiplier * (damping * bent + body.armature * second)
+        by_q[k][k] = by_q[k][k] + curve.curvature * own + by_drive
+        by_v[k][k] = by_v[k][k] + 2.0 * (curve.multiplier * (body.armature * bent))
+        columns = zip((row[dof] for row in dv), (row[dof] for row in inertia), strict=True)
+        moved = reduce_vector(model, [x * bent + m * second for x, m in columns])
+        pushed = reduce_vector(model, [2.0 * (row[dof] * bent) for row in inertia])
+        for row in range(model.nv):
+            by_q[row][k] = by_q[row][k] + moved[row]
+            by_v[row][k] = by_v[row][k] + pushed[row]

@@ -1,0 +1,70 @@
+"""Joints that follow others along curves: q_k = f_k(y), v_k = f_k' ydot, a_k = f_k' yddot + f_k'' ydot^2.
+
+At one configuration such a model is one with linear couplings, by the tangents to the curves, whose joints
+also accelerate by the curvatures (`joint_coordinates.joint_accelerations`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from rbdc.model import WORLD, Cluster, Contact, Frame, Model
+from rbdc.model.joints.coupling import CouplingAt
+from rbdc.spatial import Scalar
+
+
+class Curve(NamedTuple):
+    """The coordinate f of a joint that follows another, and f', f'', f''' by the leader's."""
+
+    place: Scalar
+    slope: Scalar
+    curvature: Scalar
+    jerk: Scalar = 0.0
+
+
+def at_curves(model: Model, q: list[Scalar], curves: Mapping[int, Curve]) -> Model:
+    """The model at q, with the couplings of these bodies by their tangents."""
+    bodies = list(model.bodies)
+    for index, law in model.curves.items():
+        curve = curves[index]
+        offset = curve.place - curve.slope * q[bodies[index].index_q]
+        line = (law.leader, curve.slope, offset, law.higher)
+        tangent = CouplingAt(*line, curve.place, curve.curvature, curve.jerk, law)
+        bodies[index] = replace(bodies[index], coupling=tangent)
+    return replace(model, bodies=tuple(bodies))
+
+
+def tree_of(model: Model, cluster: Cluster) -> Model:
+    """The tree of a cluster alone: its carrier is the world, no joint follows another; bodies in their order,
+    the loops of the cluster as contacts.
+    """
+    indices = sorted([cluster.leader, *cluster.followers])
+    numbers = {cluster.carrier: WORLD} | {k: i for i, k in enumerate(indices)}
+    bodies = [
+        replace(
+            model.bodies[k],
+            parent=numbers[model.bodies[k].parent],
+            coupling=None,
+            index_q=numbers[k],
+            index_v=numbers[k],
+        )
+        for k in indices
+    ]
+    loops = tuple(_within(model, cluster, loop, numbers) for loop in cluster.loops)
+    count = len(bodies)
+    return replace(model, bodies=tuple(bodies), frames=(), nq=count, nv=count, contacts=loops, clusters=())
+
+
+def _within(model: Model, cluster: Cluster, loop: Contact, numbers: Mapping[int, int]) -> Contact:
+    """A loop between the bodies of a cluster's tree; a frame of the carrier in that body's chosen frame."""
+
+    def frame(own: Frame) -> Frame:
+        placement = own.placement
+        if own.body == cluster.carrier != WORLD:
+            placement = model.bodies[own.body].own_placement(placement)
+        return replace(own, body=numbers[own.body], placement=placement)
+
+    second = None if loop.second is None else frame(loop.second)
+    return replace(loop, first=frame(loop.first), second=second)

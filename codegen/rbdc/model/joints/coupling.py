@@ -1,0 +1,82 @@
+"""Joints that follow others, along a line or along a polynomial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rbdc.spatial import Scalar
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """Coupled mimic: this body's joint follows body `leader`: q = offset + multiplier q_leader, and where
+    there are `higher` coefficients c2, c3, ... + c2 q_leader^2 + c3 q_leader^3 + ... One-dof joints only.
+    """
+
+    leader: int
+    multiplier: Scalar
+    offset: Scalar
+    higher: tuple[Scalar, ...] = ()
+
+    @property
+    def coefficients(self) -> list[Scalar]:
+        """All coefficients, that of the constant first."""
+        return [self.offset, self.multiplier, *self.higher]
+
+    def position(self, leader: Scalar) -> Scalar:
+        """The joint's coordinate (m, rad) where it follows along a line; `CouplingAt` has that of a curve."""
+        return self.multiplier * leader + self.offset
+
+
+@dataclass(frozen=True)
+class CouplingAt(Coupling):
+    """A coupling at one configuration: offset and multiplier are those of the tangent to the curve there,
+    `place` is the joint's coordinate, `curvature` and `jerk` are its second and third derivatives by the
+    leader's; `law` is the coupling.
+    """
+
+    place: Scalar = 0.0
+    curvature: Scalar = 0.0
+    jerk: Scalar = 0.0
+    law: Coupling | None = None
+
+    @property
+    def coefficients(self) -> list[Scalar]:
+        """All coefficients of the law."""
+        return super().coefficients if self.law is None else self.law.coefficients
+
+    def position(self, leader: Scalar) -> Scalar:
+        """The joint's coordinate at the configuration."""
+        del leader
+        return self.place
+
+
+def trimmed(coefficients: Sequence[float]) -> list[float]:
+    """A polynomial, at least a line, without the highest coefficients that are zero."""
+    count = max([2, *(k + 1 for k, x in enumerate(coefficients) if x != 0.0)])
+    return list(coefficients[:count])
+
+
+def reach(curve: Sequence[float], lower: float, upper: float) -> tuple[float, float]:
+    """The least and the largest value of a polynomial within limits."""
+    at = [lower, upper]
+    turning = np.roots([k * c for k, c in enumerate(curve)][:0:-1])
+    at += [float(x.real) for x in turning if abs(x.imag) < 1e-9 and lower < x.real < upper]
+    values = [composed(curve, [x])[0] for x in at]
+    return min(values), max(values)
+
+
+def composed(outer: Sequence[float], inner: Sequence[float]) -> list[float]:
+    """Coefficients of outer(inner(x)) of two polynomials, each with the constant first."""
+    result = [outer[-1]]
+    for coefficient in reversed(outer[:-1]):
+        product = [0.0] * (len(result) + len(inner) - 1)
+        for i, x in enumerate(result):
+            for j, y in enumerate(inner):
+                product[i + j] += x * y
+        product[0] += coefficient
+        result = product
+    return result

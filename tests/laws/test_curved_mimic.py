@@ -1,0 +1,238 @@
+"""Joints that follow others along polynomials: functions are those of the whole tree, composed by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc import Link, Mimic, Model
+from rbdc.errors import RbdcError
+from rbdc.model.joints.coupling import composed, reach
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support_differences import central
+from tests.support_trees import random_inertia, random_joint
+
+FUNCTIONS = (
+    *("rnea", "nle", "gravity_torque", "crba", "aba", "coriolis", "expand", "integrate"),
+    *("rnea_derivatives", "aba_derivatives", "kinetic_energy", "potential_energy"),
+    *("forward_kinematics", "frame_jacobian", "frame_velocity", "frame_drift", "frame_acceleration"),
+    *("frame_jacobian_time_derivative", "frame_velocity_derivatives"),
+)
+OF_THE_TREE = ("rnea", "crba", "forward_kinematics", "frame_jacobian", "frame_acceleration")
+LEADERS = {
+    0: Mimic("joint3", -0.5, 0.3),
+    3: Mimic("joint2", 0.8, -0.1, (0.3, -0.2)),
+    4: Mimic("joint5", 0.7, 0.0, (0.0, 0.1)),
+}
+
+
+def curved_tree(mimic: str) -> Model:
+    """A branching tree with a chain of two followers, one of them before its leader in depth-first order."""
+    rng = np.random.default_rng(7)
+    kinds = ["revolute", "prismatic", "revolute", "revolute", "prismatic", "continuous"]
+    parents = ["base", "link0", "base", "link2", "link2", "link4"]
+    links = [Link("base", random_inertia(rng)), *(Link(f"link{k}", random_inertia(rng)) for k in range(6))]
+    joints = [
+        dataclasses.replace(
+            random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", LEADERS.get(k)),
+            armature=0.1 + 0.1 * k,
+        )
+        for k in range(6)
+    ]
+    return Model.assemble(f"curved_{mimic}", links, joints, mimic=mimic)
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[ModuleType, ModuleType]:
+    """The tree, coupled and with independent joints."""
+    return (
+        build_module(curved_tree("coupled"), functions=FUNCTIONS, cflags=UNOPTIMISED),
+        build_module(curved_tree("independent"), functions=OF_THE_TREE, verify=False, cflags=UNOPTIMISED),
+    )
+
+
+def tree_position(y: Array) -> Array:
+    """q of the whole tree, in depth-first order."""
+    follower = -0.1 + 0.8 * y[1] + 0.3 * y[1] ** 2 - 0.2 * y[1] ** 3
+    return np.array(
+        [0.3 - 0.5 * follower, y[0], y[1], follower, 0.7 * y[2] + 0.1 * y[2] ** 3, y[2]], dtype=y.dtype
+    )
+
+
+def by_complex_steps(f: Callable[[Array], Array], x: Array) -> Array:
+    return np.array([f(x + 1e-30j * e).imag / 1e-30 for e in np.eye(len(x))]).T
+
+
+def tree_motion(y: Array, rate: Array, second: Array) -> tuple[Array, Array, Array, Array]:
+    """G, and q, v and a of the whole tree."""
+    jacobian = by_complex_steps(tree_position, y)
+    bent = by_complex_steps(lambda x: _numerical(x) @ rate, y) @ rate
+    return jacobian, tree_position(y), jacobian @ rate, jacobian @ second + bent
+
+
+def _numerical(y: Array) -> Array:
+    """G where y is complex, from the derivatives of the polynomials."""
+    slope = 0.8 + 0.6 * y[1] - 0.6 * y[1] ** 2
+    jacobian = np.zeros((6, 3), dtype=y.dtype)
+    jacobian[1, 0] = jacobian[2, 1] = jacobian[5, 2] = 1.0
+    jacobian[0, 1], jacobian[3, 1], jacobian[4, 2] = -0.5 * slope, slope, 0.7 + 0.3 * y[2] ** 2
+    return jacobian
+
+
+def state(seed: int = 0) -> tuple[Array, Array, Array]:
+    y, rate, second = np.random.default_rng(seed).uniform(-0.8, 0.8, (3, 3))
+    return y, rate, second
+
+
+def test_values_are_those_of_the_tree(pair: tuple[ModuleType, ModuleType]) -> None:
+    (module, tree), (y, rate, second) = pair, state()
+    jacobian, q, v, a = tree_motion(y, rate, second)
+    fext = np.random.default_rng(1).standard_normal((6, 6))
+    for got, expected in zip(module.expand(y, rate), (q, v), strict=True):
+        assert_close(got, expected, 1e-14)
+    tau = module.rnea(y, rate, second, fext)
+    assert_close(tau, jacobian.T @ tree.rnea(q, v, a, fext), 1e-12)
+    assert_close(module.crba(y), jacobian.T @ tree.crba(q) @ jacobian, 1e-12)
+    assert_close(module.aba(y, rate, tau, fext), second, 1e-11)
+    c = module.coriolis(y, rate)
+    assert_close(c @ rate + module.gravity_torque(y), module.nle(y, rate), 1e-12)
+    skew = central(lambda t: np.ravel(module.crba(y + t[0] * rate)), np.zeros(1)).reshape(3, 3) - 2.0 * c
+    assert_close(skew, -skew.T, 1e-9, 1.0)
+    assert_close(module.forward_kinematics(y), tree.forward_kinematics(q), 1e-12)
+    for frame in module.frame_names:
+        expected = tree.frame_jacobian(q, frame, "WORLD") @ jacobian
+        assert_close(module.frame_jacobian(y, frame, "WORLD"), expected, 1e-12, 1.0)
+        assert_close(module.frame_velocity(y, rate, frame, "WORLD"), expected @ rate, 1e-12, 1.0)
+
+
+@pytest.mark.parametrize("reference", ["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"])
+def test_frames_along_curves(pair: tuple[ModuleType, ModuleType], reference: str) -> None:
+    (module, tree), (y, rate, second) = pair, state(7)
+    _, q, v, a = tree_motion(y, rate, second)
+    for frame in module.frame_names:
+        place = (frame, reference)
+        found = module.frame_acceleration(y, rate, second, *place)
+        assert_close(found, tree.frame_acceleration(q, v, a, *place), 1e-12, 1.0)
+
+        def jacobian(t: Array, place: Any = place) -> Array:
+            return np.ravel(module.frame_jacobian(y + t[0] * rate, *place))
+
+        rates = module.frame_jacobian_time_derivative(y, rate, *place)
+        assert_close(rates, central(jacobian, np.zeros(1)).reshape(6, 3), 1e-9, 1.0)
+        assert_close(module.frame_drift(y, rate, *place), rates @ rate, 1e-12, 1.0)
+
+        def velocity(at: Array, place: Any = place) -> Array:
+            return np.asarray(module.frame_velocity(at, rate, *place))
+
+        by_q, by_v = module.frame_velocity_derivatives(y, rate, *place)
+        assert_close(by_q, central(velocity, y), 1e-9, 1.0)
+        assert_close(by_v, module.frame_jacobian(y, *place), 1e-12, 1.0)
+
+
+def test_derivatives(pair: tuple[ModuleType, ModuleType]) -> None:
+    module, (y, rate, x) = pair[0], state(2)
+    fext = np.random.default_rng(1).standard_normal((6, 6))
+    for name in ("rnea", "aba"):
+        value = getattr(module, name)
+        found = getattr(module, f"{name}_derivatives")(y, rate, x, fext)
+        scale = max(float(np.abs(one).max()) for one in found)
+        for k, given in enumerate((y, rate)):
+
+            def moved(at: Array, k: int = k, f: Any = value) -> Array:
+                return np.asarray(f(*((at, rate) if k == 0 else (y, at)), x, fext))
+
+            assert_close(found[k], central(moved, given), 1e-9, scale)
+        expected = module.crba(y) if name == "rnea" else np.linalg.inv(module.crba(y))
+        assert_close(found[2], expected, 1e-11)
+
+
+def test_power_is_the_rate_of_energy(pair: tuple[ModuleType, ModuleType]) -> None:
+    module, (y, rate, second) = pair[0], state(3)
+
+    def energy(t: Array) -> Array:
+        at, moving = y + t[0] * rate + 0.5 * t[0] ** 2 * second, rate + t[0] * second
+        return np.atleast_1d(module.kinetic_energy(at, moving) + module.potential_energy(at))
+
+    assert_close(central(energy, np.zeros(1))[0], [rate @ module.rnea(y, rate, second)], 1e-8)
+
+
+@pytest.mark.slow
+def test_every_function_and_batches() -> None:
+    """Verified in all ways of calling; products are those of matrices, batches single samples."""
+    model = dataclasses.replace(curved_tree("coupled"), name="curved_full")
+    flags = (*UNOPTIMISED, "-march=native")
+    module = build_module(model, preset="full", targets=("c", "batch"), cflags=flags)
+    y, rate, x, w, dq, dv, dx = np.random.default_rng(5).uniform(-0.8, 0.8, (7, 9, 3))
+    for name in ("rnea", "aba"):
+        found = getattr(module, f"{name}_derivatives")(y, rate, x)
+        for k in range(9):
+            own = getattr(module, f"{name}_derivatives")(y[k], rate[k], x[k])
+            for got, matrix in zip(found, own, strict=True):
+                assert_close(got[k], matrix, 1e-11, 1.0)
+            products = getattr(module, f"{name}_vjp")(y[k], rate[k], x[k], w[k])
+            for got, matrix in zip(products, own, strict=True):
+                assert_close(got, w[k] @ matrix, 1e-11, 1.0)
+            expected = sum(m @ d for m, d in zip(own, (dq[k], dv[k], dx[k]), strict=True))
+            moved = getattr(module, f"{name}_jvp")(y[k], rate[k], x[k], dq[k], dv[k], dx[k])
+            assert_close(moved, expected, 1e-11, 1.0)
+
+
+def test_conversions_go_along_the_curves(pair: tuple[ModuleType, ModuleType]) -> None:
+    module, (y, rate, second) = pair[0], state(4)
+    jacobian, *motion = tree_motion(y, rate, second)
+    *away, _ = module.to_pinocchio(y, rate, second, module.rnea(y, rate, second))
+    continuous = [np.cos(y[2]), np.sin(y[2])]
+    for got, expected in zip(away, ([*motion[0][:5], *continuous], *motion[1:]), strict=True):
+        assert_close(got, np.array(expected), 1e-13)
+    forces = np.random.default_rng(0).standard_normal(6)
+    *back, tau = module.from_pinocchio(*away, forces)
+    for got, expected in zip((*back, tau), (y, rate, second, jacobian.T @ forces), strict=True):
+        assert_close(got, np.array(expected), 1e-13)
+
+
+def test_functions_that_there_are_not_are_named() -> None:
+    with pytest.raises(RbdcError, match='curves .*"joint3".*so rnea_hessian_vector cannot be built; .*inde'):
+        build_module(curved_tree("coupled"), functions=("rnea_hessian_vector",), cflags=UNOPTIMISED)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_polynomials_compose(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    outer, inner = (rng.standard_normal(int(rng.integers(2, 6))).tolist() for _ in range(2))
+    x = float(rng.standard_normal())
+    expected = np.polyval(outer[::-1], np.polyval(inner[::-1], x))
+    assert_close(np.array(np.polyval(composed(outer, inner)[::-1], x)), np.array(expected), 1e-12, 1.0)
+    least, most = reach(outer, -1.0, 2.0)
+    values = np.polyval(outer[::-1], np.linspace(-1.0, 2.0, 2001))
+    assert least <= values.min() <= least + 1e-4 and most - 1e-4 <= values.max() <= most
+
+
+def test_urdf_has_the_coefficients(tmp_path: Path) -> None:
+    assert _read(tmp_path, 'polycoef="0.1 2 0 -3"') == Mimic("k", 2.0, 0.1, (0.0, -3.0))
+    assert _read(tmp_path, 'polycoef="0.1 2 0 0"') == Mimic("k", 2.0, 0.1)
+    for words, problem in (
+        ('polycoef="1"', "has 1 numbers; write 2 to 5"),
+        ('polycoef="0 1 nan"', "not a finite number"),
+        ('polycoef="0 1 2" offset="1"', "polycoef and a multiplier or an offset; these are the first two"),
+    ):
+        with pytest.raises(RbdcError, match=f"robot.urdf:3: .*{problem}"):
+            _read(tmp_path, words)
+
+
+def _read(folder: Path, words: str) -> Any:
+    from rbdc.model.formats.urdf import read_urdf
+
+    path = folder / "robot.urdf"
+    path.write_text(
+        '<robot name="r"><link name="a"/><link name="b"/>\n<joint name="j" type="prismatic">'
+        '<parent link="a"/><child link="b"/><limit lower="0" upper="1" effort="1" velocity="1"/>\n'
+        f'<mimic joint="k" {words}/>'
+        "</joint></robot>\n"
+    )
+    return read_urdf(path).joints[0].mimic

@@ -1,0 +1,192 @@
+"""Closed loops in the coordinate of their motor: Pinocchio's constrained dynamics, energy and differences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc.algorithms.couplings import solved
+from rbdc.errors import RbdcError
+from rbdc.model import Model
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
+from tests.laws.test_parallel_robots import Peer, written
+from tests.support import OUT, UNOPTIMISED, Array, assert_close, build_module
+from tests.support_differences import central
+from tests.support_parallel import MECHANISMS, ORIGIN, Tree, X, Y
+
+FOUR_BAR = MECHANISMS["four_bar"]().loops
+FUNCTIONS = (
+    *("rnea", "aba", "expand", "kinetic_energy", "potential_energy"),
+    *("rnea_derivatives", "aba_derivatives"),
+)
+
+
+@pytest.fixture(scope="module")
+def four_bar() -> ModuleType:
+    """Verified against dual numbers in every function."""
+    return build_module(
+        written("four_bar"),
+        functions=FUNCTIONS,
+        contacts=FOUR_BAR,
+        loops="reduce:j_crank",
+        cflags=UNOPTIMISED,
+        name="reduced_four_bar",
+    )
+
+
+def state(seed: int) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-2.9, 2.9, 1), rng.standard_normal(1), rng.standard_normal(1)
+
+
+def test_accelerations_are_pinocchios(four_bar: ModuleType) -> None:
+    peer = Peer("four_bar", None)
+    for seed in range(6):
+        y, rate, tau = state(seed)
+        q, v = four_bar.expand(y, rate)
+        second = four_bar.aba(y, rate, tau)
+        _, (expected, _) = peer.values(q, v, np.array([tau[0], 0.0, 0.0]))
+        assert_close(second, expected[:1], 1e-9)
+        slope, h = four_bar.expand(y, np.ones(1))[1], 1e-5
+        bent = (four_bar.expand(y + h * rate, rate)[1] - four_bar.expand(y - h * rate, rate)[1]) / (2.0 * h)
+        assert_close(slope * second + bent, expected, 1e-7)
+
+
+def test_derivatives(four_bar: ModuleType) -> None:
+    for seed in range(3):
+        y, rate, x = state(seed)
+        assert_close(four_bar.aba(y, rate, four_bar.rnea(y, rate, x)), x, 1e-11, 1.0)
+        for name in ("rnea", "aba"):
+            value = getattr(four_bar, name)
+            found = getattr(four_bar, f"{name}_derivatives")(y, rate, x)
+            for k, given in enumerate((y, rate, x)):
+
+                def moved(at: Array, k: int = k, f: Any = value, all_: Any = (y, rate, x)) -> Array:
+                    return np.asarray(f(*all_[:k], at, *all_[k + 1 :]))
+
+                assert_close(found[k], central(moved, given), 1e-7, 1.0)
+
+
+def test_energy_is_kept(four_bar: ModuleType) -> None:
+    """A free fall by Runge and Kutta's steps."""
+    y, rate, h = np.array([0.4]), np.array([1.0]), 1e-3
+
+    def slope(at: Array) -> Array:
+        return np.concatenate([at[1:], four_bar.aba(at[:1], at[1:], np.zeros(1))])
+
+    def energy(at: Array) -> float:
+        return float(four_bar.kinetic_energy(at[:1], at[1:]) + four_bar.potential_energy(at[:1]))
+
+    at = np.concatenate([y, rate])
+    before = energy(at)
+    for _ in range(400):
+        k1 = slope(at)
+        k2 = slope(at + 0.5 * h * k1)
+        k3 = slope(at + 0.5 * h * k2)
+        at = at + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + slope(at + h * k3))
+    assert abs(at[0] - 0.4) > 0.1
+    assert abs(energy(at) - before) < 1e-9
+
+
+def six_bar() -> tuple[Path, tuple[str, ...]]:
+    """A crank, two dyads in one cluster on a link that moves, and what the last of it carries."""
+    tree = Tree("six_bar")
+    tree.universal("hip", "base", ORIGIN, (X, Y), 2.0)
+    tree.add("crank", "hip", (0.0, 0.0, 0.0))
+    tree.add("rod", "crank", (0.15, 0.0, 0.0), turned=(0.0, 0.0, 0.6))
+    tree.add("rocker", "hip", (0.4, 0.0, 0.0), turned=(0.0, 0.0, 1.6))
+    tree.add("rod_b", "rocker", (0.2, 0.05, 0.0), turned=(0.0, 0.0, -1.4))
+    tree.add("rocker_b", "hip", (0.8, 0.0, 0.0), turned=(0.0, 0.0, 1.5))
+    tree.add("foot", "rocker_b", (0.0, 0.0, -0.2), Y)
+    path = OUT / "mechanisms" / "six_bar.urdf"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(tree.urdf().replace('lower="-3" upper="3"', 'lower="-0.5" upper="0.6"'))
+    loops = ("one=point@rod:0.4,0,0=rocker:0.3,0,0", "two=point@rod_b:0.4,0,0=rocker_b:0.25,0.02,0")
+    return path, loops
+
+
+@pytest.mark.slow
+def test_clusters_of_several_loops_on_a_link_that_moves() -> None:
+    path, loops = six_bar()
+    options: dict[str, Any] = {"contacts": loops, "cflags": UNOPTIMISED}
+    module = build_module(
+        path, functions=("aba", "expand"), loops="reduce:j_crank", name="reduced_six_bar", **options
+    )
+    functions = ("constrained_dynamics", "contact_error")
+    whole = build_module(path, functions=functions, verify=False, name="whole_six_bar", **options)
+    assert (module.nv, whole.nv) == (4, 8)
+    for seed in range(3):
+        y, (rate, tau) = (
+            module.random_configuration(seed),
+            np.random.default_rng(seed).standard_normal((2, 4)),
+        )
+        q, v = module.expand(y, rate)
+        assert np.max(np.abs(whole.contact_error(q))) < 1e-13
+        columns = np.array([module.expand(y, unit)[1] for unit in np.eye(4)])
+        own = [int(np.flatnonzero((columns == unit[:, None]).all(axis=0))[0]) for unit in np.eye(4)]
+        forces = np.linalg.lstsq(columns, tau, rcond=None)[0]
+        assert_close(module.aba(y, rate, tau), whole.constrained_dynamics(q, v, forces)[0][own], 1e-9)
+
+
+def test_a_parallelogram_follows_along_lines(tmp_path: Path) -> None:
+    tree = Tree("parallelogram", planar=True)
+    tree.add("crank", "base", ORIGIN, turned=(0.0, 0.0, 1.5))
+    tree.add("rod", "crank", (0.2, 0.0, 0.0), turned=(0.0, 0.0, -1.5))
+    tree.add("rocker", "base", (0.5, 0.0, 0.0), turned=(0.0, 0.0, 1.5))
+    model = reduced(tmp_path, tree, "p=point@rod:0.5,0,0=rocker:0.2,0,0", "reduce:j_crank")
+    assert not model.curved and model.nv == 1
+    couplings = [body.coupling for body in model.bodies if body.coupling is not None]
+    assert_close(np.array([c.multiplier for c in couplings]), np.array([-1.0, 1.0]), 1e-13)
+
+
+def reduced(folder: Path, tree: Tree, loop: str, loops: str, limit: float = 1.0) -> Model:
+    path = folder / "robot.urdf"
+    path.write_text(tree.urdf().replace('lower="-3" upper="3"', f'lower="{-limit}" upper="{limit}"'))
+    return read(path, BuildOptions(contacts=(loop,), loops=loops))
+
+
+@pytest.mark.parametrize(
+    ("loops", "contacts", "problem"),
+    [
+        ("reduce", FOUR_BAR, 'any of "j_crank", "j_rod", "j_rocker" may be the motor.*--loops reduce:JOINT'),
+        ("reduce:j_rocker", FOUR_BAR, "pass a singular configuration near .*; give it narrower limits"),
+        ("reduce:ghost", FOUR_BAR, 'no joint "ghost" is in a loop; there are j_crank'),
+        ("reduce", (), "there are no loops: declare them with --loop"),
+        ("fold", FOUR_BAR, "give hold, reduce or reduce:JOINT"),
+        ("reduce:j_crank", (FOUR_BAR[0].replace("0.4", "4.0", 1),), "cannot be closed"),
+    ],
+)
+def test_what_is_refused(loops: str, contacts: tuple[str, ...], problem: str) -> None:
+    with pytest.raises(RbdcError, match=problem) as caught:
+        read(written("four_bar"), BuildOptions(contacts=contacts, loops=loops))
+    assert caught.value.exit_status == 2
+
+
+def test_two_degrees_of_freedom_are_refused() -> None:
+    mechanism = MECHANISMS["five_bar"]()
+    with pytest.raises(RbdcError, match="4 joints in 2 rows leave 2 degrees of freedom, not one; hold them"):
+        read(written("five_bar"), BuildOptions(contacts=mechanism.loops, loops="reduce"))
+    welded = (mechanism.loops[0].replace("point", "weld"),)
+    with pytest.raises(RbdcError, match="only loops of points are reduced; declare them as point@, or leave"):
+        read(written("five_bar"), BuildOptions(contacts=welded, loops="reduce"))
+
+
+def test_hinges_of_planar_loops_are_points() -> None:
+    hinged = (FOUR_BAR[0].replace("point", "revolute"),)
+    found = [
+        read(written("four_bar"), BuildOptions(contacts=loops, loops="reduce:j_rod"))
+        for loops in (hinged, FOUR_BAR)
+    ]
+    assert found[0].clusters == found[1].clusters
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_systems_are_solved(size: int) -> None:
+    rng = np.random.default_rng(size)
+    matrix, side = rng.standard_normal((size, size)), rng.standard_normal(size)
+    assert_close(np.array(solved(matrix.tolist(), side.tolist())), np.linalg.solve(matrix, side), 1e-11)
