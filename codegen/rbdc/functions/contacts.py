@@ -7,6 +7,7 @@ from dataclasses import replace
 from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products, projection
 from rbdc.algorithms.contacts.world_aligned import TURNED
 from rbdc.functions.declarations import CONTACT_OPTIONS, FunctionDeclaration, Kind, Parameter
+from rbdc.functions.dynamics import FORCES_AS_TORQUES
 from rbdc.functions.evaluation import JointSpace, OnJointSpace
 from rbdc.functions.inputs import (
     acceleration,
@@ -237,7 +238,9 @@ def _constrained(model: Model) -> list[Function]:
             _joints(model, "ddq", "generalised acceleration (m/s^2, rad/s^2)"),
             _rows(model, "forces", "what the world, or body 2, does to body 1 (N, N m)"),
             requires=HELD,
-            differential=None if model.redundant else Differential("constrained_dynamics_derivatives"),
+            differential=None
+            if model.redundant
+            else Differential("constrained_dynamics_derivatives", **FORCES_AS_TORQUES),
         ),
         matrices,
     ]
@@ -328,7 +331,7 @@ def _under_forces(model: Model) -> list[Function]:
             forward,
             _joints(model, "ddq", "generalised acceleration (m/s^2, rad/s^2)"),
             requires=FORWARD,
-            differential=Differential("contact_forward_dynamics_derivatives"),
+            differential=Differential("contact_forward_dynamics_derivatives", **FORCES_AS_TORQUES),
         ),
         _function(
             "contact_forward_dynamics_derivatives",

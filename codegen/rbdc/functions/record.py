@@ -94,8 +94,9 @@ class Differential:
     it takes and the function does not is zero. Only functions of one output have the others. weighted:
     products of these with weights from the left. second: second derivatives as those of inverse dynamics
     come, by q and v; `inverse`: the function is the solution of that one for its last input. configuration:
-    the output is one, of which `first` has the derivatives in the tangent space. derived: the record of
-    `first` is made from this function's.
+    the output is one, of which `first` has the derivatives in the tangent space. forces: external forces act
+    as the result of this function, added to the input `through` or taken from the output of that name.
+    derived: the record of `first` is made from this function's.
     """
 
     first: str
@@ -103,6 +104,8 @@ class Differential:
     second: str = ""
     inverse: bool = False
     configuration: bool = False
+    forces: str = ""
+    through: str = ""
     derived: bool = False
 
 
