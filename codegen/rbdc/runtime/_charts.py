@@ -1,5 +1,5 @@
-"""Configurations by their entries and in the tangent space, for frameworks that differentiate (JAX, PyTorch). It
-is copied into each generated package and needs Python alone.
+"""Configurations by their entries and in the tangent space, for frameworks that differentiate (JAX,
+PyTorch). It is copied into each generated package and needs Python alone.
 
 Frameworks differentiate by all nq entries of q. What they get is f(q / |q|): quaternions, and a planar
 joint's cosine and sine, are normalised first, so that f(q) and its derivatives are defined off the unit
