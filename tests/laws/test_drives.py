@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import casadi
 import mujoco
 import numpy as np
 import pinocchio
@@ -29,6 +30,7 @@ from tests.laws.test_lanes import creature
 from tests.laws.test_mimic import OFFSET, G
 from tests.laws.test_second_derivatives import check
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
+from tests.support_differences import central
 from tests.support_mujoco import MujocoPeer
 from tests.support_trees import mimic_tree, random_tree
 
@@ -147,6 +149,18 @@ def test_derivatives_by_complex_steps(pair: tuple[Model, ModuleType]) -> None:
         found = getattr(module, f"{name}_derivatives")(q, v, a, fext)
         for got, expected in zip(found, complex_step(algorithm, model, q, v, a, fext), strict=True):
             assert_close(got, expected)
+
+
+def test_derivatives_of_gravity_are_without_springs() -> None:
+    """In CasADi, by central differences: those of inverse dynamics have springs, where these count."""
+    model = replace(driven(random_tree(0, size=3), root=True), name="gravity_beside_springs")
+    names = ("gravity_torque", "gravity_torque_derivatives", "rnea_derivatives", "rnea_vjp")
+    module = build_module(model, functions=names, targets=("c", "casadi"), cflags=UNOPTIMISED)
+    q = state(module, 2)[0]
+    x = casadi.MX.sym("q", module.nq)
+    J = casadi.Function("J", [x], [casadi.jacobian(module.casadi("gravity_torque")(x), x)])
+    assert np.any(model.stiffness)
+    assert_close(np.array(J(q)), central(module.gravity_torque, q), 1e-9)
 
 
 def forms() -> dict[str, tuple[Model, dict[str, Any]]]:

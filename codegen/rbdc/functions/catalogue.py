@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from rbdc.errors import OptionError
-from rbdc.functions.contacts import contacts
+from rbdc.functions.contacts.records import contacts
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
