@@ -16,7 +16,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
 from rbdc.functions.evaluation import Differentiated, OnJointSpace
-from rbdc.functions.inputs import inertial_parameters
+from rbdc.functions.inputs import friction_width, inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
@@ -41,6 +41,8 @@ def functions_of(model: Model) -> dict[str, Function]:
         functions = [_in_world(function) for function in functions]
     if model.parameters:
         functions = [_parametric(model, function) for function in functions]
+    if any(model.friction):
+        functions = [_of_width(model, function) for function in functions]
     derived = [(f, f.differential.first) for f in functions if f.differential and f.differential.derived]
     functions += [_derivatives_of(model, function, name) for function, name in derived]
     return {function.name: function for function in functions}
@@ -65,6 +67,15 @@ def _parametric(model: Model, function: Function) -> Function:
     inputs = (*declaration.required, inertial_parameters(model), *optional)
     policy = replace(function.policy, rolled={}, windows="")
     return replace(function, declaration=replace(declaration, inputs=inputs), policy=policy)
+
+
+def _of_width(model: Model, function: Function) -> Function:
+    """The function with the width of dry friction as an optional input, if friction is part of it."""
+    declaration = function.declaration
+    if not (function.resisted or any(p.kind is Kind.WRENCHES for p in declaration.optional)):
+        return function
+    inputs = (*declaration.inputs, friction_width(model))
+    return replace(function, declaration=replace(declaration, inputs=inputs))
 
 
 def _derivatives_of(model: Model, function: Function, name: str) -> Function:

@@ -80,6 +80,7 @@ def _inverse(model: Model) -> list[Function]:
             preset="control",
             policy=Policy(rolled={"rnea": "nonlinear_effects"}),
             differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
+            resisted=True,
             references={"featherstone": "rnea:nonlinear_effects"},
             comparison=Comparison(peers={"pinocchio": ("nle",)}),
         ),

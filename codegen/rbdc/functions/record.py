@@ -125,8 +125,8 @@ class Function:
     preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:
     the papers' methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
-    where its derivatives are. differentiated: what the references give has this as its derivatives by its
-    inputs.
+    where its derivatives are. resisted: drives are part of it, as of all that external forces are.
+    differentiated: what the references give has this as its derivatives by its inputs.
     """
 
     declaration: FunctionDeclaration
@@ -142,6 +142,7 @@ class Function:
     references: Mapping[str, str] = field(default_factory=dict)
     comparison: Comparison = Comparison()
     differential: Differential | None = None
+    resisted: bool = False
     differentiated: bool = False
 
     @property
