@@ -118,8 +118,10 @@ def test_derivatives_by_external_forces() -> None:
         def ours(fext: Any, name: str = name, **mode: Any) -> Any:
             return getattr(m.jax, name)(q, v, a, fext.reshape(m.njoints, 6), **mode)
 
-        J = np.asarray(jax.jacfwd(ours)(at))
-        expected = central(lambda x, name=name: getattr(m, name)(q, v, a, x.reshape(-1, 6)), at)
+        def values(fext: Array, name: str = name) -> Array:
+            return np.asarray(getattr(m, name)(q, v, a, fext.reshape(m.njoints, 6)))
+
+        J, expected = np.asarray(jax.jacfwd(ours)(at)), central(values, at)
         np.testing.assert_allclose(J, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
         for mode in ("jvp", "vjp"):
             back = jax.grad(lambda x, mode=mode, f=ours: weights @ f(x, mode=mode))(at)

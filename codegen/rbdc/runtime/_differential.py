@@ -187,7 +187,7 @@ class Functions:
         """The input of a function of products that has the weights."""
         own = [spec[0] for spec in self._entry(name).inputs]
         inputs = reversed(self._entry(products).inputs)
-        return next(spec[0] for spec in inputs if not spec[2] and spec[0] not in own)
+        return str(next(spec[0] for spec in inputs if not spec[2] and spec[0] not in own))
 
     def _bound(
         self, name: str, positional: Sequence[Any], named: Mapping[str, Any]
