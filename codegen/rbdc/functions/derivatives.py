@@ -166,6 +166,7 @@ def _weighted(model: Model) -> list[Function]:
             preset=ALONE,
             differential=Differential("external_torque_vjp_derivatives", derived=True),
             references={"columns": ".derivatives.external_forces:external_torque_vjp"},
+            comparison=Comparison(checks_only=True),
         ),
     ]
 

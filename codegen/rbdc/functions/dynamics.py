@@ -104,6 +104,7 @@ def _inverse(model: Model) -> list[Function]:
             preset=ALONE,
             differential=Differential("external_torque_derivatives", "external_torque_vjp", derived=True),
             references={"columns": ".derivatives.external_forces:external_torque"},
+            comparison=Comparison(checks_only=True),
         ),
         Function(
             FunctionDeclaration(
