@@ -80,7 +80,7 @@ def close(found: Array, expected: Array, tolerance: float) -> None:
 
 @pytest.mark.parametrize("robot", slow_but(ROBOTS, ROBOTS[:1], ROBOTS[1:]))
 def test_casadi(robot: str) -> None:
-    """Jacobians, and Hessians of a sum with weights; or a refusal."""
+    """Jacobians, Hessians of a sum with weights and Jacobians of Jacobians; or a refusal."""
     m = module(robot)
     for row, forces in cases(robot):
         place = f"@{m.frame_names[-1]}@WORLD" if vars(m)[f"_{row.name}"].framed else ""
@@ -91,7 +91,8 @@ def test_casadi(robot: str) -> None:
         at = np.concatenate([x.ravel(order="F") for x in given])
         J = np.array(casadi.Function("J", x, [casadi.jacobian(y, every)])(*given))
         close(J, central(flat(casadi.Function("y", x, [y])), at), 1e-8)
-        weighted = casadi.dot(casadi.DM(np.random.default_rng(2).standard_normal(y.numel())), y)
+        weights = np.random.default_rng(2).standard_normal(y.numel())
+        weighted = casadi.dot(casadi.DM(weights), y)
         if not row.second:
             with pytest.raises(RuntimeError, match="Derivatives cannot be calculated for"):
                 casadi.hessian(weighted, every)
@@ -99,6 +100,9 @@ def test_casadi(robot: str) -> None:
         H = np.array(casadi.Function("H", x, [casadi.hessian(weighted, every)[0]])(*given))
         close(H, central(flat(casadi.Function("g", x, [casadi.gradient(weighted, every)])), at), 1e-7)
         close(H, H.T, 1e-12)
+        twice = casadi.jacobian(casadi.vec(casadi.jacobian(y, every)), every)
+        tensor = np.array(casadi.Function("T", x, [twice])(*given)).reshape(len(at), y.numel(), len(at))
+        close(np.einsum("i,jik->jk", weights, tensor), H, 1e-10)
 
 
 def total(

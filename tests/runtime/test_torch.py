@@ -69,7 +69,13 @@ def test_derivatives_by_external_forces() -> None:
         assert torch.autograd.gradcheck(f, ours)
         assert torch.autograd.gradcheck(forward(f), ours, check_forward_ad=True)
     q, v, a, fext = ours
+    acting_on = (q.detach()[0], fext.detach()[0])
     assert torch.autograd.gradgradcheck(lambda q, fext: m.torch.external_torque(q, fext), (q, fext))
+    for which in (0, 1):
+        back = torch.func.jacrev(torch.func.jacrev(m.torch.external_torque, which), (0, 1))(*acting_on)
+        ahead = torch.func.jacfwd(forward(m.torch.external_torque), which)
+        for one, other in zip(torch.func.jacrev(ahead, (0, 1))(*acting_on), back, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
     (w,) = rng.standard_normal((1, 2, m.nv))
     (velocities,) = torch.autograd.grad((torch.tensor(w) * m.torch.rnea(q, v, a, fext)).sum(), fext)
     expected = -m.external_torque_vjp(given[0], w, given[3])[1].reshape(fext.shape)

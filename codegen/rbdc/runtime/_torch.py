@@ -66,7 +66,7 @@ class TorchFunctions(Functions):
         known, twice = self._known.of(name), self._known.second(name)
         others = [known.first, self._known.weighted(name)] if known is not None else []
         forces = self._known.forces(name)
-        others += [forces.forces] if forces is not None else []
+        others += [*([forces.forces] if forces is not None else []), self._known.rows(name)]
         for other in [*others, *([twice[1].second] if twice is not None else [])]:
             if other:
                 getattr(self, other)  # which makes it an operator
@@ -179,6 +179,8 @@ class TorchFunctions(Functions):
         twice = self._known.second(name)
         if known is None and twice is not None:
             return self._gradients_twice(name, twice, given, gradients)
+        if known is None and (of := self._known.rows(name)):
+            return self._gradients_by_rows(name, of, given, gradients)
         products = self._known.weighted(name)
         if known is not None and known.configuration and gradients[0] is not None:
             gradients = [self._chart.direction(self._apply(name, "vjp", given)[0], gradients[0])]
@@ -223,6 +225,35 @@ class TorchFunctions(Functions):
             return [along_q, along_v, along_a]
         moved = [(along_a[..., None, :] @ f)[..., 0, :] for f in F]
         return [along_q + moved[0], along_v + moved[1], moved[2]]
+
+    def _gradients_by_rows(
+        self, first: str, products: str, given: Sequence[Any], gradients: Sequence[Any]
+    ) -> list[Any]:
+        """By each input, of matrices of derivatives with weights: row by row from the derivatives of the
+        products with unit weights.
+        """
+        place, tensors, inputs = given[:2], given[2:], self._entry(first).inputs
+        batch, rows = tensors[0].shape[:-1], self._entry(first).outputs[0][1][0]
+        wide = [
+            x.unsqueeze(len(batch)).expand(*batch, rows, *spec[1])
+            for x, spec in zip(tensors, inputs, strict=True)
+        ]
+        units = torch.eye(rows, dtype=self._dtype).expand(*batch, rows, rows)
+        weights = {self._weights(first, products): units}
+        matrices = self._matrices(
+            products, "vjp", self._arranged(first, products, (*place, *wide), **weights)
+        )
+        by = by_output(matrices, len(self._entry(products).outputs))
+        names = [spec[0] for spec in self._entry(products).inputs]
+        made = []
+        for x, spec in zip(tensors, inputs, strict=True):
+            terms = [
+                torch.einsum("...is,...isk->...k", g, row[names.index(spec[0])])
+                for g, row in zip(gradients, by, strict=True)
+                if g is not None
+            ]
+            made.append(sum(terms) if spec[3] else sum(terms).reshape(x.shape))
+        return made
 
     def _along(self, name: str, context: Any, along: Sequence[Any]) -> tuple[Any, ...]:
         """The change of the result along tangents, forward."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from rbdc.emit.casadi.parts import Array, External, Local, array, unread
 from rbdc.emit.casadi.views import ONE, Externals
+from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.record import Differential, Function
 
 _BLOCKS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
@@ -37,29 +38,33 @@ class TwiceExternals(Externals):
             return made
         products = self._built[d.weighted]
         if self._has(d.second):
-            made.append(self._second())
-        elif products.differential is not None and self._has(products.differential.first):
-            made.append(self._products_twice(products, self._built[products.differential.first]))
-        return made
+            return [*made, self._second()]
+        if products.differential is None or not self._has(products.differential.first):
+            return made
+        second = self._built[products.differential.first]
+        return [*made, self._tensors(second, products), self._products_twice(products, second)]
 
-    def _tensors(self, second: Function) -> External:
-        """The Jacobian of the Jacobian from the derivatives of the derivatives, a row for each of its entries
-        by columns.
+    def _tensors(self, second: Function, products: Function | None = None) -> External:
+        """The Jacobian of the Jacobian, a row for each of its entries by columns, from the derivatives of the
+        derivatives, or row by row from those of the products with weights.
         """
-        first, required = self._first(), self._required
+        first, required, rows = self._first(), self._required, self._outputs[0].size if products else 1
         Ds = [(f"d_{k}", p.size) for k, p in enumerate(first.declaration.outputs)]
-        Ts = [(f"t_{k}", p.size) for k, p in enumerate(second.declaration.outputs)]
+        Ts = [(f"t_{k}", rows * p.size) for k, p in enumerate(second.declaration.outputs)]
+        given = [(name, size // rows) for name, size in Ts]
         room = max((p.size + self._size(p)) * r.size for p in required for r in required)
-        places = self._work([*Ds, *Ts, ("room", room)])
+        places = self._work([*Ds, *Ts, ("room", room), *([("weights", rows)] if products else [])])
         columns = [*self._inputs, *map(unread, self._outputs)]
         jacobians = [jacobian for y in self._outputs for jacobian in self._jacobians(y)]
         outputs = [_jacobian_of(jacobian, x, full=False) for jacobian in jacobians for x in columns]
         blocks = []
-        inner = [p.name for p in first.declaration.required]
+        inner = [p.name for p in (products or first).declaration.required]
         for number, y in enumerate(self._outputs):
             for k, p in enumerate(required):
                 D = number * (len(Ds) // len(self._outputs)) + k
                 for column, r in enumerate(required):
+                    if _linear(p, r):
+                        continue
                     place = (number * len(self._inputs) + k) * len(columns) + column
                     T, _ = Ts[D * len(inner) + inner.index(r.name)]
                     outputs[place] = replace(outputs[place], full=True)
@@ -70,10 +75,15 @@ class TwiceExternals(Externals):
             [*columns, *map(_ignored, jacobians)],
             outputs,
             places,
-            "casadi_tensors.c.jinja",
+            "casadi_tensors_by_rows.c.jinja" if products else "casadi_tensors.c.jinja",
             first=self._call(first.name, {}, [name for name, _ in Ds]),
-            second=self._call(second.name, {}, [name for name, _ in Ts]),
+            second=self._call(
+                second.name,
+                {self._weights(products): "weights"} if products else {},
+                [f"{name} + i * {size}" if products else name for name, size in given],
+            ),
             derivatives=blocks,
+            square=rows,
         )
 
     def _products_twice(self, products: Function, second: Function) -> External:
@@ -87,10 +97,14 @@ class TwiceExternals(Externals):
         by = {k: p for k, p in enumerate([*self._required, None, weights]) if p is not None}
         room = max((p.size + self._size(p)) * r.size for p in self._required for r in by.values())
         inner = [p.name for p in products.declaration.required]
-        blocks, outputs = [], self._rows_of_products(set(by))
+        blocks, outputs = [], self._rows_of_products()
         for k, p in enumerate(self._required):
             for column, r in by.items():
-                block = self._block(ONE, p, Ds[k], k * (len(self._required) + 2) + column)
+                if _linear(p, r):
+                    continue
+                place = k * (len(self._required) + 2) + column
+                outputs[place] = replace(outputs[place], full=True)
+                block = self._block(ONE, p, Ds[k], place)
                 T = Ts[k * len(inner) + inner.index(r.name)]
                 blocks.append(replace(block, m=self._size(r), r=self._q(r), T=T))
         adjoints = [Array(f"adj_{p.name}", p.size, 1) for p in self._required]
@@ -106,17 +120,15 @@ class TwiceExternals(Externals):
             derivatives=blocks,
         )
 
-    def _rows_of_products(self, full: set[int]) -> list[Array]:
-        """The Jacobians of the products by the inputs, the value and the weights; `full`: the numbers of
-        those by which they have entries.
-        """
+    def _rows_of_products(self) -> list[Array]:
+        """The Jacobians of the products by the inputs, the value and the weights, without entries so far."""
         output = self._outputs[0]
         columns = [(p.name, p.size) for p in self._required]
         columns += [(f"out_{output.name}", output.size), (f"adj_{output.name}", output.size)]
         return [
-            Array(f"jac_adj_{p.name}_{name}", p.size, size, column in full)
+            Array(f"jac_adj_{p.name}_{name}", p.size, size, full=False)
             for p in self._required
-            for column, (name, size) in enumerate(columns)
+            for name, size in columns
         ]
 
     def _second(self) -> External:
@@ -124,8 +136,9 @@ class TwiceExternals(Externals):
         output, count = self._outputs[0], len(self._required)
         width = count + 2
         full = {*self._blocks(), *((row, count + 1) for row in range(count))}
-        outputs = self._rows_of_products(set(range(width)))
-        outputs = [replace(y, full=divmod(place, width) in full) for place, y in enumerate(outputs)]
+        outputs = [
+            replace(y, full=divmod(place, width) in full) for place, y in enumerate(self._rows_of_products())
+        ]
         return self._twice(
             f"jac_adj1_{self._symbol}",
             [
@@ -207,6 +220,11 @@ class TwiceExternals(Externals):
             square=n * n,
             **words,
         )
+
+
+def _linear(p: Parameter, r: Parameter) -> bool:
+    """Whether nothing has second derivatives by these two: forces."""
+    return p.kind is r.kind is Kind.WRENCHES
 
 
 def _ignored(x: Array) -> Array:
