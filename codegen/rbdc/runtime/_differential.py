@@ -161,9 +161,11 @@ class Functions:
         bound, place = self._bound(name, positional, named)
         inputs = self._entry(name).inputs
         arrays = [self._converted(name, spec[0], x) for x, spec in zip(bound, inputs, strict=False)]
-        known, names = self._known.forces(name), [spec[0] for spec in inputs]
-        if known is None or (at := names.index(self._entry(known.forces).inputs[-1][0])) >= len(arrays):
+        known = self._known.forces(name)
+        if known is None or len(arrays) <= sum(not spec[2] for spec in inputs):
             return arrays, place, None
+        names = [spec[0] for spec in inputs]  # of those that are optional external forces are the first
+        at = names.index(self._entry(known.forces).inputs[-1][0])
         torque = getattr(self, known.forces)(arrays[0], arrays[at], mode=mode)
         absent = self._converted(name, names[at], self._or_default(inputs[at], None))
         arrays[at:] = [absent, *arrays[at + 1 :]] if arrays[at + 1 :] else []
