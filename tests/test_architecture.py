@@ -319,7 +319,16 @@ def test_emit_and_model_know_no_casadi() -> None:
 def test_runtime_support_needs_numpy_only() -> None:
     files = [
         SOURCE / "runtime" / f"{name}.py"
-        for name in ("robot", "_arrays", "_differential", "_named", "_threads", "conversions", "processor")
+        for name in (
+            "robot",
+            "_arrays",
+            "_charts",
+            "_differential",
+            "_named",
+            "_threads",
+            "conversions",
+            "processor",
+        )
     ]
     tops = {module.split(".")[0] for file in files for module, _ in imports(file)}
     plain = {"__future__", "collections", "math", "operator", "os", "pathlib", "threading", "typing"}

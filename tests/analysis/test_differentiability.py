@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from rbdc.analysis.differentiability import differentiable, table
-from rbdc.functions.catalogue import functions_of, known
-from rbdc.model import Model
-from rbdc.resources import resolve
+from rbdc.functions.catalogue import functions_of
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
 from tests.emit.test_casadi import chain, flat, symbolic
 from tests.support import UNOPTIMISED, Array, build_module, slow_but
 from tests.support_differences import central
@@ -23,6 +23,13 @@ from tests.support_differences import central
 ROWS = differentiable()
 ROBOTS = ("planar_spherical", "spherical_planar", "kuka_iiwa", "hyq")
 PAGE = Path(__file__).parents[2] / "generated" / "derivatives.md"
+TOUCHING = {
+    "planar_spherical": "link1",
+    "spherical_planar": "link1",
+    "kuka_iiwa": "lbr_iiwa_link_7",
+    "hyq": "lf_foot",
+}
+"""The link of each robot that touches the world."""
 LARGE = ("minverse", "crba", "centroidal_momentum_matrix", "forward_kinematics")
 """Functions whose derivatives are large straight-line code on a robot of many joints; the quick test is
 without.
@@ -32,29 +39,28 @@ without.
 @cache
 def module(robot: str) -> ModuleType:
     given: Any = chain(*robot.split("_")) if robot in ROBOTS[:2] else robot
-    root = "free-flyer" if robot == "hyq" else "fixed"
-    model = given if isinstance(given, Model) else Model.from_file(resolve(robot), root_joint=root)
+    options: dict[str, Any] = {
+        "root_joint": "free-flyer" if robot == "hyq" else "fixed",
+        "contacts": (f"touch=point@{TOUCHING[robot]}:0.1,-0.2,0.05",),
+    }
     rows = [row for row in ROWS if not (robot in (ROBOTS[0], "hyq") and row.name in LARGE)]
     names = {name for row in rows for name in (row.name, row.first, row.second)} | {"rnea_vjp", "aba_vjp"}
     return build_module(
         given,
-        root_joint=root,
-        functions=tuple(name for name in functions_of(model) if name in names),
+        **options,
+        functions=tuple(name for name in functions_of(read(given, BuildOptions(**options))) if name in names),
         targets=("c", "casadi") if robot == ROBOTS[0] else ("c", "batch", "casadi", "jax"),
         cflags=UNOPTIMISED,
         name=f"{robot}_differentiable",
     )
 
 
-def cases(robot: str) -> Iterator[tuple[Any, str]]:
-    """The entries of the table that a module has, and how CasADi names the function, at a frame that
-    moves.
-    """
+def cases(robot: str) -> Iterator[tuple[Any, bool]]:
+    """The entries of the table that a module has, each with and without external forces."""
     m = module(robot)
     for row in ROWS:
         if row.name in m.functions and row.first in m.functions:
-            at = f"@{m.frame_names[-1]}@WORLD" if known()[row.name].declaration.framed else ""
-            yield row, f"{row.name}{at}"
+            yield from ((row, forces) for forces in ((False, True) if row.forces else (False,)))
 
 
 def drawn(m: ModuleType, f: Any) -> list[Array]:
@@ -63,7 +69,7 @@ def drawn(m: ModuleType, f: Any) -> list[Array]:
     return [
         m.random_configuration(rng) * 1.2
         if f.name_in(k) in ("q", "q0", "q1")
-        else rng.standard_normal(f.numel_in(k))
+        else rng.standard_normal(f.size_in(k))
         for k in range(f.n_in())
     ]
 
@@ -74,39 +80,46 @@ def close(found: Array, expected: Array, tolerance: float) -> None:
 
 @pytest.mark.parametrize("robot", slow_but(ROBOTS, ROBOTS[:1], ROBOTS[1:]))
 def test_casadi(robot: str) -> None:
-    """Jacobians, and Hessians of a sum with weights; or a refusal."""
+    """Jacobians, Hessians of a sum with weights and Jacobians of Jacobians; or a refusal."""
     m = module(robot)
-    for row, name in cases(robot):
-        f = m.casadi(name)
+    for row, forces in cases(robot):
+        place = f"@{m.frame_names[-1]}@WORLD" if vars(m)[f"_{row.name}"].framed else ""
+        f = m.casadi(f"{row.name}{place}", fext=forces)
         x, outputs = symbolic(f)
         several = outputs if isinstance(outputs, tuple) else (outputs,)
-        y, every, given = casadi.vertcat(*map(casadi.vec, several)), casadi.vertcat(*x), drawn(m, f)
-        at = np.concatenate(given)
+        y, every, given = casadi.vertcat(*map(casadi.vec, several)), casadi.veccat(*x), drawn(m, f)
+        at = np.concatenate([x.ravel(order="F") for x in given])
         J = np.array(casadi.Function("J", x, [casadi.jacobian(y, every)])(*given))
         close(J, central(flat(casadi.Function("y", x, [y])), at), 1e-8)
-        weighted = casadi.dot(casadi.DM(np.random.default_rng(2).standard_normal(y.numel())), y)
-        if not (row.second and row.everywhere):
+        weights = np.random.default_rng(2).standard_normal(y.numel())
+        weighted = casadi.dot(casadi.DM(weights), y)
+        if not row.second:
             with pytest.raises(RuntimeError, match="Derivatives cannot be calculated for"):
                 casadi.hessian(weighted, every)
             continue
         H = np.array(casadi.Function("H", x, [casadi.hessian(weighted, every)[0]])(*given))
         close(H, central(flat(casadi.Function("g", x, [casadi.gradient(weighted, every)])), at), 1e-7)
         close(H, H.T, 1e-12)
+        twice = casadi.jacobian(casadi.vec(casadi.jacobian(y, every)), every)
+        tensor = np.array(casadi.Function("T", x, [twice])(*given)).reshape(len(at), y.numel(), len(at))
+        close(np.einsum("i,jik->jk", weights, tensor), H, 1e-10)
 
 
 def total(
-    m: ModuleType, name: str, f: Callable[..., Any], array: Callable[[Any], Any]
+    m: ModuleType, name: str, f: Callable[..., Any], array: Callable[[Any], Any], *, forces: bool
 ) -> tuple[Callable[[Any], Any], Array]:
-    """A sum with weights of the results of a framework's function, of all its inputs in one vector, and a
-    point.
+    """A sum with weights of the results of a framework's function, of all its inputs in one vector, optional
+    ones left out but for external forces where these are wanted, and a point.
     """
     entry, rng = vars(m)[f"_{name}"], np.random.default_rng(3)
     place = {"frame": m.frame_names[-1], "reference": "WORLD"} if entry.framed else {}
-    ends = np.cumsum([int(np.prod(spec[1])) for spec in entry.inputs if not spec[2]])
+    shapes = {spec[0]: spec[1] for spec in entry.inputs if not spec[2] or (forces and spec[0] == "fext")}
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
     weights = [array(rng.standard_normal(shape)) for _, shape in entry.outputs]
 
     def summed(x: Any) -> Any:
-        found = f(*(x[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)), **place)
+        parts = zip(shapes.items(), [0, *ends[:-1]], ends, strict=True)
+        found = f(**{key: x[a:b].reshape(shape) for (key, shape), a, b in parts}, **place)
         several = found if isinstance(found, tuple) else (found,)
         return sum((y * w).sum() for y, w in zip(several, weights, strict=True))
 
@@ -124,8 +137,8 @@ def test_jax(robot: str) -> None:
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     m = module(robot)
     with jax.enable_x64(True):
-        for row, _ in cases(robot):
-            f, x = total(m, row.name, getattr(m.jax, row.name), jax.numpy.asarray)
+        for row, forces in cases(robot):
+            f, x = total(m, row.name, getattr(m.jax, row.name), jax.numpy.asarray, forces=forces)
             gradient = jax.jit(jax.grad(f))
             close(np.array(gradient(x)), central(values(f, np.asarray), x)[0], 1e-7)
             if row.second:
@@ -138,8 +151,8 @@ def test_jax(robot: str) -> None:
 def test_torch(robot: str) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     m = module(robot)
-    for row, _ in cases(robot):
-        f, x = total(m, row.name, getattr(m.torch, row.name), torch.tensor)
+    for row, forces in cases(robot):
+        f, x = total(m, row.name, getattr(m.torch, row.name), torch.tensor, forces=forces)
 
         def gradient(x: Array, f: Any = f) -> Array:
             return np.array(torch.func.grad(f)(torch.tensor(x)).detach().numpy())

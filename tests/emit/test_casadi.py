@@ -118,14 +118,20 @@ def arguments(m: ModuleType, f: Any, length: float) -> list[Array]:
 
 
 def symbolic(f: Any) -> tuple[list[Any], Any]:
-    x = [casadi.MX.sym(f.name_in(k), f.numel_in(k)) for k in range(f.n_in())]
+    x = [casadi.MX.sym(f.name_in(k), f.sparsity_in(k)) for k in range(f.n_in())]
     return x, f(*x)
 
 
 def flat(f: Any) -> Vector:
-    """The function of all its arguments in one vector, by values alone."""
+    """The function of all its arguments in one vector, matrices by columns, by values alone."""
     ends = np.cumsum([f.numel_in(k) for k in range(f.n_in())])[:-1]
-    return lambda x: np.array(f(*np.split(x, ends))).ravel()
+    shapes = [f.size_in(k) for k in range(f.n_in())]
+
+    def values(x: Array) -> Array:
+        given = (own.reshape(shape, order="F") for own, shape in zip(np.split(x, ends), shapes, strict=True))
+        return np.array(f(*given)).ravel()
+
+    return values
 
 
 @pytest.mark.parametrize(("robot", "root"), CASES)

@@ -133,7 +133,7 @@ def test_a_record_is_whole(name: str) -> None:
         Kind.WRENCHES,
     }
     assert {p.kind for p in function.declaration.inputs} <= inputs
-    assert all(p.optional == (p.kind is Kind.WRENCHES) for p in function.declaration.inputs)
+    assert all(p.kind is Kind.WRENCHES for p in function.declaration.optional)
     assert {p.kind for p in function.declaration.outputs} <= {Kind.JOINT_ROWS, Kind.SPACE_ROWS}
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import casadi
 import mujoco
 import numpy as np
 import pinocchio
@@ -29,6 +30,7 @@ from tests.laws.test_lanes import creature
 from tests.laws.test_mimic import OFFSET, G
 from tests.laws.test_second_derivatives import check
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
+from tests.support_differences import central
 from tests.support_mujoco import MujocoPeer
 from tests.support_trees import mimic_tree, random_tree
 
@@ -45,6 +47,8 @@ FUNCTIONS = (
     "kinetic_energy_derivatives",
 )
 PRODUCTS = ("rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp")
+RESISTED = ("rnea", "nle", "aba", "rnea_derivatives", "aba_vjp", "rnea_jvp", "rnea_second_derivatives")
+"""Some of the functions that the width of dry friction enters."""
 DAMPED = (DriveTerm.DAMPING,)
 """Loops over bodies have no other terms."""
 ROLLED = tuple(name for name in FUNCTIONS if not name.startswith("kinetic"))
@@ -147,6 +151,50 @@ def test_derivatives_by_complex_steps(pair: tuple[Model, ModuleType]) -> None:
         found = getattr(module, f"{name}_derivatives")(q, v, a, fext)
         for got, expected in zip(found, complex_step(algorithm, model, q, v, a, fext), strict=True):
             assert_close(got, expected)
+
+
+def test_the_width_of_friction_at_run_time() -> None:
+    """By default the width of the build; else results are those of a build with it, sample by sample."""
+    model = driven(random_tree(0, size=2), root=True)
+    others = ("crba", "gravity_torque")
+    module, rebuilt = (
+        build_module(
+            replace(model, friction_width=width),
+            functions=(*RESISTED, *others),
+            cflags=UNOPTIMISED,
+            name=f"friction_of_width_{k}",
+        )
+        for k, width in enumerate((model.friction_width, 0.02))
+    )
+    rng = np.random.default_rng(4)
+    taking = [name for name in module.functions if "friction_width" in vars(module)[f"_{name}"].arrays()[0]]
+    assert sorted(taking) == sorted(RESISTED)
+    for name in RESISTED:
+        required = [spec for spec in vars(module)[f"_{name}"].inputs if not spec[2]]
+        given = {key: rng.standard_normal(shape) for key, shape, *_ in required}
+        given["q"] = module.random_configuration(rng)
+        twice = {key: np.array([x, x]) for key, x in given.items()}
+        found = getattr(module, name)(**twice, friction_width=np.array([model.friction_width, 0.02]))
+        for k, own in enumerate((module, rebuilt)):
+            expected = getattr(own, name)(**given)
+            several = expected if isinstance(expected, tuple) else (expected,)
+            for got, right in zip(found if len(several) > 1 else (found,), several, strict=True):
+                assert_close(got[k], right, 1e-12, what=name)
+    for wrong in (0.0, -1.0, np.nan):
+        with pytest.raises(ValueError, match="friction_width has entries that are not positive numbers"):
+            module.nle(given["q"], np.zeros(module.nv), wrong)
+
+
+def test_derivatives_of_gravity_are_without_springs() -> None:
+    """In CasADi, by central differences: those of inverse dynamics have springs, where these count."""
+    model = replace(driven(random_tree(0, size=3), root=True), name="gravity_beside_springs")
+    names = ("gravity_torque", "gravity_torque_derivatives", "rnea_derivatives", "rnea_vjp")
+    module = build_module(model, functions=names, targets=("c", "casadi"), cflags=UNOPTIMISED)
+    q = state(module, 2)[0]
+    x = casadi.MX.sym("q", module.nq)
+    J = casadi.Function("J", [x], [casadi.jacobian(module.casadi("gravity_torque")(x), x)])
+    assert np.any(model.stiffness)
+    assert_close(np.array(J(q)), central(module.gravity_torque, q), 1e-9)
 
 
 def forms() -> dict[str, tuple[Model, dict[str, Any]]]:

@@ -100,6 +100,43 @@ def test_derivatives(robot: str, root: str, names: tuple[str, ...]) -> None:
             )
 
 
+def test_derivatives_by_external_forces() -> None:
+    """Forward against central differences of the module's values, both modes in reverse, and twice."""
+    acting = tuple(f"external_torque{suffix}" for suffix in ("", "_derivatives", "_vjp", "_vjp_derivatives"))
+    m = build_module(
+        "double_pendulum",
+        functions=("rnea", "aba", "rnea_derivatives", "aba_derivatives", "aba_vjp", *acting),
+        targets=("c", "jax"),
+        cflags=UNOPTIMISED,
+        name="double_pendulum_jax_forces",
+    )
+    rng = np.random.default_rng(0)
+    q, v, a = rng.standard_normal((3, m.nv))
+    at, weights = rng.standard_normal(6 * m.njoints), rng.standard_normal(m.nv)
+    for name in ("rnea", "aba"):
+
+        def ours(fext: Any, name: str = name, **mode: Any) -> Any:
+            return getattr(m.jax, name)(q, v, a, fext.reshape(m.njoints, 6), **mode)
+
+        def values(fext: Array, name: str = name) -> Array:
+            return np.asarray(getattr(m, name)(q, v, a, fext.reshape(m.njoints, 6)))
+
+        J, expected = np.asarray(jax.jacfwd(ours)(at)), central(values, at)
+        np.testing.assert_allclose(J, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
+        for mode in ("jvp", "vjp"):
+            back = jax.grad(lambda x, mode=mode, f=ours: weights @ f(x, mode=mode))(at)
+            np.testing.assert_allclose(back, weights @ J, rtol=1e-11, atol=1e-11)
+
+    def power(x: Any, mode: str) -> Any:
+        return weights @ m.jax.external_torque(x[: m.nq], x[m.nq :].reshape(m.njoints, 6), mode=mode)
+
+    x = np.concatenate([q, at])
+    twice = [np.asarray(jax.hessian(lambda x, mode=mode: power(x, mode))(x)) for mode in ("jvp", "vjp")]
+    expected = central(lambda x: np.asarray(jax.grad(power)(x, "vjp")), x)
+    np.testing.assert_allclose(twice[0], expected, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(twice[1], twice[0], rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("robot", "name"),
     [

@@ -54,6 +54,34 @@ def forward(f: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *x: f(*x, mode="jvp")
 
 
+def test_derivatives_by_external_forces() -> None:
+    """Values are the module's; by central differences, forward and in reverse, and twice."""
+    first = ("rnea_derivatives", "aba_derivatives")
+    acting = tuple(f"external_torque{suffix}" for suffix in ("", "_derivatives", "_vjp", "_vjp_derivatives"))
+    names = ("rnea", "aba", *first, *acting)
+    m = build_module("double_pendulum", functions=names, cflags=UNOPTIMISED, name="double_pendulum_forces")
+    rng = np.random.default_rng(0)
+    given = [*rng.standard_normal((3, 2, m.nv)), rng.standard_normal((2, m.njoints, 6))]
+    ours = [torch.tensor(x, requires_grad=True) for x in given]
+    for f, name in ((m.torch.rnea, "rnea"), (m.torch.aba, "aba")):
+        values = getattr(m, name)(*given)
+        np.testing.assert_allclose(f(*ours).detach().numpy(), values, rtol=1e-12, atol=1e-12)
+        assert torch.autograd.gradcheck(f, ours)
+        assert torch.autograd.gradcheck(forward(f), ours, check_forward_ad=True)
+    q, v, a, fext = ours
+    acting_on = (q.detach()[0], fext.detach()[0])
+    assert torch.autograd.gradgradcheck(lambda q, fext: m.torch.external_torque(q, fext), (q, fext))
+    for which in (0, 1):
+        back = torch.func.jacrev(torch.func.jacrev(m.torch.external_torque, which), (0, 1))(*acting_on)
+        ahead = torch.func.jacfwd(forward(m.torch.external_torque), which)
+        for one, other in zip(torch.func.jacrev(ahead, (0, 1))(*acting_on), back, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+    (w,) = rng.standard_normal((1, 2, m.nv))
+    (velocities,) = torch.autograd.grad((torch.tensor(w) * m.torch.rnea(q, v, a, fext)).sum(), fext)
+    expected = -m.external_torque_vjp(given[0], w, given[3])[1].reshape(fext.shape)
+    np.testing.assert_allclose(velocities.numpy(), expected, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize(("robot", "root"), CASES)
 def test_derivatives(robot: str, root: str) -> None:
     """By central differences; forward against reverse; vmap against a loop."""

@@ -5,57 +5,56 @@ off the records. ``python -m rbdc.analysis.differentiability`` prints the table 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rbdc.functions.catalogue import known
+from rbdc.functions.catalogue import ANY, functions_of
 from rbdc.functions.record import Differential, Function
+from rbdc.model.tree import Contact, ContactKind, Frame
+from rbdc.spatial import Placement
+
+TOUCHING = replace(ANY, contacts=(Contact("", ContactKind.POINT, Frame("", 0, Placement.identity())),))
+"""A model that has every function."""
 
 
 @dataclass(frozen=True)
 class Derivatives:
-    """The functions that give the first and the second derivatives of one, "" where there are none.
-    everywhere: the second ones are there in CasADi too.
+    """The functions that give the first and the second derivatives of one, and those by external forces; ""
+    where there are none.
     """
 
     name: str
     first: str
     second: str
-    everywhere: bool = True
+    forces: str
 
 
 def differentiable() -> list[Derivatives]:
     """All functions with first derivatives, in the order of the documentation."""
-    catalogue = known()
+    catalogue = functions_of(TOUCHING)
     found = []
     for name, function in catalogue.items():
         d = function.differential
         if d is not None and d.first in catalogue:
-            found.append(Derivatives(name, d.first, *_second(catalogue, d)))
+            found.append(Derivatives(name, d.first, _second(catalogue, d), d.forces))
     return found
 
 
-def _second(catalogue: dict[str, Function], d: Differential) -> tuple[str, bool]:
+def _second(catalogue: dict[str, Function], d: Differential) -> str:
     if d.second:
-        return d.second, True
-    then = catalogue[d.first].differential
-    if then is not None and then.first in catalogue:
-        return then.first, True
-    others = (f.differential for f in catalogue.values())
-    return next((o.second for o in others if o is not None and o.first == d.first and o.second), ""), False
+        return d.second
+    for name in (d.first, d.weighted):
+        then = catalogue[name].differential if name else None
+        if then is not None:
+            return then.first
+    return ""
 
 
 def table() -> str:
     """The table in Markdown."""
-    lines = [
-        "| function | first derivatives | second derivatives | CasADi | JAX, PyTorch |",
-        "|---|---|---|---|---|",
-    ]
+    lines = ["| function | first derivatives | second derivatives | by `fext` |", "|---|---|---|---|"]
     for row in differentiable():
-        orders = ["first and second" if row.second else "first"] * 2
-        if not row.everywhere:
-            orders[0] = "first"
-        names = " | ".join(f"`{name}`" if name else "" for name in (row.name, row.first, row.second))
-        lines.append(f"| {names} | {' | '.join(orders)} |")
+        names = (row.name, row.first, row.second, row.forces)
+        lines.append(f"| {' | '.join(f'`{name}`' if name else '' for name in names)} |")
     return "\n".join(lines)
 
 

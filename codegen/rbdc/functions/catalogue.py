@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from rbdc.errors import OptionError
-from rbdc.functions.contacts import contacts
+from rbdc.functions.contacts.records import contacts
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
 from rbdc.functions.evaluation import Differentiated, Evaluate, JointSpace, OnJointSpace, OwnFrames, on_model
-from rbdc.functions.inputs import inertial_parameters
+from rbdc.functions.inputs import friction_width, inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
@@ -43,6 +43,8 @@ def functions_of(model: Model) -> dict[str, Function]:
         functions = [_parametric(model, function) for function in functions]
     if model.curved:
         functions = [_along_curves(function) for function in functions]
+    if any(model.friction):
+        functions = [_of_width(model, function) for function in functions]
     derived = [(f, f.differential.first) for f in functions if f.differential and f.differential.derived]
     functions += [_derivatives_of(model, function, name) for function, name in derived]
     return {function.name: function for function in functions}
@@ -92,6 +94,15 @@ def _one_by_one(method: Evaluate) -> Evaluate:
     if isinstance(method, OwnFrames):
         return on_model(method.algorithm)
     return OnJointSpace(method.algorithm) if isinstance(method, JointSpace) else method
+
+
+def _of_width(model: Model, function: Function) -> Function:
+    """The function with the width of dry friction as an optional input, if friction is part of it."""
+    declaration = function.declaration
+    if not (function.resisted or any(p.kind is Kind.WRENCHES for p in declaration.optional)):
+        return function
+    inputs = (*declaration.inputs, friction_width(model))
+    return replace(function, declaration=replace(declaration, inputs=inputs))
 
 
 def _derivatives_of(model: Model, function: Function, name: str) -> Function:

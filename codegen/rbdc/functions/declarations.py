@@ -24,6 +24,9 @@ a `Force` for each body.
 PARAMETERS = "parameters"
 """The name of the input of kind `Kind.PARAMETERS`."""
 
+FRICTION_WIDTH = "friction_width"
+"""The name of the input of kind `Kind.POSITIVE`, which takes the place of the model's."""
+
 CONTACT_OPTIONS = ("active", "target", "gains", "mu")
 """The names of inputs that algorithms take together as `rbdc.model.contacts.ContactOptions`, the
 keyword argument `options`.
@@ -59,6 +62,8 @@ class Kind(Enum):
     """Position and unit quaternion, x y z qx qy qz qw, of each row (n, 7)."""
     NOT_NEGATIVE = "numbers that are not negative"
     """Gains, a regularisation."""
+    POSITIVE = "positive numbers"
+    """A width of dry friction."""
     PART = "a number from 0 to 1"
     """A coefficient of restitution."""
     JOINT_ROWS = "rows of joints"
@@ -93,7 +98,8 @@ class Parameter:
     @property
     def check(self) -> bool | str:
         """Whether Python checks that it is finite, or of which kind it has to be."""
-        kinds = {Kind.SWITCHES: "switches", Kind.NOT_NEGATIVE: "not negative", Kind.PLACEMENTS: "placements"}
+        kinds = {Kind.SWITCHES: "switches", Kind.PLACEMENTS: "placements"}
+        kinds |= {Kind.NOT_NEGATIVE: "not negative", Kind.POSITIVE: "positive"}
         return kinds.get(self.kind, self.configuration)
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rbdc.algorithms.derivatives.forward_derivatives import (
     derivatives_by_factors,
     derivatives_by_inverse_factor,
@@ -17,23 +19,25 @@ from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.derivatives.vjp import (
     aba_adjoint_by_articulated_bodies,
     aba_adjoint_by_factors,
+    external_torque_adjoint,
     rnea_adjoint,
 )
 from rbdc.algorithms.dynamics.forward_dynamics import by_factors
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import by_shape, lagrangian
-from rbdc.functions.evaluation import AlongDirections, Differentiated, JointSpace, weighted
+from rbdc.functions.evaluation import AlongDirections, Differentiated, JointSpace, on_model, weighted
 from rbdc.functions.inputs import (
     acceleration,
     configuration,
     direction,
     external_forces,
     generalised_force,
+    in_space,
     velocity,
     weights,
 )
-from rbdc.functions.record import Comparison, Function, Policy, Requirement
+from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
 
 FORWARD = frozenset({Requirement.REGULAR_INERTIA})
@@ -156,6 +160,23 @@ def _weighted(model: Model) -> list[Function]:
                 "chain_rule": Differentiated(weighted(JointSpace(by_factors), w.name), (q, v, tau))
             },
             references={"carpentier-mansard-weighted": ".derivatives.products:aba_vjp"},
+        ),
+        Function(
+            FunctionDeclaration(
+                "external_torque_vjp",
+                "Weighted sums of the rows of the derivatives of external_torque: "
+                "w^T dtau_dq, and w^T dtau_dfext, the bodies' velocities J w.",
+                (q, w, replace(fext, optional=False)),
+                (
+                    *_vectors(model, "w_dtau_dq"),
+                    *in_space("w_dtau_dfext", (6 * model.njoints,), "six numbers for each body's force"),
+                ),
+            ),
+            {"adjoint": on_model(external_torque_adjoint)},
+            preset=ALONE,
+            differential=Differential("external_torque_vjp_derivatives", derived=True),
+            references={"columns": ".derivatives.external_forces:external_torque_vjp"},
+            comparison=Comparison(checks_only=True),
         ),
     ]
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TypedDict
+
 from rbdc.algorithms.dynamics.coriolis import coriolis
 from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.external_forces import external_torque
 from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies, by_factors
 from rbdc.algorithms.dynamics.minverse import (
     inverse_by_cholesky,
@@ -19,7 +23,7 @@ from rbdc.algorithms.dynamics.regressor import (
     regressor_of_chosen_frames,
 )
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.functions.evaluation import Evaluate, JointSpace, OwnFrames, on_model
+from rbdc.functions.evaluation import Evaluate, JointSpace, OwnFrames, on_joint_space, on_model
 from rbdc.functions.inputs import (
     acceleration,
     configuration,
@@ -28,8 +32,17 @@ from rbdc.functions.inputs import (
     over_joints,
     velocity,
 )
-from rbdc.functions.record import Comparison, Differential, Function, Policy, Requirement
+from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
+
+
+class _ThroughTorque(TypedDict):
+    forces: str
+    through: str
+
+
+FORCES_AS_TORQUES: _ThroughTorque = {"forces": "external_torque", "through": "tau"}
+"""How external forces enter inverse dynamics, whose result is `through`, and forward dynamics."""
 
 
 def dynamics(model: Model) -> list[Function]:
@@ -51,7 +64,9 @@ def _inverse(model: Model) -> list[Function]:
             {"newton_euler": JointSpace(newton_euler)},
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
-            differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
+            differential=Differential(
+                "rnea_derivatives", "rnea_vjp", "rnea_second_derivatives", **FORCES_AS_TORQUES
+            ),
             references={**lagrangian(model, "dynamics:inverse_dynamics"), "featherstone": "rnea:rnea"},
             comparison=Comparison(
                 peers={"pinocchio": ("rnea",), "cppadcodegen": ("CodeGenRNEA",)},
@@ -64,7 +79,8 @@ def _inverse(model: Model) -> list[Function]:
             {"newton_euler": JointSpace(nonlinear_effects)},
             preset="control",
             policy=Policy(rolled={"rnea": "nonlinear_effects"}),
-            differential=Differential("rnea_derivatives", "rnea_vjp"),
+            differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
+            resisted=True,
             references={"featherstone": "rnea:nonlinear_effects"},
             comparison=Comparison(peers={"pinocchio": ("nle",)}),
         ),
@@ -73,9 +89,22 @@ def _inverse(model: Model) -> list[Function]:
             {"newton_euler": JointSpace(gravity_torque)},
             preset="control",
             policy=Policy(rolled={"rnea": "gravity"}),
-            differential=Differential("rnea_derivatives", "rnea_vjp"),
+            differential=_of_gravity(model),
             references={"featherstone": "rnea:gravity_torque"},
             comparison=Comparison(peers={"pinocchio": ("gravity_torque",)}),
+        ),
+        Function(
+            FunctionDeclaration(
+                "external_torque",
+                "External forces as torques of the joints: sum of J^T fext.",
+                (q, replace(fext, optional=False)),
+                torque,
+            ),
+            {"leaves_to_root": on_joint_space(external_torque)},
+            preset=ALONE,
+            differential=Differential("external_torque_derivatives", "external_torque_vjp", derived=True),
+            references={"columns": ".derivatives.external_forces:external_torque"},
+            comparison=Comparison(checks_only=True),
         ),
         Function(
             FunctionDeclaration(
@@ -89,6 +118,13 @@ def _inverse(model: Model) -> list[Function]:
             comparison=Comparison(peers={"pinocchio": ("coriolis",)}, checks_only=True),
         ),
     ]
+
+
+def _of_gravity(model: Model) -> Differential:
+    """Where the derivatives of gravity are: with those of inverse dynamics, unless springs are in these."""
+    if any(model.stiffness):
+        return Differential("gravity_torque_derivatives", derived=True)
+    return Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives")
 
 
 MOST_JOINTS_OF_LAGRANGIAN = 12
@@ -167,7 +203,9 @@ def _forward(model: Model) -> list[Function]:
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"aba": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}),
-            differential=Differential("aba_derivatives", "aba_vjp", "rnea_second_derivatives", inverse=True),
+            differential=Differential(
+                "aba_derivatives", "aba_vjp", "rnea_second_derivatives", inverse=True, **FORCES_AS_TORQUES
+            ),
             references={"featherstone": "aba:aba"},
             comparison=Comparison(
                 peers={"pinocchio": ("aba", "aba_world"), "cppadcodegen": ("CodeGenABA",)},

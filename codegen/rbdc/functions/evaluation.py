@@ -12,7 +12,13 @@ from rbdc.algorithms.couplings import at_configuration, curves_of
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.tools.linear import dot, flat
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, PARAMETERS, Parameter
+from rbdc.functions.declarations import (
+    CONTACT_OPTIONS,
+    EXTERNAL_FORCES,
+    FRICTION_WIDTH,
+    PARAMETERS,
+    Parameter,
+)
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions
 from rbdc.model.joint_space import JointSpaceModel
@@ -56,12 +62,21 @@ def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Tr
     """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the
     model's own frames or in the world's, which every model has.
     """
+    model, inputs = with_width(model, inputs)
     arguments, keywords = called_with(inputs)
     model = at_configuration(model, arguments[0], inputs.get(CURVES), trace)
     if EXTERNAL_FORCES in keywords and not model.world_forces:
         forces = zip(model.bodies, keywords[EXTERNAL_FORCES], strict=True)
         keywords[EXTERNAL_FORCES] = [body.own_force(force) for body, force in forces]
     return algorithm(model, *arguments, **keywords, trace=trace)
+
+
+def with_width(model: Model, inputs: Inputs) -> tuple[Model, Inputs]:
+    """The model with the width of dry friction that is given at run time, if it is, and the other inputs."""
+    if FRICTION_WIDTH not in inputs:
+        return model, inputs
+    others = {name: value for name, value in inputs.items() if name != FRICTION_WIDTH}
+    return replace(model, friction_width=inputs[FRICTION_WIDTH][0]), others
 
 
 def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.functions.declarations import EXTERNAL_FORCES, PARAMETERS, Kind, Parameter
+from rbdc.functions.declarations import EXTERNAL_FORCES, FRICTION_WIDTH, PARAMETERS, Kind, Parameter
 from rbdc.model import Model
 from rbdc.model.xml import shown
 
@@ -45,6 +45,12 @@ def inertial_parameters(model: Model) -> Parameter:
     names = ", ".join(shown(row.name) for row in model.parameters)
     meaning = f"m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg, m) of {names}"
     return Parameter(PARAMETERS, (len(model.parameters), 10), meaning, Kind.PARAMETERS)
+
+
+def friction_width(model: Model) -> Parameter:
+    """The optional width of dry friction, by default the model's."""
+    meaning = f"speed w of F v / sqrt(v^2 + w^2), {model.friction_width} by default (rad/s, m/s)"
+    return Parameter(FRICTION_WIDTH, (), meaning, Kind.POSITIVE, True, (float(model.friction_width),))
 
 
 def direction(model: Model, of: str) -> Parameter:

@@ -96,8 +96,9 @@ class Differential:
     it takes and the function does not is zero. Only functions of one output have the others. weighted:
     products of these with weights from the left. second: second derivatives as those of inverse dynamics
     come, by q and v; `inverse`: the function is the solution of that one for its last input. configuration:
-    the output is one, of which `first` has the derivatives in the tangent space. derived: the record of
-    `first` is made from this function's.
+    the output is one, of which `first` has the derivatives in the tangent space. forces: external forces act
+    as the result of this function, added to the input `through` or taken from the output of that name.
+    derived: the record of `first` is made from this function's.
     """
 
     first: str
@@ -105,6 +106,8 @@ class Differential:
     second: str = ""
     inverse: bool = False
     configuration: bool = False
+    forces: str = ""
+    through: str = ""
     derived: bool = False
 
 
@@ -124,9 +127,10 @@ class Function:
     preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:
     the papers' methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
-    where its derivatives are. differentiated: what the references give has this as its derivatives by its
-    inputs. along_curves: its methods where joints follow others along curves, in place of the others, whose
-    reference has its name in `couplings`; None where it is not defined then.
+    where its derivatives are. resisted: drives are part of it, as of all that external forces are.
+    differentiated: what the references give has this as its derivatives by its inputs. along_curves: its
+    methods where joints follow others along curves, in place of the others, whose reference has its name in
+    `couplings`; None where it is not defined then.
     """
 
     declaration: FunctionDeclaration
@@ -142,6 +146,7 @@ class Function:
     references: Mapping[str, str] = field(default_factory=dict)
     comparison: Comparison = Comparison()
     differential: Differential | None = None
+    resisted: bool = False
     differentiated: bool = False
     along_curves: Mapping[str, Evaluate] | None = field(default_factory=dict)
 

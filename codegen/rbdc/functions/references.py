@@ -34,10 +34,10 @@ def references_of(function: Function) -> dict[str, Method]:
     if not function.differentiated:
         return found
     required = [p for p in function.declaration.required if p.kind is not Kind.PARAMETERS]
-    kinds, differentiated = [p.configuration for p in required], _loaded(_DIFFERENTIATED)
-    return {
-        method: partial(differentiated, method=own, configurations=kinds) for method, own in found.items()
-    }
+    forces = next((p.name for p in required if p.kind is Kind.WRENCHES), "")
+    kinds = [p.configuration for p in required if p.kind is not Kind.WRENCHES]
+    differentiated = partial(_loaded(_DIFFERENTIATED), configurations=kinds, forces=forces)
+    return {method: partial(differentiated, method=own) for method, own in found.items()}
 
 
 def reference_of(function: Function) -> Method:

@@ -216,7 +216,7 @@ class ModelOptions:
     friction_width: Option[float] = Option(
         Reading(_width, "SPEED"),
         0.01,
-        "w of dry friction that is part of the dynamics (rad/s, m/s).",
+        "w of dry friction that is part of the dynamics (rad/s, m/s), where functions are given no other.",
         recorded=Recorded.UNLESS_DEFAULT,
     )
     xacro_arguments: Option[tuple[tuple[str, str], ...]] = Option(

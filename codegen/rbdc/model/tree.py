@@ -178,7 +178,7 @@ class Model:
     description_hash: str | None = None
     resting: MomentInertia = field(default_factory=MomentInertia.zero)
     drive_terms: tuple[DriveTerm, ...] = ()
-    friction_width: float = 0.01
+    friction_width: Scalar = 0.01
     parameters: tuple[ParameterRow, ...] = ()
     world_forces: bool = False
     contacts: tuple[Contact, ...] = ()

@@ -38,7 +38,7 @@ from rbdc.spatial.scalars import cos, sin
 CONSTANTS = "limb_constants"
 """The input array of the limbs' differing constants; packing makes numbers of it again."""
 
-APART = (Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE, Kind.CONTACT_FORCES)
+APART = (Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE, Kind.POSITIVE, Kind.CONTACT_FORCES)
 """Kinds of inputs that are not over the joints."""
 
 WORTH_NESTING = 0.95

@@ -35,8 +35,10 @@ class GeneratedModule(ModuleType):
     jax: Any
     torch: Any
 
-    def casadi(self, function: str, **options: Any) -> Any:
-        """The `casadi.Function` of a function's name; of a frame as "frame_position@tool0"."""
+    def casadi(self, function: str, *, fext: bool = False, **options: Any) -> Any:
+        """The `casadi.Function` of a function's name; of a frame as "frame_position@tool0"; with `fext` as its
+        last input.
+        """
 
     def random_configuration(self, rng: np.random.Generator | int | None = None) -> NDArray[Any]:
         """A random configuration (nq,)."""
@@ -78,6 +80,20 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            tau (nv,): generalised force (N, N m)
+        """
+
+    def external_torque(self, q: ArrayLike, fext: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """External forces as torques of the joints: sum of J^T fext.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m)
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -229,6 +245,22 @@ class GeneratedModule(ModuleType):
             w_ddq_dq (nv,): one number for each direction
             w_ddq_dv (nv,): one number for each direction
             w_ddq_dtau (nv,): one number for each direction
+        """
+
+    def external_torque_vjp(self, q: ArrayLike, w: ArrayLike, fext: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weighted sums of the rows of the derivatives of external_torque: w^T dtau_dq, and w^T dtau_dfext, the bodies' velocities J w.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            w (nv,): weights of the rows
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m)
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            w_dtau_dq (nv,): one number for each direction
+            w_dtau_dfext (0,): six numbers for each body's force
         """
 
     def rnea_jvp(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
@@ -901,6 +933,21 @@ class GeneratedModule(ModuleType):
             hessian_tau (nv,): one number for each direction
         """
 
+    def external_torque_derivatives(self, q: ArrayLike, fext: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of external_torque by q (in the tangent space), fext.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m)
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dtau_dq (nv, nv): derivative by q; last index: direction
+            dtau_dfext (nv, 0): derivative by fext; last index: direction
+        """
+
     def crba_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Derivatives of crba by q (in the tangent space).
 
@@ -925,6 +972,26 @@ class GeneratedModule(ModuleType):
 
         Returns:
             dMinv_dq (nv, nv, nv): derivative by q; last index: direction
+        """
+
+    def external_torque_vjp_derivatives(self, q: ArrayLike, w: ArrayLike, fext: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of external_torque_vjp by q (in the tangent space), w, fext.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            w (nv,): weights of the rows
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m)
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dw_dtau_dq_dq (nv, nv): derivative by q; last index: direction
+            dw_dtau_dq_dw (nv, nv): derivative by w; last index: direction
+            dw_dtau_dq_dfext (nv, 0): derivative by fext; last index: direction
+            dw_dtau_dfext_dq (0, nv): derivative by q; last index: direction
+            dw_dtau_dfext_dw (0, nv): derivative by w; last index: direction
+            dw_dtau_dfext_dfext (0, 0): derivative by fext; last index: direction
         """
 
     def forward_kinematics_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:

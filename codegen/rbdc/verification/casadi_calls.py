@@ -63,7 +63,8 @@ def matrix(p: Parameter, name: str = "") -> Matrix:
 
 def inputs_of(declaration: FunctionDeclaration) -> list[Matrix]:
     """The inputs of the external function, of which a place is two."""
-    return [*(matrix(p) for p in declaration.required), *(Matrix(name, 1) for name in declaration.place)]
+    vectors = (Matrix(p.name, p.size) for p in declaration.required)
+    return [*vectors, *(Matrix(name, 1) for name in declaration.place)]
 
 
 def given(

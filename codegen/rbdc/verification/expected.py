@@ -17,7 +17,7 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import Part, arrays, called_with
+from rbdc.functions.evaluation import Part, arrays, called_with, with_width
 from rbdc.functions.record import Requirement
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
@@ -151,7 +151,7 @@ class References:
                 return self.perturbation.wrenches(values)
             case Kind.CONTACT_FORCES:
                 return self.perturbation.together(values)
-            case Kind.NOT_NEGATIVE | Kind.PLACEMENTS | Kind.PART:
+            case Kind.NOT_NEGATIVE | Kind.POSITIVE | Kind.PLACEMENTS | Kind.PART:
                 return self.perturbation.apart(values)
             case Kind.SWITCHES:
                 return list(values.T)
@@ -174,7 +174,8 @@ def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> 
     given = [p for p in function.declaration.inputs if p.name in inputs and p.kind is not Kind.PARAMETERS]
     if any(p.kind is Kind.PARAMETERS for p in function.declaration.inputs):
         model = with_parameters(model, inputs[PARAMETERS])
-    arguments, keywords = called_with({p.name: inputs[p.name] for p in given})
+    model, own = with_width(model, {p.name: inputs[p.name] for p in given})
+    arguments, keywords = called_with(own)
     return arrays(reference_of(function)(model, *arguments, *part.place, **keywords))
 
 

@@ -179,7 +179,7 @@ class _Externals:
 
     def second(self, d: Differential) -> Derivative:
         """jac_adj1_F: the derivatives of each vector by the inputs, the value and the weights."""
-        q, v, last = required = self._declaration.required
+        required = self._declaration.required
         weights = self._weights()
         first = [Sum.of(x) for x in self._evaluate(self._built[d.first], self._units, ())[:3]]
         units: dict[str, Array] = dict(self._units)
@@ -191,26 +191,28 @@ class _Externals:
         by_q, by_v, by_last = first
         g = contracted("si,sij->sj", Sum.of(weights), by_q)
         twice = self._entries("sjl,sln->sjn", qq)
-        blocks: dict[tuple[str, str], Sum] = {
-            (q.name, q.name): self._entries("sjn,sjm->smn", twice) + self._curved(g),
-            (q.name, v.name): self._entries("sjk,sjm->smk", qv),
-            (q.name, last.name): self._entries("skj,sjm->smk", lq),
-            (q.name, "adj"): self._entries("sij,sjm->smi", by_q),
-            (v.name, q.name): self._entries("sjk,sjm->skm", qv),
-            (v.name, v.name): vv,
-            (v.name, "adj"): contracted("sij->sji", by_v),
-            (last.name, q.name): self._entries("skj,sjm->skm", lq),
-            (last.name, "adj"): contracted("sij->sji", by_last),
+        weighted, y = -1, self._y
+        blocks: dict[tuple[int, int], Sum] = {
+            (0, 0): self._entries("sjn,sjm->smn", twice) + self._curved(g),
+            (0, 1): self._entries("sjk,sjm->smk", qv),
+            (0, 2): self._entries("skj,sjm->smk", lq),
+            (0, weighted): self._entries("sij,sjm->smi", by_q),
+            (1, 0): self._entries("sjk,sjm->skm", qv),
+            (1, 1): vv,
+            (1, weighted): contracted("sij->sji", by_v),
+            (2, 0): self._entries("skj,sjm->skm", lq),
+            (2, weighted): contracted("sij->sji", by_last),
         }
-        y = self._y
-        columns = [(p.name, p.name, p.size) for p in required]
-        columns += [("out", f"out_{y.name}", y.rows), ("adj", f"adj_{y.name}", y.rows)]
-        places = [(p, key, name, size) for p in required for key, name, size in columns]
+        columns = [(column, p.name, p.size) for column, p in enumerate(required)]
+        columns += [(len(blocks), f"out_{y.name}", y.rows), (weighted, f"adj_{y.name}", y.rows)]
+        places = [(row, key, name, size) for row in range(len(required)) for key, name, size in columns]
+        expected = [blocks.get((row, key)) for row, key, _, _ in places]
         outputs = [
-            Matrix(f"jac_adj_{p.name}_{name}", p.size, size, full=(p.name, key) in blocks)
-            for p, key, name, size in places
+            Matrix(
+                f"jac_adj_{required[row].name}_{name}", required[row].size, size, full=(row, key) in blocks
+            )
+            for row, key, name, size in places
         ]
-        expected = [blocks.get((p.name, key)) for p, key, _, _ in places]
         more = [Matrix(f"out_adj_{p.name}", p.size, 1, full=False) for p in required]
         return self._derivative("jac_adj1_", (), [weights], outputs, expected, more)
 

@@ -100,6 +100,8 @@ def _values(
         return np.array([_parameters(model, state, rng) for state in range(states)])
     if parameter.kind is Kind.PART:
         return rng.random((states, parameter.size))
+    if parameter.kind is Kind.POSITIVE:
+        return np.exp(rng.normal(size=(states, parameter.size)))
     if parameter.kind is Kind.SWITCHES:
         return np.where(rng.random((states, parameter.size)) < 0.5, 1.0, 0.0)
     if parameter.kind is Kind.PLACEMENTS:

@@ -8,9 +8,10 @@ and Mansard's equation (24): the rows of -M^-1 dID weighted with w are those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.external_forces import external_torque
 from rbdc.algorithms.dynamics.forward_dynamics import (
     accelerations,
     by_articulated_bodies,
@@ -47,6 +48,20 @@ def rnea_adjoint(
     bar = tape.adjoints(newton_euler(model, given_q, given_v, given_a, constant, both), w)
     by_q, by_v, by_a = ([bar(x) for x in given] for given in (given_q, given_v, given_a))
     return tangent_gradient(model, q, by_q), by_v, by_a
+
+
+def external_torque_adjoint(
+    model: Model, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
+) -> tuple[Vector, Vector]:
+    """w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints), the bodies' velocities J w, of tau = sum of J^T fext.
+    Test: the same products of the derivatives of `external_torque`.
+    """
+    tape = Tape()
+    given_q, given_forces = tape.variables(q), [tape.variables(force.scalars()) for force in fext]
+    torque = external_torque(model, given_q, [Force.of(x) for x in given_forces], there_and_back(tape, trace))
+    bar = tape.adjoints(torque, w)
+    by_forces = [bar(x) for force in given_forces for x in force]
+    return tangent_gradient(model, q, [bar(x) for x in given_q]), by_forces
 
 
 def there_and_back(tape: Tape, trace: Trace) -> Trace:

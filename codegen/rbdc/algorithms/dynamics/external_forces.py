@@ -11,9 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.kinematics import free_root, in_one_frame
+from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Forces, Placement
+from rbdc.spatial import Force, Forces, Placement, Scalar, Scalars
+
+
+def external_torque(model: Model, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
+    """sum of J_i^T fext_i (nv; N, N m) at q (nq), fext (N, N m) in the bodies' frames, or the world's if the
+    model has `world_forces`. Test: tau of inverse dynamics without fext less that with it.
+    """
+    placements = joint_placements(model, q, trace)
+    given = in_bodies(model, placements, fext, trace) if model.world_forces else fext
+    return joint_torques(model, placements, given, trace)
 
 
 def without_external(

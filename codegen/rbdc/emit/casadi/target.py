@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.backend import Backend, FunctionSource, Package
-from rbdc.emit.casadi.views import Externals
+from rbdc.emit.casadi.second_views import TwiceExternals
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.errors import UnsupportedError
@@ -66,7 +66,9 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     model, robot = package.model, package.robot
     catalogue = functions_of(model)
     built = {d.name: catalogue.get(d.name, Function(d, {})) for d in declarations if not d.pair}
-    functions = [external for f in built.values() for external in Externals(model, robot, f, built).all()]
+    functions = [
+        external for f in built.values() for external in TwiceExternals(model, robot, f, built).all()
+    ]
     patterns = {array.pattern: array for f in functions for array in (*f.inputs, *f.outputs)}
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]
     parts = _parts(model)

@@ -1,33 +1,23 @@
-"""The external functions of CasADi as their template takes them: values, Jacobians, products, and the
-Jacobians of these.
-"""
+"""The external functions of CasADi as their template takes them: values, Jacobians and products."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
 
 from rbdc.emit.casadi.parts import Array, Block, External, Local, array, rows_of, unread
 from rbdc.emit.names import comment
 from rbdc.functions.declarations import Kind, Parameter
-from rbdc.functions.record import Differential, Function
+from rbdc.functions.record import Function
 from rbdc.model import Model
 
-_BLOCKS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
-"""Second derivatives that are not zero, by the numbers of two inputs: the configuration, the velocity and an
-acceleration or a force.
-"""
-
-
-def _jacobian_of(y: Array, x: Array, *, full: bool) -> Array:
-    """The Jacobian of an array by another one."""
-    return Array(f"jac_{y.name}_{x.name}", y.rows * y.columns, x.rows * x.columns, full)
+ONE = Parameter("", (1,), "")
+"""A sum with weights, as an output."""
 
 
 class Externals:
-    """The external functions of one function of the library."""
+    """The external functions of one function of the library, without second derivatives."""
 
     def __init__(self, model: Model, robot: str, function: Function, built: Mapping[str, Function]) -> None:
         self._model, self._robot, self._built = model, robot, built
@@ -37,25 +27,16 @@ class Externals:
         self._summary = comment(function.declaration.summary)
         self._framed = function.declaration.framed
         self._place = [Array(name, 1, 1) for name in ("frame", "reference") if self._framed]
-        self._inputs = [*(array(p.name, p) for p in self._required), *self._place]
+        self._inputs = [*(Array(p.name, p.size, 1) for p in self._required), *self._place]
         self._symbol = f"{robot}_casadi_{function.name}"
 
     def all(self) -> list[External]:
         """The value, and the derivatives that the functions that were built allow."""
-        made = [self._value()]
         d = self._differential
         if d is None or not self._has(d.first):
-            return made
-        made.append(self._jacobian())
-        if d.second and self._has(d.second):
-            made.append(self._jacobian_twice())
-        elif (then := self._first().differential) is not None and self._has(then.first):
-            made.append(self._tensors(self._built[then.first]))
-        if d.weighted and self._has(d.weighted):
-            made.append(self._adjoint())
-            if d.second and self._has(d.second):
-                made.append(self._second())
-        return made
+            return [self._value()]
+        made = [self._value(), self._jacobian()]
+        return [*made, self._adjoint()] if self._has(d.weighted) else made
 
     def _has(self, name: str) -> bool:
         return name in self._built
@@ -138,11 +119,13 @@ class Externals:
         """The directions of an input."""
         return self._model.nv if p.configuration else p.size
 
+    def _weights(self, weighted: Function) -> str:
+        """The name of the weights of a function of products with them."""
+        return next(p.name for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
+
     def _adjoint(self) -> External:
         output, weighted = self._outputs[0], self._built[self._weighted_name()]
         places = self._work([(f"d_{p.name}", p.size) for p in weighted.declaration.outputs])
-        weights = next(p.name for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
-        one = Parameter("", (1,), "")
         return self._external(
             f"adj1_{self._symbol}",
             [*self._inputs, unread(self._outputs[0]), array(f"adj_{output.name}", output)],
@@ -150,125 +133,11 @@ class Externals:
             places,
             "casadi_jacobian.c.jinja",
             weights=True,
-            call=self._call(weighted.name, {weights: "weights"}, [place.name for place in places]),
+            call=self._call(weighted.name, {self._weights(weighted): "weights"}, [x.name for x in places]),
             derivatives=[
-                self._block(one, p, d.name, k)
+                self._block(ONE, p, d.name, k)
                 for k, (d, p) in enumerate(zip(places, self._required, strict=False))
             ],
-        )
-
-    def _tensors(self, second: Function) -> External:
-        """The Jacobian of the Jacobian from the derivatives of the derivatives, a row for each of its entries
-        by columns.
-        """
-        first, required = self._first(), self._required
-        Ds = [(f"d_{k}", p.size) for k, p in enumerate(first.declaration.outputs)]
-        Ts = [(f"t_{k}", p.size) for k, p in enumerate(second.declaration.outputs)]
-        room = max((p.size + self._size(p)) * r.size for p in required for r in required)
-        places = self._work([*Ds, *Ts, ("room", room)])
-        columns = [*self._inputs, *map(unread, self._outputs)]
-        jacobians = [jacobian for y in self._outputs for jacobian in self._jacobians(y)]
-        outputs = [_jacobian_of(jacobian, x, full=False) for jacobian in jacobians for x in columns]
-        blocks = []
-        inner = [p.name for p in first.declaration.required]
-        for number, y in enumerate(self._outputs):
-            for k, p in enumerate(required):
-                D = number * (len(Ds) // len(self._outputs)) + k
-                for column, r in enumerate(required):
-                    place = (number * len(self._inputs) + k) * len(columns) + column
-                    T, _ = Ts[D * len(inner) + inner.index(r.name)]
-                    outputs[place] = replace(outputs[place], full=True)
-                    block = self._block(y, p, Ds[D][0], place)
-                    blocks.append(replace(block, m=self._size(r), r=self._q(r), T=T))
-        return self._external(
-            f"jac_jac_{self._symbol}",
-            [*columns, *(replace(x, name=f"out_{x.name}", full=False) for x in jacobians)],
-            outputs,
-            places,
-            "casadi_tensors.c.jinja",
-            first=self._call(first.name, {}, [name for name, _ in Ds]),
-            second=self._call(second.name, {}, [name for name, _ in Ts]),
-            derivatives=blocks,
-        )
-
-    def _second(self) -> External:
-        """The Jacobian of the products with weights."""
-        output = self._outputs[0]
-        weights = array(f"adj_{output.name}", output)
-        columns = [*((p.name, p.size) for p in self._required), (f"out_{output.name}", output.size)]
-        columns.append((weights.name, output.size))
-        full = {*_BLOCKS, *((row, len(columns) - 1) for row in range(3))}
-        outputs = [
-            Array(f"jac_adj_{p.name}_{name}", p.size, size, (row, column) in full)
-            for row, p in enumerate(self._required)
-            for column, (name, size) in enumerate(columns)
-        ]
-        return self._twice(
-            f"jac_adj1_{self._symbol}",
-            [weights, *(Array(f"adj_{p.name}", p.size, 1) for p in self._required)],
-            outputs,
-            [],
-            "casadi_second.c.jinja",
-            weights=True,
-            blocks=", ".join(f"res[{len(columns) * row + column}]" for row, column in _BLOCKS),
-        )
-
-    def _jacobian_twice(self) -> External:
-        """The Jacobian of the Jacobian, a row for each of its entries by columns."""
-        output, sizes = self._outputs[0], [p.size for p in self._required]
-        columns = [*((p.name, p.size) for p in self._required), (f"out_{output.name}", output.size)]
-        outputs = [
-            Array(
-                f"jac_jac_{output.name}_{p.name}_{name}", output.size * p.size, size, (row, column) in _BLOCKS
-            )
-            for row, p in enumerate(self._required)
-            for column, (name, size) in enumerate(columns)
-        ]
-        blocks = [
-            Local(f"B{k}", place=len(columns) * row + column, size=sizes[row] * sizes[column])
-            for k, (row, column) in enumerate(_BLOCKS)
-        ]
-        return self._twice(
-            f"jac_jac_{self._symbol}",
-            [Array(f"jac_{output.name}_{p.name}", output.size, p.size) for p in self._required],
-            outputs,
-            [("weights", output.size), *((block.name, block.size) for block in blocks)],
-            "casadi_jacobian_twice.c.jinja",
-            blocks=", ".join(block.name for block in blocks),
-            given=blocks,
-        )
-
-    def _twice(
-        self,
-        symbol: str,
-        before: Sequence[Array],
-        outputs: list[Array],
-        more: Sequence[tuple[str, int]],
-        body: str,
-        **words: Any,
-    ) -> External:
-        """A Jacobian of first derivatives. before: the inputs of these beyond the function's own, and their
-        outputs, which are not read. more: room beside that of the tensors.
-        """
-        d, (q, v, _) = self._differential or Differential(""), self._required
-        n, own = v.size, 1 if words.get("weights") else 0
-        wanted = [*((f"T{k}", n**3) for k in range(4)), *((f"D{k}", n * n) for k in range(3))]
-        wanted += [("room", 5 * n * n + 2 * n + n * q.size), *more]
-        wanted += [("ddq", n)] if d.inverse else []
-        at = {self._built[d.second].declaration.required[-1].name: "ddq"} if d.inverse else {}
-        ignored = [replace(x, name=f"out_{x.name}", full=False) for x in before[own:]]
-        return self._external(
-            symbol,
-            [*self._inputs, unread(self._outputs[0]), *before[:own], *ignored],
-            outputs,
-            self._work(wanted),
-            body,
-            value=self._call(self._name, {}, ["ddq"]) if d.inverse else "",
-            first=self._call(d.first, {}, [f"D{k}" for k in range(3)]),
-            second=self._call(d.second, at, [f"T{k}" for k in range(4)]),
-            solved=int(d.inverse),
-            square=n * n,
-            **words,
         )
 
     def _external(

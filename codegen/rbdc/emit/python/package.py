@@ -77,6 +77,7 @@ def render_python(
 _SUPPORT = {
     "_arrays.py": "_arrays.py",
     "_conversions.py": "conversions.py",
+    "_charts.py": "_charts.py",
     "_differential.py": "_differential.py",
     "_jax.py": "_jax.py",
     "_named.py": "_named.py",
@@ -100,7 +101,7 @@ def _arrays(model: Model) -> list[tuple[str, str]]:
 
 
 def _chart(model: Model) -> str:
-    """The entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that follow
+    """The entries of q by kind, as `rbdc.runtime._charts.Part` takes them; those of vectors that follow
     each other are one.
     """
     parts: list[tuple[str, int, int, int, int]] = []
@@ -120,7 +121,7 @@ def _differentials(model: Model, names: Sequence[str]) -> str:
     """Where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes it."""
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    return repr({name: astuple(d)[:5] for name, d in known.items() if d is not None})
+    return repr({name: astuple(d)[:7] for name, d in known.items() if d is not None})
 
 
 def _contacts(model: Model) -> list[tuple[str, str, str]]:

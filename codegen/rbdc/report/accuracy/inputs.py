@@ -21,6 +21,7 @@ ARBITRARY = frozenset(
         Kind.FORCE,
         Kind.WEIGHTS,
         Kind.TANGENT,
+        Kind.WRENCHES,
         Kind.CONTACT_FORCES,
         Kind.NOT_NEGATIVE,
     }

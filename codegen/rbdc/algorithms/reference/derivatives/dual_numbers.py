@@ -11,15 +11,21 @@ from typing import Any
 
 from rbdc.algorithms.tools.linear import flat
 from rbdc.model import Model
-from rbdc.spatial import Scalar, Scalars
+from rbdc.spatial import Force, Scalar, Scalars
 from rbdc.spatial.tangent import rate_of, tangents
 
 
 def differentiated(
-    model: Model, *given: Any, method: Callable[..., Any], configurations: Sequence[bool], **named: Any
+    model: Model,
+    *given: Any,
+    method: Callable[..., Any],
+    configurations: Sequence[bool],
+    forces: str = "",
+    **named: Any,
 ) -> tuple[list[Scalar], ...]:
     """The derivatives of each output of a method by each of its first inputs, which are vectors, and as is
-    said configurations: output by output and for each direction. Test: closed forms and differences.
+    said configurations, then by the external forces that it has by the name `forces`: output by output and
+    for each direction. Test: closed forms and differences.
     """
     found = []
     for k, configuration in enumerate(configurations):
@@ -27,6 +33,15 @@ def differentiated(
             _rates(method(model, *given[:k], tangents(given[k], step), *given[k + 1 :], **named))
             for step in _steps(model, given[k], configuration=configuration)
         ]
+        found.append([[x for row in zip(*own, strict=True) for x in row] for own in zip(*along, strict=True)])
+    if forces:
+        flat_forces = [x for force in named[forces] for x in force.scalars()]
+        others = {name: x for name, x in named.items() if name != forces}
+        along = []
+        for step in _steps(model, flat_forces, configuration=False):
+            moved = tangents(flat_forces, step)
+            wrenches = [Force.of(moved[k : k + 6]) for k in range(0, len(moved), 6)]
+            along.append(_rates(method(model, *given, **{forces: wrenches}, **others)))
         found.append([[x for row in zip(*own, strict=True) for x in row] for own in zip(*along, strict=True)])
     return tuple(one[y] for y in range(len(found[0])) for one in found)
 

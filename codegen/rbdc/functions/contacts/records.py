@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products, projection
+from rbdc.algorithms.contacts import derivatives
 from rbdc.algorithms.contacts.world_aligned import TURNED
-from rbdc.functions.declarations import CONTACT_OPTIONS, FunctionDeclaration, Kind, Parameter
+from rbdc.functions.contacts.shared import (
+    FORWARD,
+    HELD,
+    contact_forces,
+    contact_function,
+    contact_options,
+    derivatives_by,
+    joint_output,
+    ordered,
+    row_output,
+)
+from rbdc.functions.declarations import CONTACT_OPTIONS, Kind, Parameter
+from rbdc.functions.dynamics import FORCES_AS_TORQUES
 from rbdc.functions.evaluation import JointSpace, OnJointSpace
 from rbdc.functions.inputs import (
     acceleration,
@@ -16,29 +28,9 @@ from rbdc.functions.inputs import (
     generalised_force,
     velocity,
 )
-from rbdc.functions.record import Comparison, Differential, Function, Policy, Requirement
+from rbdc.functions.record import Differential, Function, Policy, Requirement
 from rbdc.model import Model
-from rbdc.model.contacts import PROJECTION_STEPS, loops_of, total_rows, with_the_world
-
-FORWARD = frozenset({Requirement.REGULAR_INERTIA})
-HELD = FORWARD | {Requirement.INDEPENDENT_ROWS}
-
-ROOMS = (
-    (dynamics, "dynamics"),
-    (derivatives, "derivatives"),
-    (products, "derivatives"),
-    (centroidal, "centroidal"),
-    (projection, "projection"),
-)
-"""Where algorithms are, each with the file of their references."""
-
-PEERS = (
-    "constrained_dynamics",
-    "constrained_dynamics_derivatives",
-    "impulse_dynamics",
-    "impulse_dynamics_derivatives",
-)
-"""Functions that Pinocchio has too."""
+from rbdc.model.contacts import PROJECTION_STEPS, loops_of, total_rows
 
 
 def contacts(model: Model) -> list[Function]:
@@ -56,91 +48,6 @@ def contacts(model: Model) -> list[Function]:
     ]
     functions = [replace(function, along_curves=None) for function in functions]
     return [*map(_along_the_world, functions)] if model.world_aligned else functions
-
-
-def _rows(model: Model, name: str, meaning: str, *shape: int) -> Parameter:
-    """An output with a row for each row of the contacts."""
-    return Parameter(name, (total_rows(model), *shape), meaning, Kind.SPACE_ROWS)
-
-
-def _joints(model: Model, name: str, meaning: str, *shape: int) -> Parameter:
-    """An output with a row for each direction of the joints."""
-    return Parameter(name, (model.nv, *shape), meaning, Kind.JOINT_ROWS)
-
-
-def _forces(model: Model) -> Parameter:
-    """The forces of the contacts as an input."""
-    return Parameter(
-        "forces",
-        (total_rows(model),),
-        "forces of the contacts along their axes (N, N m)",
-        Kind.CONTACT_FORCES,
-    )
-
-
-def _options(model: Model, *names: str) -> list[Parameter]:
-    """Optional inputs by their names, in the order in which functions take them."""
-    count, world = len(model.contacts), len(with_the_world(model))
-    known = [
-        Parameter(
-            "active", (count,), "1 for contacts that hold, 0 for others", Kind.SWITCHES, True, (1.0,) * count
-        ),
-        Parameter(
-            "target",
-            (world, 7),
-            "where contacts with the world are held, x y z qx qy qz qw (m, unit quaternions)",
-            Kind.PLACEMENTS,
-            True,
-            (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0) * world,
-        ),
-        Parameter("gains", (count, 2), "Baumgarte's Kp and Kd (1/s^2, 1/s)", Kind.NOT_NEGATIVE, True),
-        Parameter(
-            "mu", (), "added to the diagonal of J M^-1 J^T", Kind.NOT_NEGATIVE, optional=not model.redundant
-        ),
-    ]
-    chosen = [p for p in known if p.name in names and p.size]
-    return sorted(chosen, key=lambda p: p.optional)
-
-
-def _ordered(*inputs: Parameter) -> tuple[Parameter, ...]:
-    """The inputs, the optional ones last."""
-    return tuple(sorted(inputs, key=lambda p: p.optional))
-
-
-def _by(model: Model, of: str, rows: int, *names: str, kind: Kind = Kind.JOINT_ROWS) -> tuple[Parameter, ...]:
-    meaning = f"derivative of {of} by {{}}; column: direction"
-    return tuple(Parameter(f"{of}_d{x}", (rows, model.nv), meaning.format(x), kind) for x in names)
-
-
-def _function(
-    name: str,
-    summary: str,
-    inputs: tuple[Parameter, ...],
-    *outputs: Parameter,
-    requires: frozenset[Requirement] = frozenset(),
-    derivative_of: str | None = None,
-    differential: Differential | None = None,
-) -> Function:
-    """The record of a function whose algorithm and reference have its name."""
-    room, place = next((room, place) for room, place in ROOMS if name in vars(room))
-    algorithm = getattr(room, name)
-    return Function(
-        FunctionDeclaration(name, summary, inputs, outputs),
-        {
-            "range_space": (JointSpace if Requirement.INDEPENDENT_ROWS in requires else OnJointSpace)(
-                algorithm
-            )
-        },
-        preset="optimisation" if derivative_of or room is products else "control",
-        requires=requires,
-        differential=differential,
-        references={"dense": f".contacts.{place}:{name}"},
-        comparison=Comparison(
-            derivative_of=derivative_of,
-            peers={"pinocchio": (name,)} if name in PEERS else {},
-            checks_only=name not in PEERS,
-        ),
-    )
 
 
 def _along_the_world(function: Function) -> Function:
@@ -168,43 +75,43 @@ def _kinematics(model: Model) -> list[Function]:
     placements = Parameter(
         "placements", (len(model.contacts), 4, 4), "homogeneous matrices of the contacts (m)", Kind.SPACE_ROWS
     )
-    target = [replace(p, optional=False, default=()) for p in _options(model, "target")]
+    target = [replace(p, optional=False, default=()) for p in contact_options(model, "target")]
     return [
-        _function(
+        contact_function(
             "contact_placements",
             "Placements of the contacts in the world, as 4x4 matrices.",
             (q,),
             placements,
         ),
-        _function(
+        contact_function(
             "contact_jacobian",
             "Jacobian of the contacts, one below the other, along their axes.",
             (q,),
-            _rows(model, "J", "contact Jacobian", model.nv),
+            row_output(model, "J", "contact Jacobian", model.nv),
         ),
-        _function(
+        contact_function(
             "contact_velocity",
             "Velocity of the contacts: J v.",
             (q, v),
-            _rows(model, "velocity", "velocity of the contacts (m/s, rad/s)"),
+            row_output(model, "velocity", "velocity of the contacts (m/s, rad/s)"),
         ),
-        _function(
+        contact_function(
             "contact_error",
             "How far the contacts are from where they are held.",
             (q, *target),
-            _rows(model, "error", "p1 - p2, or log6 of the placement (m, rad)"),
+            row_output(model, "error", "p1 - p2, or log6 of the placement (m, rad)"),
         ),
-        _function(
+        contact_function(
             "contact_drift",
             "Residual acceleration of the contacts without joint accelerations, Baumgarte's terms included.",
-            (q, v, *_options(model, "target", "gains")),
-            _rows(model, "drift", "residual acceleration (m/s^2, rad/s^2)"),
+            (q, v, *contact_options(model, "target", "gains")),
+            row_output(model, "drift", "residual acceleration (m/s^2, rad/s^2)"),
         ),
-        _function(
+        contact_function(
             "delassus",
             "Inverse inertia that contacts feel: J M^-1 J^T + mu 1.",
-            (q, *_options(model, "mu")),
-            _rows(model, "delassus", "J M^-1 J^T + mu 1", total_rows(model)),
+            (q, *contact_options(model, "mu")),
+            row_output(model, "delassus", "J M^-1 J^T + mu 1", total_rows(model)),
             requires=FORWARD,
         ),
     ]
@@ -212,14 +119,14 @@ def _kinematics(model: Model) -> list[Function]:
 
 def _constrained(model: Model) -> list[Function]:
     q, v, tau, fext = configuration(model), velocity(model), generalised_force(model), external_forces(model)
-    inputs = _ordered(q, v, tau, fext, *_options(model, *CONTACT_OPTIONS))
+    inputs = ordered(q, v, tau, fext, *contact_options(model, *CONTACT_OPTIONS))
     rows = total_rows(model)
-    matrices = _function(
+    matrices = contact_function(
         "constrained_dynamics_derivatives",
         "Derivatives of constrained dynamics by q (in the tangent space), v and tau.",
         inputs,
-        *_by(model, "ddq", model.nv, "q", "v", "tau"),
-        *_by(model, "forces", rows, "q", "v", "tau", kind=Kind.SPACE_ROWS),
+        *derivatives_by(model, "ddq", model.nv, "q", "v", "tau"),
+        *derivatives_by(model, "forces", rows, "q", "v", "tau", kind=Kind.SPACE_ROWS),
         requires=HELD,
         derivative_of="constrained_dynamics",
     )
@@ -231,14 +138,16 @@ def _constrained(model: Model) -> list[Function]:
             policy=Policy(dense_right_sides=True),
         )
     return [
-        _function(
+        contact_function(
             "constrained_dynamics",
             "Forward dynamics with contacts and loops held: M ddq + h = tau + J^T forces.",
             inputs,
-            _joints(model, "ddq", "generalised acceleration (m/s^2, rad/s^2)"),
-            _rows(model, "forces", "what the world, or body 2, does to body 1 (N, N m)"),
+            joint_output(model, "ddq", "generalised acceleration (m/s^2, rad/s^2)"),
+            row_output(model, "forces", "what the world, or body 2, does to body 1 (N, N m)"),
             requires=HELD,
-            differential=None if model.redundant else Differential("constrained_dynamics_derivatives"),
+            differential=None
+            if model.redundant
+            else Differential("constrained_dynamics_derivatives", **FORCES_AS_TORQUES),
         ),
         matrices,
     ]
@@ -247,7 +156,7 @@ def _constrained(model: Model) -> list[Function]:
 def _products(model: Model) -> list[Function]:
     """Products with the derivatives of constrained dynamics."""
     q, v, tau, fext = configuration(model), velocity(model), generalised_force(model), external_forces(model)
-    options, rows = _options(model, *CONTACT_OPTIONS), total_rows(model)
+    options, rows = contact_options(model, *CONTACT_OPTIONS), total_rows(model)
     weights = (
         Parameter("w_ddq", (model.nv,), "weights of the rows of ddq", Kind.WEIGHTS),
         Parameter("w_forces", (rows,), "weights of the rows of the forces", Kind.CONTACT_FORCES),
@@ -255,20 +164,20 @@ def _products(model: Model) -> list[Function]:
     by = "weighted sum of rows; one number for each direction"
     directions = (direction(model, of.name) for of in (q, v, tau))
     return [
-        _function(
+        contact_function(
             "constrained_dynamics_vjp",
             "Weighted sums of the rows of the derivatives of constrained dynamics: "
             "w_ddq^T ddq_dx + w_forces^T forces_dx for x = q, v, tau.",
-            _ordered(q, v, tau, *weights, fext, *options),
-            *(_joints(model, f"w_d{x}", by) for x in ("q", "v", "tau")),
+            ordered(q, v, tau, *weights, fext, *options),
+            *(joint_output(model, f"w_d{x}", by) for x in ("q", "v", "tau")),
             requires=HELD,
         ),
-        _function(
+        contact_function(
             "constrained_dynamics_jvp",
             "Derivative of constrained dynamics in one direction.",
-            _ordered(q, v, tau, *directions, fext, *options),
-            _joints(model, "dddq", "change of ddq"),
-            _rows(model, "dforces", "change of the forces"),
+            ordered(q, v, tau, *directions, fext, *options),
+            joint_output(model, "dddq", "change of ddq"),
+            row_output(model, "dforces", "change of the forces"),
             requires=HELD,
         ),
     ]
@@ -276,23 +185,25 @@ def _products(model: Model) -> list[Function]:
 
 def _impacts(model: Model) -> list[Function]:
     restitution = Parameter("restitution", (), "coefficient of restitution, 0 to 1", Kind.PART)
-    inputs = _ordered(configuration(model), velocity(model), restitution, *_options(model, "active", "mu"))
+    inputs = ordered(
+        configuration(model), velocity(model), restitution, *contact_options(model, "active", "mu")
+    )
     rows = total_rows(model)
     return [
-        _function(
+        contact_function(
             "impulse_dynamics",
             "Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v.",
             inputs,
-            _joints(model, "v_after", "velocity (m/s, rad/s)"),
-            _rows(model, "impulses", "impulses on body 1 (N s, N m s)"),
+            joint_output(model, "v_after", "velocity (m/s, rad/s)"),
+            row_output(model, "impulses", "impulses on body 1 (N s, N m s)"),
             requires=HELD,
         ),
-        _function(
+        contact_function(
             "impulse_dynamics_derivatives",
             "Derivatives of an impact by q (in the tangent space) and v.",
             inputs,
-            *_by(model, "v_after", model.nv, "q", "v"),
-            *_by(model, "impulses", rows, "q", "v", kind=Kind.SPACE_ROWS),
+            *derivatives_by(model, "v_after", model.nv, "q", "v"),
+            *derivatives_by(model, "impulses", rows, "q", "v", kind=Kind.SPACE_ROWS),
             requires=HELD,
             derivative_of="impulse_dynamics",
         ),
@@ -302,41 +213,41 @@ def _impacts(model: Model) -> list[Function]:
 def _under_forces(model: Model) -> list[Function]:
     """Functions that have the forces of the contacts as an input."""
     q, v, a, tau = configuration(model), velocity(model), acceleration(model), generalised_force(model)
-    fext, forces, rows = external_forces(model), _forces(model), total_rows(model)
-    inverse = (q, v, a, forces, fext, *_options(model, "target", "gains"))
+    fext, forces, rows = external_forces(model), contact_forces(model), total_rows(model)
+    inverse = (q, v, a, forces, fext, *contact_options(model, "target", "gains"))
     forward = (q, v, tau, forces, fext)
     by_forces = "derivative of {} by forces; column: row of the contacts"
     return [
-        _function(
+        contact_function(
             "contact_inverse_dynamics",
             "Inverse dynamics under contact forces, rnea - J^T forces, and the residual of the contacts.",
             inverse,
-            _joints(model, "tau", "generalised force (N, N m)"),
-            _rows(model, "residual", "residual acceleration (m/s^2, rad/s^2)"),
+            joint_output(model, "tau", "generalised force (N, N m)"),
+            row_output(model, "residual", "residual acceleration (m/s^2, rad/s^2)"),
         ),
-        _function(
+        contact_function(
             "contact_inverse_dynamics_derivatives",
             "Derivatives of inverse dynamics under contact forces, and of the residual.",
             inverse,
-            *_by(model, "dtau", model.nv, "q", "v", "a"),
-            _joints(model, "dtau_dforces", by_forces.format("tau"), rows),
-            *_by(model, "dr", rows, "q", "v", "a", kind=Kind.SPACE_ROWS),
+            *derivatives_by(model, "dtau", model.nv, "q", "v", "a"),
+            joint_output(model, "dtau_dforces", by_forces.format("tau"), rows),
+            *derivatives_by(model, "dr", rows, "q", "v", "a", kind=Kind.SPACE_ROWS),
             derivative_of="contact_inverse_dynamics",
         ),
-        _function(
+        contact_function(
             "contact_forward_dynamics",
             "Forward dynamics under contact forces: M ddq + h = tau + J^T forces.",
             forward,
-            _joints(model, "ddq", "generalised acceleration (m/s^2, rad/s^2)"),
+            joint_output(model, "ddq", "generalised acceleration (m/s^2, rad/s^2)"),
             requires=FORWARD,
-            differential=Differential("contact_forward_dynamics_derivatives"),
+            differential=Differential("contact_forward_dynamics_derivatives", **FORCES_AS_TORQUES),
         ),
-        _function(
+        contact_function(
             "contact_forward_dynamics_derivatives",
             "Derivatives of forward dynamics under contact forces by q, v, tau and forces.",
             forward,
-            *_by(model, "ddq", model.nv, "q", "v", "tau"),
-            _joints(model, "ddq_dforces", by_forces.format("ddq"), rows),
+            *derivatives_by(model, "ddq", model.nv, "q", "v", "tau"),
+            joint_output(model, "ddq_dforces", by_forces.format("ddq"), rows),
             requires=FORWARD,
             derivative_of="contact_forward_dynamics",
         ),
@@ -344,17 +255,17 @@ def _under_forces(model: Model) -> list[Function]:
 
 
 def _centroidal(model: Model) -> list[Function]:
-    q, forces = configuration(model), _forces(model)
+    q, forces = configuration(model), contact_forces(model)
     mass = frozenset({Requirement.MOVING_MASS})
     return [
-        _function(
+        contact_function(
             "centroidal_contact_dynamics",
             "Rate of the centroidal momentum by contacts and gravity, linear part first.",
             (q, forces),
             Parameter("dh", (6,), "rate of the momentum, world axes (N, N m)", Kind.SPACE_ROWS),
             requires=mass,
         ),
-        _function(
+        contact_function(
             "centroidal_contact_dynamics_derivatives",
             "Derivatives of that rate by q (in the tangent space) and by the forces.",
             (q, forces),
@@ -377,17 +288,17 @@ def _projections(model: Model) -> list[Function]:
     if not loops.contacts:
         return []
     return [
-        _function(
+        contact_function(
             "project_configuration",
             f"Near q the configuration in which the loops are closed, by {PROJECTION_STEPS} Newton steps.",
             (q,),
-            _joints(replace(model, nv=model.nq), "q_closed", "configuration"),
-            _rows(loops, "error", "what the loops are off there, by their rows (m, rad)"),
+            joint_output(replace(model, nv=model.nq), "q_closed", "configuration"),
+            row_output(loops, "error", "what the loops are off there, by their rows (m, rad)"),
         ),
-        _function(
+        contact_function(
             "project_velocity",
             "The velocity nearest to v that leaves the loops as they are.",
             (q, v),
-            _joints(model, "v_closed", "velocity (m/s, rad/s)"),
+            joint_output(model, "v_closed", "velocity (m/s, rad/s)"),
         ),
     ]

@@ -1,0 +1,1 @@
+"""The records of trees with contacts and closed loops."""
