@@ -21,6 +21,7 @@ from tests.support_trees import random_inertia, random_joint
 FUNCTIONS = (
     *("rnea", "nle", "gravity_torque", "crba", "aba", "coriolis", "expand", "integrate"),
     *("rnea_derivatives", "aba_derivatives", "kinetic_energy", "potential_energy"),
+    *("external_torque", "external_torque_vjp"),
     *("forward_kinematics", "frame_jacobian", "frame_velocity", "frame_drift", "frame_acceleration"),
     *("frame_jacobian_time_derivative", "frame_velocity_derivatives"),
 )
@@ -150,6 +151,15 @@ def test_derivatives(pair: tuple[ModuleType, ModuleType]) -> None:
             assert_close(found[k], central(moved, given), 1e-9, scale)
         expected = module.crba(y) if name == "rnea" else np.linalg.inv(module.crba(y))
         assert_close(found[2], expected, 1e-11)
+
+
+def test_external_forces(pair: tuple[ModuleType, ModuleType]) -> None:
+    module, (y, w, _) = pair[0], state(9)
+    fext = np.random.default_rng(1).standard_normal((6, 6))
+    by_q, by_forces = module.external_torque_vjp(y, w, fext)
+    expected = central(lambda at: np.atleast_1d(w @ module.external_torque(at, fext)), y)[0]
+    assert_close(by_q, expected, 1e-9, 1.0)
+    assert_close(by_forces @ np.ravel(fext), w @ module.external_torque(y, fext), 1e-11, 1.0)
 
 
 def test_power_is_the_rate_of_energy(pair: tuple[ModuleType, ModuleType]) -> None:

@@ -22,11 +22,19 @@ from rbdc.algorithms.derivatives.vjp import (
     external_torque_adjoint,
     rnea_adjoint,
 )
+from rbdc.algorithms.dynamics.external_forces import external_torque
 from rbdc.algorithms.dynamics.forward_dynamics import by_factors
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import by_shape, lagrangian
-from rbdc.functions.evaluation import AlongDirections, Differentiated, JointSpace, on_model, weighted
+from rbdc.functions.evaluation import (
+    AlongDirections,
+    Differentiated,
+    JointSpace,
+    on_joint_space,
+    on_model,
+    weighted,
+)
 from rbdc.functions.inputs import (
     acceleration,
     configuration,
@@ -174,6 +182,9 @@ def _weighted(model: Model) -> list[Function]:
             ),
             {"adjoint": on_model(external_torque_adjoint)},
             preset=ALONE,
+            along_curves={
+                "chain_rule": Differentiated(weighted(on_joint_space(external_torque), w.name), (q, fext))
+            },
             differential=Differential("external_torque_vjp_derivatives", derived=True),
             references={"columns": ".derivatives.external_forces:external_torque_vjp"},
             comparison=Comparison(checks_only=True),

@@ -13,15 +13,16 @@ from typing import Any
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.centroidal import kinetic_energy
 from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_jacobian, eliminated
+from rbdc.algorithms.reference.derivatives import external_forces
 from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
 from rbdc.algorithms.reference.derivatives.products import along, weighted
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.model import Cluster, Model
 from rbdc.model.joints.coupling import Coupling
-from rbdc.spatial import Scalar, Scalars
+from rbdc.spatial import Force, Scalar, Scalars
 from rbdc.spatial.tangent import Tangent, rate_of, value_of
 
 Vector = list[Scalar]
@@ -150,6 +151,18 @@ def aba_vjp(
 ) -> tuple[Vector, ...]:
     """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each)."""
     return weighted(aba_derivatives(model, q, v, tau, **named), w)
+
+
+def external_torque_vjp(
+    model: Model, q: Scalars, w: Scalars, fext: Sequence[Force], **named: Any
+) -> tuple[Vector, Vector]:
+    """w^T dtau_dq (nv), and w^T dtau_dfext (6 njoints), which is that of the model at q."""
+    torque = bound(external_forces.external_torque)
+    (by_q,) = differentiated(model, q, method=torque, configurations=[True], fext=fext, **named)
+    n = model.nv
+    rows = [by_q[n * k : n * (k + 1)] for k in range(n)]
+    _, by_forces = bound(external_forces.external_torque_vjp)(model, q, w, fext)
+    return [dot(w, column) for column in transposed(rows)], by_forces
 
 
 def rnea_jvp(model: Model, q: Scalars, v: Scalars, a: Scalars, *directions: Scalars, **named: Any) -> Vector:
