@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
@@ -28,7 +29,8 @@ _QUATERNION_LAST = [1, 2, 3, 0]
 class Joint(NamedTuple):
     """One joint: its name and kind ("scalar", "continuous", "spherical", "floating", "planar"), how many
     entries of q and v it has, and where these begin; of one that follows another the leader's, and q =
-    multiplier q_leader + offset.
+    multiplier q_leader + offset, and with `higher` coefficients + c2 q_leader^2 + c3 q_leader^3 + ...; these
+    are None where closed loops have the joint follow.
     """
 
     name: str
@@ -40,6 +42,14 @@ class Joint(NamedTuple):
     follows: bool = False
     multiplier: float = 1.0
     offset: float = 0.0
+    higher: tuple[float, ...] | None = ()
+
+    def curve(self, leader: Array, derivative: int) -> Any:
+        """q by the leader's, or its first or second derivative."""
+        if self.higher is None:
+            raise ValueError(f"{self.name} follows by a closed loop: convert what expand gives")
+        coefficients = (self.offset, self.multiplier, *self.higher)
+        return polyval(leader, polyder(coefficients, derivative)).astype(leader.dtype)
 
 
 class State(NamedTuple):
@@ -111,18 +121,22 @@ class Converter:
 
     def _back(self, state: State, convert: Convert) -> Any:
         """The leaders' entries; forces of followers are added to theirs."""
-        found, q, v = [], 0, 0
-        sums: dict[int, Array] = {}
+        found, forces, q, v = [], [], 0, 0
         for joint in self.joints:
             nq = _pinocchio_nq(joint) if convert is _from_pinocchio else joint.nq
             taken = State(state.q[..., q : q + nq], *(_part(x, v, joint.nv) for x in _vectors(state)))
             q, v = q + nq, v + joint.nv
             own = convert(joint, taken)
-            if own.tau is not None:
-                sums[joint.v] = sums.get(joint.v, 0.0) + joint.multiplier * own.tau
+            forces.append((joint, own.tau))
             if not joint.follows:
                 found.append((joint, own))
         leaders = sorted(found, key=lambda one: one[0].v)
+        places = {joint.v: own.q for joint, own in leaders}
+        sums: dict[int, Array] = {}
+        for joint, force in forces:
+            if force is not None:
+                factor = joint.multiplier if joint.higher == () else joint.curve(places[joint.v], 1)
+                sums[joint.v] = sums.get(joint.v, 0.0) + factor * force
         return _joined([State(own.q, own.v, own.a, sums.get(joint.v)) for joint, own in leaders]).given()
 
 
@@ -140,6 +154,12 @@ def _own(joint: Joint, state: State) -> State:
     v, a, tau = (_part(x, joint.v, joint.nv) for x in _vectors(state))
     if not joint.follows:
         return State(q, v, a, tau)
+    if joint.higher != ():
+        slope = joint.curve(q, 1)
+        if a is not None and v is not None:
+            a = slope * a + joint.curve(q, 2) * v**2
+        force = None if tau is None else 0.0 * tau
+        return State(joint.curve(q, 0), None if v is None else slope * v, a, force)
     v, a, tau = (
         None if x is None else m * x for x, m in ((v, joint.multiplier), (a, joint.multiplier), (tau, 0.0))
     )

@@ -51,17 +51,23 @@ class Module(ModuleType):
             f"<p>frames: {escape(', '.join(self.frame_names))}</p>"
         )
 
-    def casadi(self, function: str, **options: Any) -> Any:
+    def casadi(self, function: str, *, fext: bool = False, **options: Any) -> Any:
         """The `casadi.Function` of a function's name, with the Jacobians and Hessians that were built; of a
         frame as "frame_velocity@tool0" or "frame_velocity@tool0@WORLD".
 
         Nothing is differentiated numerically: where a derivative is not there, CasADi says so. Matrices are
-        by columns, a tensor has its matrices one below the other; there are no external forces. Derivatives
-        by q are by its entries, of f(q / |q|). options: CasADi's, of an external function.
+        by columns, a tensor has its matrices one below the other. Derivatives by q are by its entries, of
+        f(q / |q|).
+
+        Args:
+            function: the name, with its place.
+            fext: external forces (njoints, 6) are one input more, the last, by the function of what they do.
+            options: CasADi's, of an external function.
 
         Raises:
             ImportError: CasADi is not installed.
-            AttributeError: the module has no such function, or was built without the target.
+            AttributeError: the module has no such function, or was built without the target; or without the
+                function of external forces, or this one has none.
             ValueError: the frame is missing, unknown or too many.
         """
         try:
@@ -83,7 +89,14 @@ class Module(ModuleType):
         folder = self._native.__file__.rpartition("/")[0]
         given = {"jac_penalty": 0.5, **options}
         external = casadi.external(f"{self.name}_casadi_{name}", f"{folder}/{library}", given)
-        return _at_frame(external, entry, at) if at else external
+        made = _as_described(external, entry, at)
+        if not fext:
+            return made
+        forces, through = (*self._DIFFERENTIALS.get(name, ()), "", "")[5:7]
+        if forces not in self.functions:
+            remedy = f"build it with --functions {name},{forces}" if forces else "it takes no external forces"
+            raise AttributeError(f"{self.name}.casadi: {name!r} with fext: {remedy}")
+        return _under_forces(made, self.casadi(forces, **options), through)
 
     @property
     def jax(self) -> Any:
@@ -213,17 +226,42 @@ def _folder() -> Path:
     return Path(__file__).absolute().parent
 
 
-def _at_frame(external: Any, entry: Any, at: list[str]) -> Any:
-    """An external function with the frame and the reference as constants; calls of it are calls of that."""
+def _as_described(external: Any, entry: Any, at: list[str]) -> Any:
+    """An external function with matrices as inputs, of which C has the rows one after the other, and with the
+    frame and the reference as constants; calls of it are calls of that.
+    """
     import casadi
 
-    reference = at.pop() if at[-1] in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED") and len(at) > 1 else "LOCAL"
-    place = entry.place("@".join(at), reference)
-    names = external.name_in()[:-2]
-    inputs = [casadi.MX.sym(name, external.sparsity_in(name)) for name in names]
-    outputs = external.call([*inputs, *place])
-    title = f"{external.name()}_{place[0]}_{place[1]}"
+    place: tuple[int, ...] = ()
+    if at:
+        last = at.pop() if at[-1] in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED") and len(at) > 1 else "LOCAL"
+        place = entry.place("@".join(at), last)
+    shapes = {name: shape for name, shape, *_ in entry.inputs}
+    names = external.name_in()[: external.n_in() - len(place)]
+    if not place and all(len(shapes[name]) < 2 for name in names):
+        return external
+    inputs = [casadi.MX.sym(name, *shapes[name]) for name in names]
+    given = [casadi.vec(x.T) if len(shapes[name]) > 1 else x for name, x in zip(names, inputs, strict=True)]
+    title = "_".join([external.name(), *map(str, place)]) + ("" if place else "_by_rows")
+    outputs = external.call([*given, *place])
     return casadi.Function(title, inputs, outputs, names, external.name_out(), {"always_inline": True})
+
+
+def _under_forces(f: Any, torque: Any, through: str) -> Any:
+    """A function with external forces as the last input: what they do is added to its input `through`, or
+    taken from its one output.
+    """
+    import casadi
+
+    names, last = f.name_in(), torque.name_in(1)
+    inputs = [casadi.MX.sym(name, f.sparsity_in(name)) for name in names]
+    fext = casadi.MX.sym(last, torque.sparsity_in(last))
+    acting = torque(inputs[0], fext)
+    outputs = f.call([x + acting if name == through else x for name, x in zip(names, inputs, strict=True)])
+    if through not in names:
+        outputs = [outputs[0] - acting]
+    title, every = f"{f.name()}_{last}", [*names, last]
+    return casadi.Function(title, [*inputs, fext], outputs, every, f.name_out(), {"always_inline": True})
 
 
 def _cells(named: Named) -> str:

@@ -89,6 +89,7 @@ UNIT = 1e-6
 _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
     "switches": (lambda x: (x == 0.0) | (x == 1.0), "has entries other than 0 and 1", "1 for what holds"),
     "not negative": (lambda x: x >= 0.0, "has entries that are not numbers from 0 on", "give none below 0"),
+    "positive": (lambda x: x > 0.0, "has entries that are not positive numbers", "give some above 0"),
     "placements": (
         lambda x: np.abs(np.linalg.norm(x[..., 3:], axis=-1) - 1.0) <= UNIT,
         "has quaternions that are not of unit length",

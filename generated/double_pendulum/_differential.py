@@ -1,10 +1,5 @@
 """Facts about a module for frameworks that differentiate (JAX, PyTorch): which function has the
-derivatives of which, and what derivatives by the entries of q have to do with those in the tangent space. It
-is copied into each generated package and needs NumPy alone.
-
-Frameworks differentiate by all nq entries of q. What they get is f(q / |q|): quaternions, and a planar
-joint's cosine and sine, are normalised first, so that f(q) and its derivatives are defined off the unit
-sphere too.
+derivatives of which. It is copied into each generated package and needs NumPy alone.
 """
 
 from __future__ import annotations
@@ -15,17 +10,15 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-KINDS = ("vector", "floating", "spherical", "planar")
-
-Join = Callable[[Sequence[Any]], Any]
-"""Arrays side by side along their last dimension."""
+from ._charts import Chart, Join, Part
 
 
 class Differential(NamedTuple):
     """Where the derivatives of a function are, by the names of other functions: `first` gives those by each
     input, `weighted` products of these with weights from the left, `second` those of inverse dynamics of
     second order; `inverse`: the function is the solution of that one for its last input;
-    `configuration`: the result is one, of which `first` has the derivatives in the tangent space.
+    `configuration`: the result is one, of which `first` has the derivatives in the tangent space; external
+    forces act as the result of `forces`, added to the input `through` or taken from the output of that name.
     """
 
     first: str
@@ -33,82 +26,8 @@ class Differential(NamedTuple):
     second: str = ""
     inverse: bool = False
     configuration: bool = False
-
-
-class Part(NamedTuple):
-    """Entries of q of one kind ("vector", "floating", "spherical", "planar"): where they and their velocities
-    begin, and how many there are.
-    """
-
-    kind: str
-    q: int
-    nq: int
-    v: int
-    nv: int
-
-
-class Chart:
-    """The configurations of a module. Arrays are those of a framework, (..., nq) and (..., nv)."""
-
-    def __init__(self, parts: Sequence[Part], join: Join) -> None:
-        self._parts, self._join = tuple(parts), join
-        for part in self._parts:
-            if part.kind not in KINDS:
-                raise NotImplementedError(f"no derivatives by the configuration of a {part.kind} joint")
-
-    @property
-    def flat(self) -> bool:
-        """Whether configurations are a vector space."""
-        return all(part.kind == "vector" for part in self._parts)
-
-    def unit(self, q: Any) -> Any:
-        """q with unit quaternions, cosines and sines."""
-        return q if self.flat else self._each(lambda part, x: _unit(part.kind, x, self._join), q)
-
-    def velocity(self, q: Any, dq: Any) -> Any:
-        """The tangent vector (..., nv) of a change of the entries of a unit q."""
-        if self.flat:
-            return dq
-        made = [
-            _velocity(part.kind, _of(q, part.q, part.nq), _of(dq, part.q, part.nq), self._join)
-            for part in self._parts
-        ]
-        return self._join(made)
-
-    def covector(self, q: Any, g: Any) -> Any:
-        """The gradient (..., nq) by the entries of a unit q of what has the gradient g by tangent vectors."""
-        if self.flat:
-            return g
-        made = [
-            _covector(part.kind, _of(q, part.q, part.nq), _of(g, part.v, part.nv), self._join)
-            for part in self._parts
-        ]
-        return self._join(made)
-
-    def change(self, q: Any, v: Any) -> Any:
-        """The change of the entries of a unit q (..., nq) along a tangent vector: quaternions, half of q o v,
-        turn by a fourth of `covector`, which has twice that.
-        """
-        made = self.covector(q, v)
-        return made if self.flat else self._quartered(made, [(part.q, part.nq) for part in self._parts])
-
-    def direction(self, q: Any, g: Any) -> Any:
-        """The gradient (..., nv) by tangent vectors of what has the gradient g by the entries of a unit q:
-        the transpose of `change`.
-        """
-        made = self.velocity(q, g)
-        return made if self.flat else self._quartered(made, [(part.v, part.nv) for part in self._parts])
-
-    def _quartered(self, x: Any, places: Sequence[tuple[int, int]]) -> Any:
-        """Entries of quaternions, or of their angular velocities, by four; `places`: of each part in x."""
-        made = []
-        for part, (start, count) in zip(self._parts, places, strict=True):
-            first = {"floating": 3, "spherical": 0}.get(part.kind, count)
-            made += [_of(x, start, first), 0.25 * _of(x, start + first, count - first)]
-        return self._join(made)
-
-    def _each(self, change: Callable[[Part, Any], Any], q: Any) -> Any:
-        return self._join([change(part, _of(q, part.q, part.nq)) for part in self._parts])
+    forces: str = ""
+    through: str = ""
 
 
 class Known:
@@ -135,6 +54,30 @@ class Known:
             if found.first == first and found.second in self._functions and name in self._functions:
                 return name, found
         return None
+
+    def rows(self, first: str) -> str:
+        """The function whose derivatives give, with unit weights, those of the rows of derivatives; "" where
+        there is none.
+        """
+        of = (
+            f.weighted
+            for name, f in self.differentials.items()
+            if f.first == first and name in self._functions
+        )
+        return next((weighted for weighted in of if self.of(weighted) is not None), "")
+
+    def forces(self, name: str) -> Differential | None:
+        """How external forces enter a function, where the derivatives of what they do were built."""
+        found = self.differentials.get(name)
+        return found if found is not None and self.of(found.forces) is not None else None
+
+    def refuse_input(self, name: str, argument: str) -> NoReturn:
+        """Raise NotImplementedError for the derivatives by an optional input."""
+        found = self.differentials.get(name)
+        remedy = "keep it constant, or add what it does to the torques"
+        if found is not None and found.forces and found.forces not in self._functions:
+            remedy += f", as {found.forces} in --functions and its derivatives do for external forces"
+        raise NotImplementedError(f"{name} has no derivatives by {argument}; {remedy}")
 
     def refuse(self, name: str) -> NoReturn:
         """Raise NotImplementedError for the derivatives of a function."""
@@ -205,6 +148,33 @@ class Functions:
         """The function of a name."""
         raise NotImplementedError
 
+    def _converted(self, name: str, argument: str, x: Any) -> Any:
+        """An argument as an array of the framework."""
+        raise NotImplementedError
+
+    def _given(
+        self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[list[Any], tuple[int, ...], Any]:
+        """The arrays of a call, its place, and what is to be taken from its result, or None: external forces
+        whose derivatives are there enter as torques.
+        """
+        bound, place = self._bound(name, positional, named)
+        inputs = self._entry(name).inputs
+        arrays = [self._converted(name, spec[0], x) for x, spec in zip(bound, inputs, strict=False)]
+        known = self._known.forces(name)
+        if known is None or len(arrays) <= sum(not spec[2] for spec in inputs):
+            return arrays, place, None
+        names = [spec[0] for spec in inputs]  # of those that are optional external forces are the first
+        at = names.index(self._entry(known.forces).inputs[-1][0])
+        torque = getattr(self, known.forces)(arrays[0], arrays[at], mode=mode)
+        absent = self._converted(name, names[at], self._or_default(inputs[at], None))
+        arrays[at:] = [absent, *arrays[at + 1 :]] if arrays[at + 1 :] else []
+        if known.through not in names:
+            return arrays, place, torque
+        k = names.index(known.through)
+        arrays[k] = arrays[k] + torque
+        return arrays, place, None
+
     def _entry(self, name: str) -> Any:
         return vars(self._module)[f"_{name}"]
 
@@ -214,6 +184,12 @@ class Functions:
         if known is not None and known.configuration:
             return [(self._module.nv,)]
         return [shape for _, shape in self._entry(name).outputs]
+
+    def _weights(self, name: str, products: str) -> str:
+        """The input of a function of products that has the weights."""
+        own = [spec[0] for spec in self._entry(name).inputs]
+        inputs = reversed(self._entry(products).inputs)
+        return str(next(spec[0] for spec in inputs if not spec[2] and spec[0] not in own))
 
     def _bound(
         self, name: str, positional: Sequence[Any], named: Mapping[str, Any]
@@ -285,70 +261,3 @@ def by_output(matrices: Sequence[Any], outputs: int) -> list[Sequence[Any]]:
     """
     count = len(matrices) // outputs
     return [matrices[count * k : count * (k + 1)] for k in range(outputs)]
-
-
-def refuse_input(name: str, argument: str) -> NoReturn:
-    """Raise NotImplementedError for the derivatives by an input."""
-    remedy = "keep it constant, or add what it does to the torques"
-    raise NotImplementedError(f"{name} has no derivatives by {argument}; {remedy}")
-
-
-def _of(x: Any, start: int, count: int) -> Any:
-    return x[..., start : start + count]
-
-
-def _entries(x: Any, count: int) -> list[Any]:
-    return [x[..., k : k + 1] for k in range(count)]
-
-
-def _unit(kind: str, x: Any, join: Join) -> Any:
-    """One joint's entries, normalised."""
-    if kind == "vector":
-        return x
-    first = {"floating": 3, "spherical": 0, "planar": 2}[kind]
-    turning = x[..., first:]
-    squares = sum(entry * entry for entry in _entries(turning, 2 if kind == "planar" else 4))
-    return join([x[..., :first], turning / squares**0.5])
-
-
-def _velocity(kind: str, x: Any, dx: Any, join: Join) -> Any:
-    """One joint's velocity: in the body's axes, linear part first."""
-    if kind == "vector":
-        return dx
-    if kind == "planar":
-        _, _, c, s = _entries(x, 4)
-        across, along, dc, ds = _entries(dx, 4)
-        return join([c * across + s * along, c * along - s * across, c * ds - s * dc])
-    first = 3 if kind == "floating" else 0
-    u, w = _entries(x[..., first:], 3), x[..., first + 3 :]
-    d, dw = _entries(dx[..., first:], 3), dx[..., first + 3 :]
-    turned = [2.0 * (w * a - dw * b - c) for a, b, c in zip(d, u, _cross(u, d), strict=True)]
-    linear = _rotated([-a for a in u], w, _entries(dx, 3)) if first else []
-    return join([*linear, *turned])
-
-
-def _covector(kind: str, x: Any, g: Any, join: Join) -> Any:
-    """The transpose of `_velocity`."""
-    if kind == "vector":
-        return g
-    if kind == "planar":
-        _, _, c, s = _entries(x, 4)
-        across, along, turning = _entries(g, 3)
-        return join([c * across - s * along, s * across + c * along, -s * turning, c * turning])
-    first = 3 if kind == "floating" else 0
-    u, w = _entries(x[..., first:], 3), x[..., first + 3 :]
-    turning = _entries(g[..., first:], 3)
-    imaginary = [2.0 * (w * a + b) for a, b in zip(turning, _cross(u, turning), strict=True)]
-    real = -2.0 * sum(a * b for a, b in zip(u, turning, strict=True))
-    linear = _rotated(u, w, _entries(g, 3)) if first else []
-    return join([*linear, *imaginary, real])
-
-
-def _cross(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-    return [a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3)]
-
-
-def _rotated(u: Sequence[Any], w: Any, x: Sequence[Any]) -> list[Any]:
-    """x turned by the unit quaternion with imaginary part u and real part w."""
-    t = [2.0 * entry for entry in _cross(u, x)]
-    return [a + w * b + c for a, b, c in zip(x, t, _cross(u, t), strict=True)]

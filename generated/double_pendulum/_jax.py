@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ._differential import Functions, by_output, changed, refuse_input, weighted
+from ._differential import Functions, by_output, changed, weighted
 
 jax: Any = import_module("jax")  # without types: checking this needs no JAX
 jnp: Any = jax.numpy
@@ -44,10 +44,11 @@ class JaxFunctions(Functions):
         def function(*arguments: Any, mode: str = "jvp", **named: Any) -> Any:
             if mode not in MODES:
                 raise ValueError(f"{name}: mode: {mode!r} is neither 'jvp' nor 'vjp'")
-            arrays, place = self._bound(name, arguments, named)
+            arrays, place, less = self._given(name, mode, arguments, named)
             if (mode, place) not in compiled:
                 compiled[mode, place] = jax.jit(lambda *arrays: self._evaluated(name, place, mode, arrays))
-            return compiled[mode, place](*self._converted(name, arrays))
+            results = compiled[mode, place](*arrays)
+            return results if less is None else results - less
 
         return function
 
@@ -62,16 +63,13 @@ class JaxFunctions(Functions):
         results = self._call(name, place, mode)(*wide)
         return results[0] if len(results) == 1 else results
 
-    def _converted(self, name: str, arrays: Sequence[Any]) -> list[Any]:
-        converted, own = [], self._module.dtype
-        for x, (argument, *_) in zip(arrays, self._entry(name).inputs, strict=False):
-            array = x if isinstance(x, jax.Array) else jnp.asarray(x)
-            if array.dtype.kind in "iu":
-                array = array.astype(own)
-            if array.dtype != own:
-                self._refuse_dtype(name, argument, str(array.dtype), self._remedy(array))
-            converted.append(array)
-        return converted
+    def _converted(self, name: str, argument: str, x: Any) -> Any:
+        array, own = x if isinstance(x, jax.Array) else jnp.asarray(x), self._module.dtype
+        if array.dtype.kind in "iu":
+            array = array.astype(own)
+        if array.dtype != own:
+            self._refuse_dtype(name, argument, str(array.dtype), self._remedy(array))
+        return array
 
     def _remedy(self, array: Any) -> str:
         """How an array of another type becomes one that the module takes."""
@@ -125,6 +123,8 @@ class JaxFunctions(Functions):
                     change = [self._chart.change(values[0], change[0])]
             elif (twice := self._known.second(name)) is not None:
                 change = self._along_twice(name, twice, primals, along)
+            elif products := self._known.rows(name):
+                change = self._along_rows(name, products, primals, along)
             else:
                 self._known.refuse(name)
             return values, tuple(change)
@@ -141,7 +141,7 @@ class JaxFunctions(Functions):
             if isinstance(dx, jax.custom_derivatives.SymbolicZero):
                 along.append(None)
             elif optional:
-                refuse_input(name, argument)
+                self._known.refuse_input(name, argument)
             else:
                 along.append(self._chart.velocity(x, dx) if finite else dx)
         return along
@@ -170,7 +170,7 @@ class JaxFunctions(Functions):
         entry, rows = self._entry(name), self._by_output(name, place, primals)
         for dx, (argument, *_) in list(zip(along, entry.inputs, strict=False))[len(rows[0]) :]:
             if dx is not None:
-                refuse_input(name, argument)
+                self._known.refuse_input(name, argument)
         made = []
         for matrices, own in zip(rows, self._differentiated(name), strict=True):
             wanted = [(J, dx) for J, dx in zip(matrices, along, strict=False) if dx is not None]
@@ -201,6 +201,31 @@ class JaxFunctions(Functions):
         by_q, by_v, inertia = self._turned(known.second, at, (dq, dv, moved))
         return [-(F[2] @ change) for change in (by_q + inertia @ F[0], by_v + inertia @ F[1], inertia @ F[2])]
 
+    def _along_rows(self, first: str, products: str, primals: Any, along: Sequence[Any]) -> list[Any]:
+        """The change of matrices of derivatives, row by row from the derivatives of the products with unit
+        weights.
+        """
+        inputs, batch = self._entry(first).inputs, primals[0].shape[:-1]
+        rows = self._entry(first).outputs[0][1][0]
+
+        def each_row(x: Any, shape: tuple[int, ...]) -> Any:
+            return jnp.broadcast_to(jnp.expand_dims(x, len(batch)), (*batch, rows, *shape))
+
+        wide = [each_row(x, spec[1]) for x, spec in zip(primals, inputs, strict=True)]
+        units = jnp.broadcast_to(jnp.eye(rows, dtype=self._module.dtype), (*batch, rows, rows))
+        arguments = self._arranged(first, products, wide, **{self._weights(first, products): units})
+        matrices = self._by_output(products, (), arguments)
+        names = [spec[0] for spec in self._entry(products).inputs]
+        made = []
+        for row, (_, own) in zip(matrices, self._entry(products).outputs, strict=True):
+            change = jnp.zeros((*batch, rows, *own), self._module.dtype)
+            for dx, spec in zip(along, inputs, strict=True):
+                if dx is not None:
+                    shape = (self._module.nv,) if spec[3] else spec[1]
+                    change = change + changed(row[names.index(spec[0])], each_row(dx, shape), own)
+            made.append(change)
+        return made
+
     def _turned(self, second: str, arguments: Sequence[Any], along: Sequence[Any]) -> list[Any]:
         """The change of the matrices of derivatives of inverse dynamics."""
         qq, vv, qv, mass = self._call(second, ())(*arguments)
@@ -216,7 +241,7 @@ class JaxFunctions(Functions):
         def forward(*primals: Any) -> tuple[Any, Any]:
             for x, (argument, _, optional, _) in zip(primals, self._entry(name).inputs, strict=False):
                 if x.perturbed and optional:
-                    refuse_input(name, argument)
+                    self._known.refuse_input(name, argument)
             arrays = [x.value for x in primals]
             return values(*arrays), arrays
 
@@ -254,6 +279,9 @@ class JaxFunctions(Functions):
                 )
             ]
             return [sum(column) for column in zip(*made, strict=True)]
-        weights = next(spec[0] for spec in reversed(self._entry(products).inputs) if not spec[2])
-        arguments = self._arranged(name, products, arrays, **{weights: given[0]})
-        return list(self._call(products, place)(*arguments)[:required])
+        arguments = self._arranged(name, products, arrays, **{self._weights(name, products): given[0]})
+        found = self._call(products, place)(*arguments)[:required]
+        return [
+            x if spec[3] else x.reshape(a.shape)
+            for x, a, spec in zip(found, arrays, entry.inputs, strict=False)
+        ]

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ._differential import Functions, by_output, changed, refuse_input, weighted
+from ._differential import Functions, by_output, changed, weighted
 
 torch: Any = import_module("torch")  # without types: checking this needs no PyTorch
 MODES = ("vjp", "jvp")
@@ -50,20 +50,23 @@ class TorchFunctions(Functions):
         def function(*arguments: Any, mode: str = "vjp", **named: Any) -> Any:
             if mode not in MODES:
                 raise ValueError(f"{name}: mode: {mode!r} is neither 'vjp' nor 'jvp'")
-            tensors, place = self._bound(name, arguments, named)
-            inputs = self._entry(name).inputs[: len(tensors)]
-            given = [self._converted(name, spec[0], x) for x, spec in zip(tensors, inputs, strict=True)]
+            given, place, less = self._given(name, mode, arguments, named)
+            inputs = self._entry(name).inputs[: len(given)]
             batches = self._batch(name, [tuple(x.shape) for x in given])
             wide = [self._chart.unit(x) if spec[3] else x for x, spec in zip(given, inputs, strict=True)]
             if any(batch != batches[0] for batch in batches):
                 batch = tuple(torch.broadcast_shapes(*batches))
                 wide = [x.expand(batch + spec[1]) for x, spec in zip(wide, inputs, strict=True)]
             results = calls[mode].apply(*(place or (0, 0)), *wide)
+            if less is not None:
+                return results[0] - less
             return results[0] if len(results) == 1 else results
 
         self._define(name)
         known, twice = self._known.of(name), self._known.second(name)
         others = [known.first, self._known.weighted(name)] if known is not None else []
+        forces = self._known.forces(name)
+        others += [*([forces.forces] if forces is not None else []), self._known.rows(name)]
         for other in [*others, *([twice[1].second] if twice is not None else [])]:
             if other:
                 getattr(self, other)  # which makes it an operator
@@ -162,7 +165,7 @@ class TorchFunctions(Functions):
             len(made) :
         ]:
             if wanted:
-                refuse_input(name, argument)
+                self._known.refuse_input(name, argument)
         made = [
             self._chart.covector(x, g) if spec[3] else g
             for x, g, spec in zip(tensors, made, inputs, strict=False)
@@ -176,6 +179,8 @@ class TorchFunctions(Functions):
         twice = self._known.second(name)
         if known is None and twice is not None:
             return self._gradients_twice(name, twice, given, gradients)
+        if known is None and (of := self._known.rows(name)):
+            return self._gradients_by_rows(name, of, given, gradients)
         products = self._known.weighted(name)
         if known is not None and known.configuration and gradients[0] is not None:
             gradients = [self._chart.direction(self._apply(name, "vjp", given)[0], gradients[0])]
@@ -187,9 +192,10 @@ class TorchFunctions(Functions):
                 if g is not None
             ]
             return [sum(column) for column in zip(*made, strict=True)]
-        weights = next(spec[0] for spec in reversed(self._entry(products).inputs) if not spec[2])
-        arguments = self._arranged(name, products, given, **{weights: gradients[0]})
-        return list(self._apply(products, "vjp", arguments)[:required])
+        arguments = self._arranged(name, products, given, **{self._weights(name, products): gradients[0]})
+        found = self._apply(products, "vjp", arguments)[:required]
+        inputs = zip(found, given[2:], entry.inputs, strict=False)
+        return [x if spec[3] else x.reshape(a.shape) for x, a, spec in inputs]
 
     def _gradients_twice(
         self, first: str, of: tuple[str, Any], given: Sequence[Any], gradients: Sequence[Any]
@@ -220,6 +226,35 @@ class TorchFunctions(Functions):
         moved = [(along_a[..., None, :] @ f)[..., 0, :] for f in F]
         return [along_q + moved[0], along_v + moved[1], moved[2]]
 
+    def _gradients_by_rows(
+        self, first: str, products: str, given: Sequence[Any], gradients: Sequence[Any]
+    ) -> list[Any]:
+        """By each input, of matrices of derivatives with weights: row by row from the derivatives of the
+        products with unit weights.
+        """
+        place, tensors, inputs = given[:2], given[2:], self._entry(first).inputs
+        batch, rows = tensors[0].shape[:-1], self._entry(first).outputs[0][1][0]
+        wide = [
+            x.unsqueeze(len(batch)).expand(*batch, rows, *spec[1])
+            for x, spec in zip(tensors, inputs, strict=True)
+        ]
+        units = torch.eye(rows, dtype=self._dtype).expand(*batch, rows, rows)
+        weights = {self._weights(first, products): units}
+        matrices = self._matrices(
+            products, "vjp", self._arranged(first, products, (*place, *wide), **weights)
+        )
+        by = by_output(matrices, len(self._entry(products).outputs))
+        names = [spec[0] for spec in self._entry(products).inputs]
+        made = []
+        for x, spec in zip(tensors, inputs, strict=True):
+            terms = [
+                torch.einsum("...is,...isk->...k", g, row[names.index(spec[0])])
+                for g, row in zip(gradients, by, strict=True)
+                if g is not None
+            ]
+            made.append(sum(terms) if spec[3] else sum(terms).reshape(x.shape))
+        return made
+
     def _along(self, name: str, context: Any, along: Sequence[Any]) -> tuple[Any, ...]:
         """The change of the result along tangents, forward."""
         entry, tensors = self._entry(name), context.saved_tensors
@@ -230,7 +265,7 @@ class TorchFunctions(Functions):
             if dx is None:
                 continue
             if k >= len(rows[0]):
-                refuse_input(name, spec[0])
+                self._known.refuse_input(name, spec[0])
             step = self._chart.velocity(x, dx) if spec[3] else dx
             for place, (row, own) in enumerate(zip(rows, shapes, strict=True)):
                 changes[place] = changes[place] + changed(row[k], step, own)
