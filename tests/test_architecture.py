@@ -155,6 +155,7 @@ tools, which are tested against NumPy alone.
 READING = {
     f"rbdc.model.{name}"
     for name in (
+        "attachments",
         "branches",
         "description",
         "lumping",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.model.tree import Contact, Model
+from rbdc.model.attachments import Contact
+from rbdc.model.tree import Model
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 
 PROJECTION_STEPS = 8

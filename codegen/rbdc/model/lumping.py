@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
+from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
 from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, JointNumbers, ModelOptions
-from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Frame, Model
+from rbdc.model.tree import WORLD, Body, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Vector3

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.errors import OptionError
+from rbdc.model.attachments import ParameterRow
 from rbdc.model.joint_space import JointSpaceModel
-from rbdc.model.tree import WORLD, Model, ParameterRow
+from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, MomentInertia, Placement, Scalar, Symmetric3, Vector3
 

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rbdc.errors import OptionError, UnsupportedError
+from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import Note
 from rbdc.model.notes import place_of
-from rbdc.model.tree import WORLD, Contact, ContactKind, Frame, Model
+from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
 from rbdc.option_fields import Reading, entries, number
 from rbdc.spatial import Placement, Rotation, Vector3

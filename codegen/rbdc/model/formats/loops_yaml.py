@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from rbdc.model.attachments import ContactKind
 from rbdc.model.formats.located import Fields, Node, Source
-from rbdc.model.tree import ContactKind
 from rbdc.model.xml import shown
 
 KINDS = {"3d": ContactKind.POINT, "6d": ContactKind.WELD}

@@ -10,7 +10,7 @@ from rbdc.analysis.availability import buildable
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.model import Model
-from rbdc.model.tree import ParameterRow
+from rbdc.model.attachments import ParameterRow
 from rbdc.native.toolchain import Compiler
 from rbdc.options import Progress
 from rbdc.report.methods.contenders import compiled, known_methods, methods_of

@@ -18,8 +18,8 @@ from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.model import Model
+from rbdc.model.attachments import ParameterRow
 from rbdc.model.parameters import NUMBERS
-from rbdc.model.tree import ParameterRow
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.planning.candidates import along_paths, chosen, programs
