@@ -156,7 +156,6 @@ READING = {
     f"rbdc.model.{name}"
     for name in (
         "attachments",
-        "branches",
         "description",
         "lumping",
         "notes",

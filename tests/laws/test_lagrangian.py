@@ -16,12 +16,12 @@ from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.lagrangian.dynamics import Loads, inverse_dynamics, inverse_dynamics_with_loads
 from rbdc.algorithms.reference.lagrangian.sensitivity import sensitivities, sensitivities_with_loads
 from rbdc.algorithms.reference.rnea import rnea
+from rbdc.algorithms.tools.branches import branches_of
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.cli.commands import commands
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import references_of
-from rbdc.model import branches_of
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Scalar, Vector3
 from tests.support import Array, assert_close

@@ -11,9 +11,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
+from rbdc.algorithms.tools.branches import branches_of
 from rbdc.analysis.mobility import mobility
 from rbdc.analysis.tables import Table, console, show_table, tell
-from rbdc.model import WORLD, Body, Frame, Model, branches_of
+from rbdc.model import WORLD, Body, Frame, Model
 from rbdc.model.contacts import row_slices
 from rbdc.model.notes import warnings_of
 from rbdc.model.xml import shown

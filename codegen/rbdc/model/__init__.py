@@ -1,7 +1,6 @@
 """Reading of descriptions into a validated kinematic tree."""
 
 from rbdc.model.attachments import Cluster, Contact, ContactKind, Frame
-from rbdc.model.branches import Branches, branches_of
 from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, Mimic, Note
 from rbdc.model.joints.coupling import Coupling
 from rbdc.model.tree import WORLD, Body, Model
@@ -9,7 +8,6 @@ from rbdc.model.tree import WORLD, Body, Model
 __all__ = [
     "WORLD",
     "Body",
-    "Branches",
     "Cluster",
     "Contact",
     "ContactKind",
@@ -23,5 +21,4 @@ __all__ = [
     "Mimic",
     "Model",
     "Note",
-    "branches_of",
 ]

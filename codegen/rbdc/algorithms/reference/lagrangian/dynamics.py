@@ -25,6 +25,7 @@ from rbdc.algorithms.reference.homogeneous import (
     twist_of,
 )
 from rbdc.algorithms.reference.rnea import following, with_drives
+from rbdc.algorithms.tools.branches import Branches, branches_of
 from rbdc.algorithms.tools.joint_coordinates import (
     joint_accelerations,
     joint_positions,
@@ -33,7 +34,7 @@ from rbdc.algorithms.tools.joint_coordinates import (
 )
 from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Branches, Model, branches_of
+from rbdc.model import Model
 from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdc.model.tree import Model
+from rbdc.model import Model
 
 
 @dataclass(frozen=True)
