@@ -5,6 +5,7 @@ derivatives, with forces and torques on every body.
 from __future__ import annotations
 
 import json
+from inspect import unwrap
 from pathlib import Path
 
 import numpy as np
@@ -121,8 +122,8 @@ def test_branches_are_shown() -> None:
 
 def test_it_is_a_method_of_comparisons() -> None:
     functions = functions_of(Model.from_file(resolve("double_pendulum")))
-    assert references_of(functions["rnea"])["zhakatayev"] is inverse_dynamics
-    assert references_of(functions["rnea_derivatives"])["zhakatayev"] is sensitivities
+    assert unwrap(references_of(functions["rnea"])["zhakatayev"]) is inverse_dynamics
+    assert unwrap(references_of(functions["rnea_derivatives"])["zhakatayev"]) is sensitivities
     for robot, root in (("human43", "fixed"), ("double_pendulum", "free-flyer")):
         model = Model.from_file(resolve(robot), root_joint=root)
         assert "zhakatayev" not in functions_of(model)["rnea"].references
