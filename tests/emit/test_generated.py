@@ -25,7 +25,7 @@ from rbdc.emit.library import render_manifest
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.model import Model
-from rbdc.native.install import recorded
+from rbdc.native.install import SEAL, recorded, sealed
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
@@ -49,8 +49,8 @@ def package(robot: str) -> dict[str, str]:
     model = Model.from_urdf(resolve(robot))
     generated = generate(model, robot, presets()["full"], rbdc.__version__, lambda _: None, BATCH)
     hashes = recorded({name: text.encode() for name, text in generated.files.items()})
-    about = {"left_out": [], "files": hashes}
-    manifest = render_manifest(Package(model, robot, rbdc.__version__), generated.sources, about)
+    about = {"left_out": [], "files": hashes, SEAL: ""}
+    manifest = sealed(render_manifest(Package(model, robot, rbdc.__version__), generated.sources, about))
     return {**generated.files, "manifest.json": manifest}
 
 
