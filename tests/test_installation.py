@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 FOLDERS = {"rbdc": "codegen/rbdc", "rbdc.templates": "templates", "rbdc.robots": "robots"}
 

@@ -16,6 +16,8 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from tests.support import COMPILERS, OUT, UNOPTIMISED, build_module
 
+pytestmark = pytest.mark.slow
+
 FUNCTIONS = (
     "rnea",
     "aba",

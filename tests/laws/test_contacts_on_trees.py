@@ -24,7 +24,7 @@ from rbdc.algorithms.reference.contacts.dynamics import constrained_dynamics, im
 from rbdc.algorithms.reference.contacts.world_aligned import turned
 from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import arrays, called_with
+from rbdc.functions.evaluation import arrays, called_with, with_width
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions, row_slices
@@ -311,8 +311,9 @@ def test_every_function_along_the_axes_of_the_world() -> None:
             given["target"][3:] = [0.5, 0.5, -0.5, 0.5]
         (method,) = functions[name].methods.values()
         found = method(model, given, silent)
-        arguments, keywords = called_with(given)
-        right = arrays(reference_of(functions[name])(model, *arguments, **keywords))
+        wide, others = with_width(model, given)
+        arguments, keywords = called_with(others)
+        right = arrays(reference_of(functions[name])(wide, *arguments, **keywords))
         for one, other in zip(found, right, strict=True):
             close(np.array(one, dtype=float), np.array(other, dtype=float), 1e-10, name)
 

@@ -35,6 +35,8 @@ from tests.model.screw_joint import Screw
 from tests.support import PRODUCTS, UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_trees import random_inertia, random_placement, vector
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("screw", "revolute", "spherical", "screw", "screw")
 PARENTS = (None, 0, 0, 2, 3)
 """Screws at the root, inside and at a leaf, above and below other joints; the last two are one after the

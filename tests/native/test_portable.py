@@ -34,6 +34,8 @@ from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, Array, assert_close, slow_but
 
+pytestmark = pytest.mark.slow
+
 X86_64 = platform.machine() == "x86_64"
 FLAGS = ("-O1", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
 TOLERANCE = 1e-13

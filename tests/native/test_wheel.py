@@ -19,6 +19,8 @@ from rbdc.native.wheel import licences_beside
 from rbdc.resources import resolve
 from tests.support import build_module
 
+pytestmark = pytest.mark.slow
+
 FUNCTIONS = ("rnea", "frame_velocity")
 CALL = """
 import sys

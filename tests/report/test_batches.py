@@ -39,6 +39,8 @@ from rbdc.report.present.document import wrong_results
 from rbdc.report.present.page import page
 from rbdc.resources import resolve
 
+pytestmark = pytest.mark.slow
+
 QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "16", "--cflags", "-O1")
 METHODS = ("--methods", "casadi,ad-forward-casadi")
 FUNCTIONS = ("rnea", "aba_derivatives", "frame_jacobian")

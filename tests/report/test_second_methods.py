@@ -8,6 +8,8 @@ import pytest
 
 from tests.report.test_compare import EXACT, report_of, run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("root", "function", "families"),

@@ -13,6 +13,8 @@ from click.testing import CliRunner, Result
 from rbdc.cli.commands import commands
 from rbdc.report.present.baseline import changes, judge, judge_benchmark
 
+pytestmark = pytest.mark.slow
+
 QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "4", "--checked", "1", "--cflags", "-O0")
 
 

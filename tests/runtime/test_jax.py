@@ -140,7 +140,7 @@ def test_derivatives_by_external_forces() -> None:
 @pytest.mark.parametrize(
     ("robot", "name"),
     [
-        ("double_pendulum", "aba"),
+        pytest.param("double_pendulum", "aba", marks=pytest.mark.slow),
         *(pytest.param("kuka_iiwa", name, marks=pytest.mark.exhaustive) for name in TWICE),
     ],
 )
