@@ -18,7 +18,7 @@ from rbdc import Model
 from rbdc.functions.declarations import REFERENCES
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
-from tests.support import assert_close, build_module
+from tests.support import assert_close, build_module, slow_but
 from tests.support_trees import mimic_tree, random_tree
 
 Floats = NDArray[np.floating[Any]]
@@ -36,7 +36,7 @@ MODELS = {
     "every_joint": lambda: random_tree(4),
 }
 TOLERANCE = {"float64": 1e-13, "float32": 1e-5}
-CASES = [(name, dtype) for name in MODELS for dtype in TOLERANCE]
+CASES = [((name, dtype),) for name in MODELS for dtype in TOLERANCE]
 
 
 @cache
@@ -46,11 +46,7 @@ def built(name: str, dtype: str) -> tuple[Model, ModuleType]:
     return model, build_module(model, functions=tuple(FUNCTIONS), targets=("c", "batch"), **folder)
 
 
-@pytest.fixture(
-    scope="module",
-    params=slow_but(CASES, [("every_joint", "float64")]),
-    ids=["-".join(case) for case in CASES],
-)
+@pytest.fixture(scope="module", params=slow_but(CASES, [(("every_joint", "float64"),)]), ids="-".join)
 def case(request: pytest.FixtureRequest) -> Iterator[tuple[Model, ModuleType]]:
     yield built(*request.param)
 
