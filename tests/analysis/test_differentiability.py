@@ -30,10 +30,6 @@ TOUCHING = {
     "hyq": "lf_foot",
 }
 """The link of each robot that touches the world."""
-LARGE = ("minverse", "crba", "centroidal_momentum_matrix", "forward_kinematics")
-"""Functions whose derivatives are large straight-line code on a robot of many joints; the quick test is
-without.
-"""
 
 
 @cache
@@ -43,8 +39,7 @@ def module(robot: str) -> ModuleType:
         "root_joint": "free-flyer" if robot == "hyq" else "fixed",
         "contacts": (f"touch=point@{TOUCHING[robot]}:0.1,-0.2,0.05",),
     }
-    rows = [row for row in ROWS if not (robot in (ROBOTS[0], "hyq") and row.name in LARGE)]
-    names = {name for row in rows for name in (row.name, row.first, row.second)} | {"rnea_vjp", "aba_vjp"}
+    names = {name for row in ROWS for name in (row.name, row.first, row.second)} | {"rnea_vjp", "aba_vjp"}
     return build_module(
         given,
         **options,
