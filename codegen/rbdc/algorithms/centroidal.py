@@ -23,10 +23,16 @@ from dataclasses import dataclass, replace
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
-from rbdc.algorithms.momentum import Moment, parent_poses, subtree_moments, total_mass
+from rbdc.algorithms.momentum import (
+    Moment,
+    centroidal_momentum_matrix,
+    parent_poses,
+    subtree_moments,
+    total_mass,
+)
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Body, Limits, Model
 from rbdc.model.joints import FreeFlyer
@@ -95,6 +101,14 @@ def centroidal_momentum_derivative(
     """
     rate, centre = momentum_rate(model, q, v, a, trace), centre_of_moving_links(model, q, trace)
     return [*rate.linear.scalars(), *(rate.angular - centre.cross(rate.linear)).scalars()]
+
+
+def centroidal_momenta(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+) -> tuple[list[Scalar], list[Scalar]]:
+    """h = A v and hdot (6 each), whose derivatives are taken by the chain rule along curves."""
+    momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q, trace)]
+    return momentum, centroidal_momentum_derivative(model, q, v, a, trace)
 
 
 @dataclass(frozen=True)

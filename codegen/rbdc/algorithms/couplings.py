@@ -4,7 +4,7 @@ A cluster has a coordinate y and others z, which loops bind to it by e(y, z) = 0
 fixed number of steps z <- z - J_z^-1 e closes them, J the Jacobian of the relative velocity of the loops'
 frames. With its residual r(q, qdot), their acceleration at qddot = 0,
 
-    z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz
+    z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz, and so on
 
 by the theorem of implicit functions. Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
 """
@@ -20,26 +20,29 @@ from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Cluster, Model
 from rbdc.spatial import Scalar, Scalars
-from rbdc.spatial.tangent import rate_of, tangents
+from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents
 
 Vector = list[Scalar]
 
+GIVEN = 4
+"""Place, slope, curvature and jerk: what derivatives are taken by."""
+
 
 def at_configuration(model: Model, q: Scalars, given: Scalars | None = None, trace: Trace = silent) -> Model:
-    """The model with couplings by their tangents at q (nq). given: place, slope and curvature of each
+    """The model with couplings by their tangents at q (nq). given: place, slope, curvature and jerk of each
     follower along a curve, if they are known.
     """
     if not model.curved:
         return model
     if given is None:
-        return at_curves(model, list(q), curves_of(model, q, trace, jerks=True))
-    curves = {k: Curve(*given[3 * i : 3 * i + 3]) for i, k in enumerate(model.curves)}
+        return at_curves(model, list(q), curves_of(model, q, trace, order=3))
+    curves = {k: Curve(*given[GIVEN * i : GIVEN * (i + 1)]) for i, k in enumerate(model.curves)}
     return at_curves(model, list(q), curves)
 
 
-def curves_of(model: Model, q: Scalars, trace: Trace = silent, *, jerks: bool = False) -> dict[int, Curve]:
-    """The curves of the followers at q (nq), in the order of the bodies. Test: dual numbers; energy along
-    motions of a linkage is that of the tree.
+def curves_of(model: Model, q: Scalars, trace: Trace = silent, *, order: int) -> dict[int, Curve]:
+    """The curves of the followers at q (nq), in the order of the bodies, with derivatives up to `order`, 3 or
+    4. Test: dual numbers; energy along motions of a linkage is that of the tree.
     """
     found: dict[int, Curve] = {}
     for index, law in model.curves.items():
@@ -50,7 +53,7 @@ def curves_of(model: Model, q: Scalars, trace: Trace = silent, *, jerks: bool = 
     for cluster in model.clusters:
         y = q[model.bodies[cluster.leader].index_q]
         start = [found[k].place for k in cluster.followers]
-        found |= _closed(model, cluster, y, start, trace, jerks=jerks)
+        found |= _closed(model, cluster, y, start, trace, order)
     return dict(sorted(found.items()))
 
 
@@ -58,7 +61,7 @@ def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
     """A polynomial and its derivatives by Horner's scheme."""
     derivatives = []
     own = list(coefficients)
-    for _ in range(4):
+    for _ in range(5):
         value: Scalar = 0.0
         for c in reversed(own):
             value = value * y + c
@@ -68,7 +71,7 @@ def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
 
 
 def _closed(
-    model: Model, cluster: Cluster, y: Scalar, z: Vector, trace: Trace, *, jerks: bool
+    model: Model, cluster: Cluster, y: Scalar, z: Vector, trace: Trace, order: int
 ) -> dict[int, Curve]:
     """The curves of a cluster's followers, from where their polynomials have them."""
     linkage = Linkage(model, cluster)
@@ -77,12 +80,14 @@ def _closed(
         z = [a + b for a, b in zip(z, linkage.step(y, z), strict=True)]
         trace(name, "z - J_z^-1 e: a step towards the closed loop", f"z{cluster.leader}_{count}", z)
     slopes, curvatures = linkage.derivatives(y, z)
-    third: Vector = [0.0] * len(z)
-    if jerks:
-        moving, along = tangents([y], [1.0])[0], tangents(z, slopes)
-        third = [rate_of(x) for x in linkage.derivatives(moving, along)[1]]
+    moving, along = tangents([y], [1.0])[0], tangents(z, slopes)
+    third, fourth = [rate_of(x) for x in linkage.derivatives(moving, along)[1]], [0.0] * len(z)
+    if order == 4:
+        along = tangents(along, tangents(slopes, curvatures), OuterTangent)
+        twice = linkage.derivatives(OuterTangent(moving, Tangent(1.0, 0.0)), along)[1]
+        fourth = [rate_of(rate_of(x, OuterTangent)) for x in twice]
     trace(name, "z', z'' along the closed loop", f"dz{cluster.leader}", [*slopes, *curvatures])
-    every = zip(cluster.followers, z, slopes, curvatures, third, strict=True)
+    every = zip(cluster.followers, z, slopes, curvatures, third, fourth, strict=True)
     return {k: Curve(*own) for k, *own in every}
 
 

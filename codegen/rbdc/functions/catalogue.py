@@ -15,12 +15,12 @@ from rbdc.functions.contacts.records import contacts
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
-from rbdc.functions.evaluation import Differentiated, Evaluate, JointSpace, OnJointSpace, OwnFrames, on_model
+from rbdc.functions.evaluation import Evaluate, JointSpace, OnJointSpace, OwnFrames, on_model
 from rbdc.functions.inputs import friction_width, inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
-from rbdc.functions.record import ALONE, PRESETS, SECOND, Comparison, Function, Policy, Requirement
+from rbdc.functions.record import ALONE, PRESETS, SECOND, ChainRule, Comparison, Function, Policy, Requirement
 from rbdc.functions.second_order import second_order
 from rbdc.model import Model
 
@@ -41,13 +41,33 @@ def functions_of(model: Model) -> dict[str, Function]:
         functions = [_in_world(function) for function in functions]
     if model.parameters:
         functions = [_parametric(model, function) for function in functions]
-    if model.curved:
-        functions = [_along_curves(function) for function in functions]
     if any(model.friction):
         functions = [_of_width(model, function) for function in functions]
     derived = [(f, f.differential.first) for f in functions if f.differential and f.differential.derived]
     functions += [_derivatives_of(model, function, name) for function, name in derived]
-    return {function.name: function for function in functions}
+    return _chained(model, {function.name: function for function in functions})
+
+
+def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Function]:
+    """The functions, with the records of those that they are derivatives of, as they are along curves where
+    joints follow others along some.
+    """
+    made: dict[str, Function] = {}
+
+    def one(name: str) -> Function:
+        if name not in made:
+            function = functions[name]
+            if function.chain is not None:
+                of, source = function.chain.of, function.chain.source
+                source = one(of) if source is None or of in functions else along(source)
+                function = replace(function, chain=replace(function.chain, source=source))
+            made[name] = along(function)
+        return made[name]
+
+    def along(function: Function) -> Function:
+        return _along_curves(function) if model.curved else function
+
+    return {name: one(name) for name in functions}
 
 
 def _in_world(function: Function) -> Function:
@@ -77,14 +97,16 @@ def _along_curves(function: Function) -> Function:
     if function.along_curves is None:
         requires = function.requires | {Requirement.STRAIGHT_COUPLINGS}
         return replace(function, policy=policy, requires=requires)
-    references = function.references
-    if function.along_curves:
-        references = {"dual numbers": f"couplings:{function.name}"}
+    methods, references = function.along_curves or function.methods, function.references
+    if function.chain is not None:
+        methods, references = function.along_curves or function.chain.methods(), {}
     return replace(
         function,
-        methods={name: _one_by_one(m) for name, m in (function.along_curves or function.methods).items()},
+        methods={name: _one_by_one(method) for name, method in methods.items()},
         references=references,
         to_solve=None,
+        with_values=None,
+        along_paths=None,
         policy=policy,
     )
 
@@ -110,8 +132,7 @@ def _derivatives_of(model: Model, function: Function, name: str) -> Function:
     declaration = function.declaration
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
     words = ", ".join(f"{p.name}{' (in the tangent space)' if p.configuration else ''}" for p in by)
-    method, algorithm = next(iter(function.methods.items()))
-    twice = {Requirement.STRAIGHT_COUPLINGS} if model.curved and function.along_curves else set()
+    chain = ChainRule(function.name, tuple(p.name for p in by), source=function)
     return replace(
         function,
         declaration=FunctionDeclaration(
@@ -120,14 +141,15 @@ def _derivatives_of(model: Model, function: Function, name: str) -> Function:
             declaration.inputs,
             tuple(_output(model, y, p) for y in declaration.outputs for p in by),
         ),
-        methods={method: Differentiated(algorithm, by)},
+        methods=chain.methods(),
         to_solve=None,
         preset=ALONE,
         policy=Policy(),
         comparison=Comparison(checks_only=True),
         differential=None,
-        differentiated=True,
-        requires=function.requires | twice,
+        references={},
+        chain=chain,
+        along_curves={},
     )
 
 

@@ -22,19 +22,9 @@ from rbdc.algorithms.derivatives.vjp import (
     external_torque_adjoint,
     rnea_adjoint,
 )
-from rbdc.algorithms.dynamics.external_forces import external_torque
-from rbdc.algorithms.dynamics.forward_dynamics import by_factors
-from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import by_shape, lagrangian
-from rbdc.functions.evaluation import (
-    AlongDirections,
-    Differentiated,
-    JointSpace,
-    on_joint_space,
-    on_model,
-    weighted,
-)
+from rbdc.functions.evaluation import JointSpace, on_model
 from rbdc.functions.inputs import (
     acceleration,
     configuration,
@@ -45,7 +35,7 @@ from rbdc.functions.inputs import (
     velocity,
     weights,
 )
-from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
+from rbdc.functions.record import ALONE, ChainRule, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
 
 FORWARD = frozenset({Requirement.REGULAR_INERTIA})
@@ -85,6 +75,7 @@ def _matrices(model: Model) -> list[Function]:
                 windows="inverse_dynamics_derivatives",
                 one_by_one_in_limbs=True,
             ),
+            chain=ChainRule("rnea", ("q", "v", "a")),
             along_curves={"body_up": JointSpace(rnea_derivatives)},
             references={
                 **lagrangian(model, "sensitivity:sensitivities"),
@@ -118,6 +109,7 @@ def _matrices(model: Model) -> list[Function]:
                 rolled={"cholesky": "forward_dynamics_derivatives"},
                 windows="forward_dynamics_derivatives",
             ),
+            chain=ChainRule("aba", ("q", "v", "tau")),
             along_curves={"inverse_factor": JointSpace(derivatives_by_inverse_factor)},
             references={"carpentier-mansard": ".derivatives.forward_derivatives:aba_derivatives"},
             comparison=Comparison(
@@ -144,9 +136,7 @@ def _weighted(model: Model) -> list[Function]:
             ),
             {"adjoint": JointSpace(rnea_adjoint)},
             preset="optimisation",
-            along_curves={
-                "chain_rule": Differentiated(weighted(JointSpace(newton_euler), w.name), (q, v, a))
-            },
+            chain=ChainRule("rnea", ("q", "v", "a"), weights=("w",)),
             references={"idsva-weighted": ".derivatives.products:rnea_vjp"},
         ),
         Function(
@@ -164,9 +154,7 @@ def _weighted(model: Model) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
-            along_curves={
-                "chain_rule": Differentiated(weighted(JointSpace(by_factors), w.name), (q, v, tau))
-            },
+            chain=ChainRule("aba", ("q", "v", "tau"), weights=("w",)),
             references={"carpentier-mansard-weighted": ".derivatives.products:aba_vjp"},
         ),
         Function(
@@ -182,9 +170,7 @@ def _weighted(model: Model) -> list[Function]:
             ),
             {"adjoint": on_model(external_torque_adjoint)},
             preset=ALONE,
-            along_curves={
-                "chain_rule": Differentiated(weighted(on_joint_space(external_torque), w.name), (q, fext))
-            },
+            chain=ChainRule("external_torque", ("q", "fext"), weights=("w",)),
             differential=Differential("external_torque_vjp_derivatives", derived=True),
             references={"columns": ".derivatives.external_forces:external_torque_vjp"},
             comparison=Comparison(checks_only=True),
@@ -205,11 +191,7 @@ def _directional(model: Model) -> list[Function]:
             ),
             {"tangent": JointSpace(rnea_tangent)},
             preset="optimisation",
-            along_curves={
-                "chain_rule": AlongDirections(
-                    JointSpace(newton_euler), (q, v, a), (dq.name, dv.name, da.name)
-                )
-            },
+            chain=ChainRule("rnea", ("q", "v", "a"), directions=("dq", "dv", "da")),
             references={"idsva-times-direction": ".derivatives.products:rnea_jvp"},
         ),
         Function(
@@ -226,11 +208,7 @@ def _directional(model: Model) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
-            along_curves={
-                "chain_rule": AlongDirections(
-                    JointSpace(by_factors), (q, v, tau), (dq.name, dv.name, dtau.name)
-                )
-            },
+            chain=ChainRule("aba", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
             references={"carpentier-mansard-times-direction": ".derivatives.products:aba_jvp"},
         ),
     ]

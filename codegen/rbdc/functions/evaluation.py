@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
-from rbdc.algorithms.couplings import at_configuration, curves_of
+from rbdc.algorithms.couplings import GIVEN, at_configuration, curves_of
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.tools.linear import dot, flat
 from rbdc.algorithms.trace import Trace, silent
@@ -30,7 +30,7 @@ Inputs = Mapping[str, Sequence[Scalar]]
 """The entries of each input array, row by row; an optional input that is not given is absent."""
 
 CURVES = "curves"
-"""The name among the inputs of the place, slope and curvature of each joint that follows another along a
+"""The name among the inputs of the place and the first derivatives of each joint that follows another along a
 curve (`rbdc.algorithms.couplings`), where they are known: derivatives are taken by them. No function declares
 it.
 """
@@ -273,20 +273,30 @@ class AlongDirections:
         return curves.put([derivative_along(values, by, rate) for values in outputs])
 
 
-def weighted(algorithm: Evaluate, weights: str) -> Evaluate:
-    """The sum of the entries of the output of an algorithm, times the entries of the input `weights`."""
+def weighted(algorithm: Evaluate, *weights: str) -> Evaluate:
+    """The sum of the entries of the outputs of an algorithm, times the entries of inputs, one for each."""
 
     def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        others = {name: x for name, x in inputs.items() if name != weights}
-        (values,) = algorithm(model, others, trace)
-        return [[dot(inputs[weights], values)]]
+        others = {name: x for name, x in inputs.items() if name not in weights}
+        values = [x for output in algorithm(model, others, trace) for x in output]
+        return [[dot([w for name in weights for w in inputs[name]], values)]]
+
+    return evaluate
+
+
+def picked(algorithm: Evaluate, kept: Sequence[int]) -> Evaluate:
+    """Some outputs of an algorithm, by their numbers."""
+
+    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        outputs = algorithm(model, inputs, trace)
+        return [outputs[k] for k in kept]
 
     return evaluate
 
 
 @dataclass(frozen=True)
 class _Curves:
-    """Places, slopes and curvatures of joints that follow others along curves, as symbols, and their values;
+    """Places and derivatives of joints that follow others along curves, as symbols, and their values;
     rates: the symbols' along the leaders' coordinates, by the entries of q; inputs: with the symbols.
     """
 
@@ -301,15 +311,13 @@ class _Curves:
             return _Curves(inputs, [], [], [])
         from rbdc.ir.from_casadi import symbols
 
-        found = curves_of(model, next(iter(inputs.values())), trace, jerks=True)
-        entries = [(model.bodies[k].index_q, curve) for k, curve in found.items()]
-        values = list(inputs.get(CURVES, [x for _, curve in entries for x in curve[:3]]))
+        found = curves_of(model, next(iter(inputs.values())), trace, order=GIVEN)
+        values = list(inputs.get(CURVES, [x for curve in found.values() for x in curve[:GIVEN]]))
         given = symbols(CURVES, len(values))
-        third = [curve.jerk for _, curve in entries]
         rates = [
-            (entry, rate)
-            for i, (entry, _) in enumerate(entries)
-            for rate in (given[3 * i + 1], given[3 * i + 2], third[i])
+            (model.bodies[k].index_q, rate)
+            for i, (k, curve) in enumerate(found.items())
+            for rate in (*given[GIVEN * i + 1 : GIVEN * (i + 1)], curve[GIVEN])
         ]
         return _Curves({**inputs, CURVES: given}, given, values, rates)
 

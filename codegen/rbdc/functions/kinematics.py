@@ -32,7 +32,7 @@ from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, over_joints, velocity
-from rbdc.functions.record import ALONE, SECOND, Comparison, Differential, Function, Policy
+from rbdc.functions.record import ALONE, SECOND, ChainRule, Comparison, Differential, Function, Policy
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 
@@ -110,9 +110,8 @@ def _places(model: Model) -> list[Function]:
         of: str = "",
     ) -> Function:
         declaration = FunctionDeclaration(name, summary, (q,), output, framed=True)
-        reference = f"frames:{of or name}"
-        made = _framed(declaration, algorithm, preset, ("featherstone", reference), differential)
-        return replace(made, differentiated=bool(of))
+        made = _framed(declaration, algorithm, preset, ("featherstone", f"frames:{name}"), differential)
+        return replace(made, references={}, chain=ChainRule(of, (q.name,))) if of else made
 
     return [
         place(

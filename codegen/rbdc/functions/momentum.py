@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rbdc.algorithms.centroidal import (
     centroidal_dynamics_derivatives,
+    centroidal_momenta,
     centroidal_momentum_derivative,
     com_acceleration,
 )
@@ -20,9 +21,9 @@ from rbdc.algorithms.other_regressors import (
     static_regressor,
 )
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import Differentiated, JointSpace, on_model
+from rbdc.functions.evaluation import Differentiated, JointSpace, on_joint_space, on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
-from rbdc.functions.record import Comparison, Differential, Function, Requirement
+from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Requirement
 from rbdc.model import Model
 
 MASS = frozenset({Requirement.MASS})
@@ -84,6 +85,11 @@ def _rates(model: Model) -> list[Function]:
     q, v, a, shape = configuration(model), velocity(model), acceleration(model), (6, model.nv)
     moving = MASS | {Requirement.MOVING_MASS}
     names = ("dh_dq", "dhdot_dq", "dhdot_dv", "dhdot_da")
+    momenta = Function(  # not in the catalogue
+        FunctionDeclaration("centroidal_momenta", "h and its rate.", (q, v, a), ()),
+        {"newton_euler": on_joint_space(centroidal_momenta)},
+        references={"orin-goswami-lee": "centroidal:centroidal_momenta"},
+    )
     return [
         Function(
             FunctionDeclaration(
@@ -121,7 +127,7 @@ def _rates(model: Model) -> list[Function]:
                 ),
             ),
             {"free_root": JointSpace(centroidal_dynamics_derivatives)},
-            along_curves=None,
+            chain=ChainRule("centroidal_momenta", ("q", "v", "a"), kept=(0, 3, 4, 5), source=momenta),
             requires=moving,
             references={"idsva": ".derivatives.centroidal_derivatives:centroidal_dynamics_derivatives"},
         ),
@@ -191,7 +197,7 @@ def _energies(model: Model) -> list[Function]:
                 ),
             ),
             {"sum": Differentiated(JointSpace(kinetic_energy), (q, v))},
-            along_curves={"sum": Differentiated(JointSpace(kinetic_energy), (q, v))},
+            chain=ChainRule("kinetic_energy", ("q", "v")),
             preset="optimisation",
             differential=Differential("kinetic_energy_second_derivatives", derived=True),
             references={

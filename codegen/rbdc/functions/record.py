@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.evaluation import AlongDirections, Differentiated, Evaluate, picked, weighted
 
 PRESETS = ("control", "optimisation", "full")
 """The smallest first; each has the functions of the one before."""
@@ -112,6 +112,43 @@ class Differential:
 
 
 @dataclass(frozen=True)
+class ChainRule:
+    """A function as derivatives of another, by the chain rule on the other's operations.
+
+    of: the other's name; source: its record, which the catalogue puts there. by: names of its first inputs,
+    by each of which each of its outputs is differentiated. weights: inputs of this function that weight the
+    other's outputs, of which the sum is taken before; directions: along which derivatives are taken, for each
+    of `by`, in place of all of them. kept: numbers of the results that are outputs; None: all.
+    """
+
+    of: str
+    by: tuple[str, ...]
+    weights: tuple[str, ...] = ()
+    directions: tuple[str, ...] = ()
+    kept: tuple[int, ...] | None = None
+    source: Function | None = None
+
+    @property
+    def function(self) -> Function:
+        """The other's record."""
+        assert self.source is not None, f"the catalogue did not put the record of {self.of} there"
+        return self.source
+
+    def methods(self) -> dict[str, Evaluate]:
+        """The first method of the other, differentiated, by its name."""
+        name, evaluate = next(iter(self.function.methods.items()))
+        by = tuple(p for p in self.function.declaration.inputs if p.name in self.by)
+        if self.weights:
+            evaluate = weighted(evaluate, *self.weights)
+        made: Evaluate = (
+            AlongDirections(evaluate, by, self.directions)
+            if self.directions
+            else Differentiated(evaluate, by)
+        )
+        return {name: made if self.kept is None else picked(made, self.kept)}
+
+
+@dataclass(frozen=True)
 class Function:
     """A function of a generated module, or a fused one.
 
@@ -128,9 +165,9 @@ class Function:
     the papers' methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
     where its derivatives are. resisted: drives are part of it, as of all that external forces are.
-    differentiated: what the references give has this as its derivatives by its inputs. along_curves: its
-    methods where joints follow others along curves, in place of the others, whose reference has its name in
-    `couplings`; None where it is not defined then.
+    chain: as derivatives of another function; so are references, where it names none, and where joints follow
+    others along curves, methods and references. along_curves: methods there in place of those; None where it
+    is not defined then.
     """
 
     declaration: FunctionDeclaration
@@ -147,7 +184,7 @@ class Function:
     comparison: Comparison = Comparison()
     differential: Differential | None = None
     resisted: bool = False
-    differentiated: bool = False
+    chain: ChainRule | None = None
     along_curves: Mapping[str, Evaluate] | None = field(default_factory=dict)
 
     @property

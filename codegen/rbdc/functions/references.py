@@ -10,13 +10,15 @@ vector, a matrix by rows, or a tuple of these, as the function's outputs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from rbdc.algorithms.tools.linear import dot, flat
 from rbdc.errors import UnsupportedError
-from rbdc.functions.declarations import Kind
+from rbdc.functions.declarations import CONTACT_OPTIONS, FRICTION_WIDTH, PARAMETERS, Kind
 from rbdc.functions.record import Function
+from rbdc.model import Model
+from rbdc.spatial.tangent import OuterTangent, Tangent
 
 Method: TypeAlias = Callable[..., Any]
 
@@ -24,25 +26,56 @@ HOME = "rbdc.algorithms.reference"
 """The package of modules that a record names without a dot, or with a leading one: ".derivatives.idsva"."""
 
 
-_DIFFERENTIATED = ".derivatives.dual_numbers:differentiated"
+_DUAL = ".derivatives.dual_numbers:"
+_KINDS = (Tangent, OuterTangent)
+"""Dual numbers of derivatives, and within them of those that they are derivatives of."""
 
 
-def references_of(function: Function) -> dict[str, Method]:
-    """The papers' methods by name, the last of which decides."""
-    bound = _loaded("couplings:bound")
-    found = {method: bound(_loaded(place)) for method, place in function.references.items()}
-    if not function.differentiated:
-        return found
-    required = [p for p in function.declaration.required if p.kind is not Kind.PARAMETERS]
-    forces = next((p.name for p in required if p.kind is Kind.WRENCHES), "")
-    kinds = [p.configuration for p in required if p.kind is not Kind.WRENCHES]
-    differentiated = partial(_loaded(_DIFFERENTIATED), configurations=kinds, forces=forces)
-    return {method: partial(differentiated, method=own) for method, own in found.items()}
+def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
+    """The papers' methods by name, the last of which decides. depth: in how many others' derivatives."""
+    if function.references or function.chain is None:
+        bound = _loaded("couplings:bound")
+        return {method: bound(_loaded(place)) for method, place in function.references.items()}
+    own = references_of(function.chain.function, depth + 1)
+    return {method: _by_chain_rule(function, value, _KINDS[depth]) for method, value in own.items()}
+
+
+def _by_chain_rule(function: Function, value: Method, kind: type[Tangent]) -> Method:
+    """The reference of derivatives from that of the function that they are of, by dual numbers."""
+    chain, by_name = function.chain, {*CONTACT_OPTIONS, FRICTION_WIDTH, PARAMETERS}
+    assert chain is not None
+    required = [p for p in function.declaration.inputs if p.name not in by_name]
+    forces = next((p.name for p in required if p.kind is Kind.WRENCHES and p.name in chain.by), "")
+    names = [p.name for p in required if p.kind is not Kind.WRENCHES]
+    configurations = [p.configuration for p in required if p.name in chain.by and p.name != forces]
+    differentiated, along = _loaded(f"{_DUAL}differentiated"), _loaded(f"{_DUAL}along")
+
+    def evaluated(model: Model, *given: Any, **named: Any) -> Any:
+        inputs = dict(zip(names, given, strict=False))
+        weights = [w for name in chain.weights for w in inputs.pop(name)]
+        directions = [inputs.pop(name) for name in chain.directions]
+        rest = given[len(names) :]  # a frame and its reference
+
+        def values(*arguments: Any, **options: Any) -> Any:
+            found = value(*arguments, **options)
+            if not chain.weights:
+                return found
+            outputs = found if isinstance(found, tuple) else (found,)
+            return [dot(weights, [x for y in outputs for x in (flat(y) if isinstance(y[0], list) else y)])]
+
+        arguments = (model, *inputs.values(), *rest)
+        shared: dict[str, Any] = {"method": values, "configurations": configurations, "kind": kind, **named}
+        if directions:
+            return along(*arguments, directions=directions, **shared)
+        results = differentiated(*arguments, forces=forces, **shared)
+        return results if chain.kept is None else tuple(results[k] for k in chain.kept)
+
+    return evaluated
 
 
 def reference_of(function: Function) -> Method:
     """The method that decides. Raises UnsupportedError where the record names none."""
-    if not function.references:
+    if not function.references and function.chain is None:
         raise UnsupportedError(
             f"{function.name}: its record names no reference; give it one, or build without verification"
         )

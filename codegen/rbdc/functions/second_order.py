@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rbdc.algorithms.derivatives.hessian_products import (
     aba_hessian_product_by_articulated_bodies,
     aba_hessian_product_by_factors,
@@ -24,15 +22,13 @@ from rbdc.functions.inputs import (
     velocity,
     weights,
 )
-from rbdc.functions.record import SECOND, Comparison, Function, Requirement, SecondOrder
+from rbdc.functions.record import SECOND, ChainRule, Comparison, Function, Requirement, SecondOrder
 from rbdc.model import Model
 
 
 def second_order(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
-    return [
-        replace(function, along_curves=None) for function in [*_tensor_functions(model), *_directional(model)]
-    ]
+    return [*_tensor_functions(model), *_directional(model)]
 
 
 def _tensor_functions(model: Model) -> list[Function]:
@@ -48,6 +44,7 @@ def _tensor_functions(model: Model) -> list[Function]:
                 zeroed=True,
             ),
             {"compact": JointSpace(rnea_second_derivatives)},
+            chain=ChainRule("rnea_derivatives", ("q", "v"), kept=(0, 3, 1, 4)),
             along_paths=on_joint_space(path_quantities),
             preset=SECOND,
             references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
@@ -65,6 +62,7 @@ def _tensor_functions(model: Model) -> list[Function]:
                 zeroed=True,
             ),
             {"products": JointSpace(aba_second_derivatives)},
+            chain=ChainRule("aba_derivatives", ("q", "v", "tau"), kept=(0, 4, 1, 2)),
             along_paths=on_joint_space(path_quantities),
             uses=("aba",),
             preset=SECOND,
@@ -87,6 +85,7 @@ def _tensor_functions(model: Model) -> list[Function]:
                 _blocks(model, "qq", "vv", "qv", "qa"),
             ),
             {"contracted": JointSpace(rnea_hessian_vector)},
+            chain=ChainRule("rnea_vjp", ("q", "v", "a"), kept=(0, 4, 1, 2)),
             along_paths=on_joint_space(path_quantities),
             preset=SECOND,
             references={"contracted-idsva-so": ".derivatives.hessians:rnea_hessian_vector"},
@@ -99,6 +98,7 @@ def _tensor_functions(model: Model) -> list[Function]:
                 _blocks(model, "qq", "vv", "qv", "qtau"),
             ),
             {"contracted": JointSpace(aba_hessian_vector)},
+            chain=ChainRule("aba_vjp", ("q", "v", "tau"), kept=(0, 4, 1, 2)),
             along_paths=on_joint_space(path_quantities),
             uses=("aba",),
             preset=SECOND,
@@ -121,6 +121,7 @@ def _directional(model: Model) -> list[Function]:
                 _rates(model, q.name, v.name, a.name),
             ),
             {"adjoint": JointSpace(rnea_hessian_product)},
+            chain=ChainRule("rnea_vjp", ("q", "v", "a"), directions=("dq", "dv", "da")),
             preset=SECOND,
             references={"idsva-so-times-direction": ".derivatives.hessians:rnea_hessian_product"},
         ),
@@ -135,6 +136,7 @@ def _directional(model: Model) -> list[Function]:
                 "articulated_bodies": JointSpace(aba_hessian_product_by_articulated_bodies),
                 "cholesky": JointSpace(aba_hessian_product_by_factors),
             },
+            chain=ChainRule("aba_vjp", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
             preset=SECOND,
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=WITH_FORWARD_DYNAMICS,

@@ -91,9 +91,11 @@ class OuterTangent(Tangent):
     level = 2
 
 
-def tangents(values: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Tangent]:
+def tangents(
+    values: Sequence[Scalar], rates: Sequence[Scalar], kind: type[Tangent] = Tangent
+) -> list[Tangent]:
     """Values with their rates, entry by entry."""
-    return [Tangent(value, rate) for value, rate in zip(values, rates, strict=True)]
+    return [kind(value, rate) for value, rate in zip(values, rates, strict=True)]
 
 
 def value_of(x: Scalar) -> Scalar:

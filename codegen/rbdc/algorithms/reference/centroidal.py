@@ -12,7 +12,7 @@ from rbdc.algorithms.reference.crba import composite_inertias
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Scalars, Vector3
@@ -106,6 +106,14 @@ def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace
 def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> list[Scalar]:
     """The acceleration of `centre_of_mass` (m/s^2). Test: the derivative of its velocity along a motion."""
     return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()
+
+
+def centroidal_momenta(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+) -> tuple[list[Scalar], list[Scalar]]:
+    """A v and its rate (6 each)."""
+    momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q, trace)]
+    return momentum, centroidal_momentum_derivative(model, q, v, a, trace)
 
 
 def centroidal_momentum_derivative(

@@ -6,30 +6,22 @@ that derivatives come from no formula; loops are those of the dense references.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.centroidal import kinetic_energy
 from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_jacobian, eliminated
-from rbdc.algorithms.reference.derivatives import external_forces
-from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
-from rbdc.algorithms.reference.derivatives.products import along, weighted
-from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
-from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Cluster, Model
 from rbdc.model.joints.coupling import Coupling
-from rbdc.spatial import Force, Scalar, Scalars
+from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.tangent import Tangent, rate_of, value_of
 
-Vector = list[Scalar]
-
-STEPS_OF_RATES = 3
+STEPS_OF_RATES = 4
 """Newton's steps over numbers with rates, from where the loops are closed, with the Jacobian that they have
-there: each makes one more order of the rates right, and there are three at most.
+there: each makes one more order of the rates right, and there are four at most.
 """
 
 
@@ -112,64 +104,3 @@ def _moving(y: Scalar) -> Second:
 def _curve(x: Scalar) -> Curve:
     inner, rate = value_of(x), rate_of(x, Second)
     return Curve(value_of(inner), rate_of(inner, First), rate_of(rate, First))
-
-
-BY = (True, False, False)
-"""Which of q, v and a further input are configurations."""
-
-
-def rnea_derivatives(model: Model, *given: Any, **named: Any) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv and dtau_da (nv, nv) at q, v and a. Test: differences."""
-    return _matrices(model, differentiated(model, *given, method=bound(rnea), configurations=BY, **named))
-
-
-def aba_derivatives(model: Model, *given: Any, **named: Any) -> tuple[Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv and ddq_dtau (nv, nv) at q, v and tau."""
-    return _matrices(model, differentiated(model, *given, method=bound(aba), configurations=BY, **named))
-
-
-def _matrices(model: Model, found: Sequence[Vector]) -> tuple[Matrix, Matrix, Matrix]:
-    n = model.nv
-    by_q, by_v, by_last = ([entries[n * k : n * (k + 1)] for k in range(n)] for entries in found)
-    return by_q, by_v, by_last
-
-
-def kinetic_energy_derivatives(model: Model, q: Scalars, v: Scalars, **named: Any) -> tuple[Vector, ...]:
-    """The derivatives by q and v (nv each)."""
-    return differentiated(model, q, v, method=bound(kinetic_energy), configurations=BY[:2], **named)
-
-
-def rnea_vjp(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, w: Scalars, **named: Any
-) -> tuple[Vector, ...]:
-    """w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each)."""
-    return weighted(rnea_derivatives(model, q, v, a, **named), w)
-
-
-def aba_vjp(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, **named: Any
-) -> tuple[Vector, ...]:
-    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each)."""
-    return weighted(aba_derivatives(model, q, v, tau, **named), w)
-
-
-def external_torque_vjp(
-    model: Model, q: Scalars, w: Scalars, fext: Sequence[Force], **named: Any
-) -> tuple[Vector, Vector]:
-    """w^T dtau_dq (nv), and w^T dtau_dfext (6 njoints), which is that of the model at q."""
-    torque = bound(external_forces.external_torque)
-    (by_q,) = differentiated(model, q, method=torque, configurations=[True], fext=fext, **named)
-    n = model.nv
-    rows = [by_q[n * k : n * (k + 1)] for k in range(n)]
-    _, by_forces = bound(external_forces.external_torque_vjp)(model, q, w, fext)
-    return [dot(w, column) for column in transposed(rows)], by_forces
-
-
-def rnea_jvp(model: Model, q: Scalars, v: Scalars, a: Scalars, *directions: Scalars, **named: Any) -> Vector:
-    """The derivative of inverse dynamics in one direction (nv)."""
-    return along(rnea_derivatives(model, q, v, a, **named), directions)
-
-
-def aba_jvp(model: Model, q: Scalars, v: Scalars, tau: Scalars, *directions: Scalars, **named: Any) -> Vector:
-    """The derivative of forward dynamics in one direction (nv)."""
-    return along(aba_derivatives(model, q, v, tau, **named), directions)

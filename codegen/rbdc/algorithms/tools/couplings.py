@@ -16,12 +16,13 @@ from rbdc.spatial import Scalar
 
 
 class Curve(NamedTuple):
-    """The coordinate f of a joint that follows another, and f', f'', f''' by the leader's."""
+    """The coordinate f of a joint that follows another, and its first four derivatives by the leader's."""
 
     place: Scalar
     slope: Scalar
     curvature: Scalar
     jerk: Scalar = 0.0
+    snap: Scalar = 0.0
 
 
 def at_curves(model: Model, q: list[Scalar], curves: Mapping[int, Curve]) -> Model:

@@ -28,7 +28,7 @@ from rbdc.functions.inputs import (
     generalised_force,
     velocity,
 )
-from rbdc.functions.record import Differential, Function, Policy, Requirement
+from rbdc.functions.record import ChainRule, Differential, Function, Policy, Requirement
 from rbdc.model import Model
 from rbdc.model.contacts import PROJECTION_STEPS, loops_of, total_rows
 
@@ -46,7 +46,6 @@ def contacts(model: Model) -> list[Function]:
         *_centroidal(model),
         *_projections(model),
     ]
-    functions = [replace(function, along_curves=None) for function in functions]
     return [*map(_along_the_world, functions)] if model.world_aligned else functions
 
 
@@ -128,7 +127,7 @@ def _constrained(model: Model) -> list[Function]:
         *derivatives_by(model, "ddq", model.nv, "q", "v", "tau"),
         *derivatives_by(model, "forces", rows, "q", "v", "tau", kind=Kind.SPACE_ROWS),
         requires=HELD,
-        derivative_of="constrained_dynamics",
+        chain=ChainRule("constrained_dynamics", ("q", "v", "tau")),
     )
     if not model.redundant:
         matrices = replace(
@@ -171,6 +170,7 @@ def _products(model: Model) -> list[Function]:
             ordered(q, v, tau, *weights, fext, *options),
             *(joint_output(model, f"w_d{x}", by) for x in ("q", "v", "tau")),
             requires=HELD,
+            chain=ChainRule("constrained_dynamics", ("q", "v", "tau"), ("w_ddq", "w_forces")),
         ),
         contact_function(
             "constrained_dynamics_jvp",
@@ -179,6 +179,7 @@ def _products(model: Model) -> list[Function]:
             joint_output(model, "dddq", "change of ddq"),
             row_output(model, "dforces", "change of the forces"),
             requires=HELD,
+            chain=ChainRule("constrained_dynamics", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
         ),
     ]
 
@@ -205,7 +206,7 @@ def _impacts(model: Model) -> list[Function]:
             *derivatives_by(model, "v_after", model.nv, "q", "v"),
             *derivatives_by(model, "impulses", rows, "q", "v", kind=Kind.SPACE_ROWS),
             requires=HELD,
-            derivative_of="impulse_dynamics",
+            chain=ChainRule("impulse_dynamics", ("q", "v")),
         ),
     ]
 
@@ -232,7 +233,9 @@ def _under_forces(model: Model) -> list[Function]:
             *derivatives_by(model, "dtau", model.nv, "q", "v", "a"),
             joint_output(model, "dtau_dforces", by_forces.format("tau"), rows),
             *derivatives_by(model, "dr", rows, "q", "v", "a", kind=Kind.SPACE_ROWS),
-            derivative_of="contact_inverse_dynamics",
+            chain=ChainRule(
+                "contact_inverse_dynamics", ("q", "v", "a", "forces"), kept=(0, 1, 2, 3, 4, 5, 6)
+            ),
         ),
         contact_function(
             "contact_forward_dynamics",
@@ -249,7 +252,7 @@ def _under_forces(model: Model) -> list[Function]:
             *derivatives_by(model, "ddq", model.nv, "q", "v", "tau"),
             joint_output(model, "ddq_dforces", by_forces.format("ddq"), rows),
             requires=FORWARD,
-            derivative_of="contact_forward_dynamics",
+            chain=ChainRule("contact_forward_dynamics", ("q", "v", "tau", "forces")),
         ),
     ]
 
@@ -277,7 +280,7 @@ def _centroidal(model: Model) -> list[Function]:
                 Kind.SPACE_ROWS,
             ),
             requires=mass,
-            derivative_of="centroidal_contact_dynamics",
+            chain=ChainRule("centroidal_contact_dynamics", ("q", "forces")),
         ),
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products, projection
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import JointSpace, OnJointSpace
-from rbdc.functions.record import Comparison, Differential, Function, Requirement
+from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Requirement
 from rbdc.model import Model
 from rbdc.model.contacts import total_rows, with_the_world
 
@@ -92,7 +92,7 @@ def contact_function(
     inputs: tuple[Parameter, ...],
     *outputs: Parameter,
     requires: frozenset[Requirement] = frozenset(),
-    derivative_of: str | None = None,
+    chain: ChainRule | None = None,
     differential: Differential | None = None,
 ) -> Function:
     """The record of a function whose algorithm and reference have its name."""
@@ -105,12 +105,13 @@ def contact_function(
                 algorithm
             )
         },
-        preset="optimisation" if derivative_of or room is products else "control",
+        preset="control" if chain is None else "optimisation",
         requires=requires,
+        chain=chain,
         differential=differential,
         references={"dense": f".contacts.{place}:{name}"},
         comparison=Comparison(
-            derivative_of=derivative_of,
+            derivative_of=None if room is products or chain is None else chain.of,
             peers={"pinocchio": (name,)} if name in PEERS else {},
             checks_only=name not in PEERS,
         ),
