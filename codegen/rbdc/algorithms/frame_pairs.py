@@ -12,7 +12,7 @@ over the joints i above that of k.
 
 from __future__ import annotations
 
-from rbdc.algorithms.frames import express, frame_columns, frame_matrix
+from rbdc.algorithms.frames import bends_of, express, frame_columns, frame_matrix
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.model import Model
@@ -50,6 +50,9 @@ def manipulability_gradient(
     w = sqrt(squared)
     table, first = dof_table(model), first_dofs(model)
     gradient, above = list[Scalar]([0.0] * model.nv), Force.zero()
+    for index, (bend, _) in bends_of(model, columns).items():
+        column = model.bodies[index].index_v
+        gradient[column] = gradient[column] + w * bend.dot(Force.of(solutions[column]))
     for index in reversed(columns):
         for dof, s in enumerate(columns[index], first[index]):
             column, factor, _ = table[dof]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from rbdc.algorithms.frames import express, frame_columns, frame_jacobian
+from rbdc.algorithms.frames import bends_of, express, frame_columns, frame_jacobian
 from rbdc.algorithms.kinematics import homogeneous
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
@@ -57,6 +57,8 @@ def frame_position_second_derivatives(
     made = zeros(3 * model.nv, model.nv)
     for a, b, factor, outer, inner in _pairs(model, q, frame):
         _add(made, model.nv, a, b, factor, outer.angular.cross(inner.linear).scalars())
+    for a, s in _bends(model, q, frame, ALIGNED):
+        _add(made, model.nv, a, a, 1.0, s.linear.scalars())
     return made
 
 
@@ -69,6 +71,8 @@ def frame_placement_second_derivatives(
         turned = partial(_turned_twice, outer.angular, inner.angular)
         moved = _moved(world, outer.angular.cross(inner.linear), turned)
         _add(made, model.nv, a, b, factor, moved)
+    for a, s in _bends(model, q, frame, ALIGNED):
+        _add(made, model.nv, a, a, 1.0, _moved(world, s.linear, s.angular.cross))
     return made
 
 
@@ -90,6 +94,8 @@ def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: 
         else:
             change = Motion(s.angular.cross(t.linear), Vector3.zero())
         _add(made, model.nv, a, b, factor, change.scalars())
+    for a, s in _bends(model, q, frame, reference):
+        _add(made, model.nv, a, a, 1.0, s.scalars())
     return made
 
 
@@ -131,6 +137,13 @@ def _expressed_pairs(
     for i, a, f, s in found:
         for j, b, g, t in found:
             yield a, b, f * g, (s, t), j >= i
+
+
+def _bends(model: Model, q: Scalars, frame: int, reference: str) -> Iterator[tuple[int, Motion]]:
+    """The columns of joints that follow others along curves, times curvature, with their entries in v."""
+    columns, world = frame_columns(model, q, frame)
+    for index, (bend, _) in bends_of(model, columns).items():
+        yield model.bodies[index].index_v, express(bend, world, reference)
 
 
 def _pairs(model: Model, q: Scalars, frame: int) -> Iterator[tuple[int, int, Scalar, Motion, Motion]]:

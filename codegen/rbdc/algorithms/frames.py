@@ -19,6 +19,7 @@ from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model
+from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Motion, Placement, Scalars, Vector3
 from rbdc.spatial.vectors import motion_sum
 
@@ -80,6 +81,16 @@ def with_bends(model: Model, v: Scalars, matrix: Matrix, columns: dict[int, list
         return matrix
     bends = bent_columns(model, v, _over_tree(model, columns))
     return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(matrix, bends, strict=True)]
+
+
+def bends_of(model: Model, columns: dict[int, list[Motion]]) -> dict[int, tuple[Motion, Motion]]:
+    """Columns of joints that follow others along curves, times curvature and times jerk, by their bodies."""
+    found = {}
+    for index, own in columns.items():
+        curve = model.bodies[index].coupling
+        if isinstance(curve, CouplingAt):
+            found[index] = own[0].scaled(curve.curvature), own[0].scaled(curve.jerk)
+    return found
 
 
 def _over_tree(model: Model, columns: dict[int, list[Motion]]) -> Matrix:

@@ -66,11 +66,6 @@ def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -
     return [name for name in names if name not in left_out], list(dict.fromkeys(left_out.values()))
 
 
-def _bent_joints(model: Model) -> str:
-    names = [f'"{shown(model.bodies[k].joint_name)}"' for k in model.curves]
-    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
-
-
 def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
     """Functions that are not defined for the model, why, and what would mend it."""
     forward_dynamics = requiring(Requirement.REGULAR_INERTIA, model)
@@ -79,10 +74,6 @@ def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[st
         listed = ", ".join(f'"{shown(joint)}"' for joint in joints[:6]) + (", ..." if len(joints) > 6 else "")
         why = f"the joint-space inertia is singular in every configuration (joints {listed})"
         yield forward_dynamics, why, "give mass to the links that these joints carry"
-    if model.curved:
-        why = f"joints follow others along curves ({_bent_joints(model)})"
-        cure = "leave out --loops reduce" if model.clusters else "build with --mimic independent"
-        yield requiring(Requirement.STRAIGHT_COUPLINGS, model), why, cure
     if total_mass(model) == 0.0:
         yield requiring(Requirement.MASS, model), "no link has mass", "give some an <inertial>"
     elif total_mass(model, with_base=False) == 0.0:

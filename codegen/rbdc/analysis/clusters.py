@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rbdc.algorithms.couplings import Linkage
 from rbdc.analysis.mobility import CLOSED, closed_from, with_independent_loops
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.model import WORLD, Cluster, Contact, ContactKind, DriveTerm, Model, Note
+from rbdc.model import WORLD, Cluster, Contact, ContactKind, Model, Note
 from rbdc.model.joints.coupling import Coupling
 from rbdc.model.lumping import numbered, of_others
 from rbdc.model.notes import place_of
@@ -50,19 +50,11 @@ class _Group(NamedTuple):
 
 def settled(model: Model, motors: Sequence[str] | None) -> Model:
     """The model with independent rows of loops, its loops reduced where motors are given, if only by an empty
-    tuple. Raises UnsupportedError for dry friction of a joint that follows another along a curve.
+    tuple.
     """
     if model.contacts:
         model = with_independent_loops(model)
-    if motors is not None:
-        model = with_reduced_loops(model, motors)
-    for body in (model.bodies[k] for k in model.curves):
-        if body.friction and DriveTerm.FRICTION in model.drive_terms:
-            raise UnsupportedError(
-                f'{place_of(model)}: --friction include: joint "{shown(body.joint_name)}" follows another '
-                "along a curve and has dry friction, which no function has; build with --friction report"
-            )
-    return model
+    return model if motors is None else with_reduced_loops(model, motors)
 
 
 def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:

@@ -94,12 +94,10 @@ def _parametric(model: Model, function: Function) -> Function:
 def _along_curves(function: Function) -> Function:
     """The function where joints follow others along curves: straight-line code, with no limbs in lanes."""
     policy = replace(function.policy, rolled={}, windows="", leader=None)
-    if function.along_curves is None:
-        requires = function.requires | {Requirement.STRAIGHT_COUPLINGS}
-        return replace(function, policy=policy, requires=requires)
     methods, references = function.along_curves or function.methods, function.references
     if function.chain is not None:
-        methods, references = function.along_curves or function.chain.methods(), {}
+        references = {}
+        methods = methods and (function.along_curves or function.chain.methods())
     return replace(
         function,
         methods={name: _one_by_one(method) for name, method in methods.items()},

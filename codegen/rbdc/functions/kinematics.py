@@ -251,6 +251,19 @@ def _derivatives(model: Model) -> list[Function]:
             Parameter(f"{of}_d{x.name}", shape, meaning.format(x.name), Kind.SPACE_ROWS) for x in inputs
         )
 
+    of_acceleration = _framed(
+        FunctionDeclaration(
+            "frame_acceleration_derivatives",
+            "Derivatives of a frame's spatial acceleration, without gravity, "
+            "by q (in the tangent space), v and a.",
+            (q, v, a),
+            by("da", q, v, a),
+            framed=True,
+        ),
+        frame_acceleration_derivatives,
+        "optimisation",
+        ("carpentier-mansard", ".derivatives.frame_derivatives:frame_acceleration_derivatives"),
+    )
     return [
         _framed(
             FunctionDeclaration(
@@ -264,19 +277,7 @@ def _derivatives(model: Model) -> list[Function]:
             "optimisation",
             ("carpentier-mansard", ".derivatives.frame_derivatives:frame_velocity_derivatives"),
         ),
-        _framed(
-            FunctionDeclaration(
-                "frame_acceleration_derivatives",
-                "Derivatives of a frame's spatial acceleration, without gravity, "
-                "by q (in the tangent space), v and a.",
-                (q, v, a),
-                by("da", q, v, a),
-                framed=True,
-            ),
-            frame_acceleration_derivatives,
-            "optimisation",
-            ("carpentier-mansard", ".derivatives.frame_derivatives:frame_acceleration_derivatives"),
-        ),
+        replace(of_acceleration, chain=ChainRule("frame_acceleration", ("q", "v", "a"))),
     ]
 
 
@@ -317,18 +318,6 @@ def _shapes(model: Model) -> list[Function]:
     ]
 
 
-_BENT = (
-    frame_acceleration_derivatives,
-    frame_jacobian_derivatives,
-    frame_placement_second_derivatives,
-    frame_position_second_derivatives,
-    manipulability_gradient,
-)
-"""Algorithms that take how curves bend which joints follow each other along: their C, which all frames share,
-does not have it.
-"""
-
-
 def _framed(
     declaration: FunctionDeclaration,
     algorithm: Callable[..., Any],
@@ -343,7 +332,6 @@ def _framed(
         at_frame=algorithm,
         preset=preset,
         references=dict([reference]),
-        along_curves=None if algorithm in _BENT else {},
         differential=differential,
         comparison=Comparison(checks_only=True),
     )

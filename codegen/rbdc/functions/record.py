@@ -25,8 +25,6 @@ class Requirement(Enum):
     """A joint-space inertia that is regular in some configuration."""
     INDEPENDENT_ROWS = "independent rows of contacts"
     """Contacts whose forces are determined in some configuration, or a regularisation."""
-    STRAIGHT_COUPLINGS = "straight couplings"
-    """No joint that follows another along a curve."""
     MASS = "mass"
     """A link with mass."""
     MOVING_MASS = "moving mass"
@@ -166,8 +164,7 @@ class Function:
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
     where its derivatives are. resisted: drives are part of it, as of all that external forces are.
     chain: as derivatives of another function; so are references, where it names none, and where joints follow
-    others along curves, methods and references. along_curves: methods there in place of those; None where it
-    is not defined then.
+    others along curves, methods and references. along_curves: methods there in place of those.
     """
 
     declaration: FunctionDeclaration
@@ -185,7 +182,7 @@ class Function:
     differential: Differential | None = None
     resisted: bool = False
     chain: ChainRule | None = None
-    along_curves: Mapping[str, Evaluate] | None = field(default_factory=dict)
+    along_curves: Mapping[str, Evaluate] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rbdc.model.attachments import Cluster, Contact, Frame, ParameterRow
 from rbdc.model.description import Actuator, DriveTerm, Joint, Limits, Link, Note
@@ -28,6 +28,19 @@ def _squared(x: Scalar) -> Scalar:
 
 def _magnitude(x: Scalar) -> Scalar:
     return sqrt(x * x)
+
+
+class DryFriction(NamedTuple):
+    """A smooth law of dry friction, force v / sqrt((slope v)^2 + width^2) of the velocity v of a joint."""
+
+    force: Scalar
+    width: Scalar
+    slope: Scalar = 1.0
+
+    def square(self, v: Scalar) -> Scalar:
+        """(slope v)^2 + width^2."""
+        rate = self.slope * v
+        return rate * rate + self.width * self.width
 
 
 @dataclass(frozen=True)
@@ -167,17 +180,20 @@ class Model:
         return self._along_joints(self._counting(DriveTerm.DAMPING, "damping"), _squared)
 
     @property
-    def friction(self) -> list[list[tuple[Scalar, Scalar]]]:
-        """The dry friction that counts, for each direction of v: of a joint, and of each that follows it, the
-        force (N, N m) and its width (m/s, rad/s).
-        """
-        terms: list[list[tuple[Scalar, Scalar]]] = [[] for _ in range(self.nv)]
-        numbers = self._counting(DriveTerm.FRICTION, "friction")
-        for body, number in zip(self.bodies, numbers, strict=True):
-            factor = 1.0 if body.coupling is None else _magnitude(body.coupling.multiplier)
-            if not (is_zero(number) or is_zero(factor)):
-                for k in range(body.index_v, body.index_v + body.joint.nv):
-                    terms[k].append((factor * number, self.friction_width / factor))
+    def friction(self) -> list[list[DryFriction]]:
+        """The dry friction that counts, for each direction of v: of a joint, and of each that follows it."""
+        terms: list[list[DryFriction]] = [[] for _ in range(self.nv)]
+        numbers, curves = self._counting(DriveTerm.FRICTION, "friction"), self.curves
+        for index, (body, number) in enumerate(zip(self.bodies, numbers, strict=True)):
+            slope = 1.0 if body.coupling is None else body.coupling.multiplier
+            if is_zero(number) or (is_zero(slope) and index not in curves):
+                continue
+            term = DryFriction(slope * slope * number, self.friction_width, slope)
+            if index not in curves:
+                factor = _magnitude(slope)
+                term = DryFriction(factor * number, self.friction_width / factor)
+            for k in range(body.index_v, body.index_v + body.joint.nv):
+                terms[k].append(term)
         return terms
 
     @property

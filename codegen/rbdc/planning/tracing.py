@@ -29,7 +29,8 @@ def traced(model: Model, function: Function, method: str) -> Program:
 @lru_cache(maxsize=1)
 def frame_step_programs(model: Model) -> list[Program]:
     """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as
-    twelve numbers. Of a joint that follows another along a curve the columns are times slope and curvature.
+    twelve numbers. A joint that follows another along a curve has columns times slope, curvature and
+    jerk.
     """
     made = []
     for index, body in enumerate(model.bodies):
@@ -40,7 +41,8 @@ def frame_step_programs(model: Model) -> list[Program]:
         columns, up = frame_step(at_q, index, q, placement)
         coupling = at_q.bodies[index].coupling
         if isinstance(coupling, CouplingAt):
-            columns = [s.scaled(x) for x in (coupling.multiplier, coupling.curvature) for s in columns]
+            bends = (coupling.multiplier, coupling.curvature, coupling.jerk)
+            columns = [s.scaled(x) for x in bends for s in columns]
         outputs: list[tuple[str, list[Scalar]]] = [
             ("J", [entry for column in columns for entry in column.scalars()]),
             ("up", up.scalars()),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from rbdc.algorithms.contacts.dynamics import stacked
 from rbdc.algorithms.contacts.motion import contact_motions, tree_motion
+from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.manifold import integrate
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent
@@ -47,7 +48,7 @@ def project_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent
 
 def _error_and_jacobian(loops: Model, q: Scalars) -> tuple[Vector, Matrix]:
     """Errors of the loops, and J, along the axes of the contacts' frames."""
-    contacts = contact_motions(tree_motion(loops, q), local=True)
+    contacts = contact_motions(tree_motion(at_configuration(loops, q), q), local=True)
     return [x for contact in contacts for x in contact.rows(contact.error())], stacked(contacts)
 
 

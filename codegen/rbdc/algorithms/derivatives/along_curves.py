@@ -17,7 +17,9 @@ from rbdc.algorithms.tools.joint_coordinates import first_dofs, reduce_vector
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import DriveTerm, Model
 from rbdc.model.joints.coupling import CouplingAt
+from rbdc.model.tree import DryFriction
 from rbdc.spatial import Force, Scalars
+from rbdc.spatial.scalars import sqrt
 
 
 def add_bends(
@@ -41,6 +43,11 @@ def add_bends(
         spring = body.stiffness if DriveTerm.SPRINGS in model.drive_terms else 0.0
         own = body.armature * (curve.multiplier * a + bent * v) + damping * (curve.multiplier * v)
         own = own + spring * (curve.place - body.spring_rest) + body.joint.project(force)[0]
+        if body.friction and DriveTerm.FRICTION in model.drive_terms:
+            width = model.friction_width
+            inverse = 1.0 / sqrt(DryFriction(body.friction, width, curve.multiplier).square(v))
+            own = own + body.friction * (curve.multiplier * v) * inverse
+            damping = damping + body.friction * width * width * inverse * inverse * inverse
         by_drive = curve.multiplier * (damping * bent + body.armature * second)
         by_q[k][k] = by_q[k][k] + curve.curvature * own + by_drive
         by_v[k][k] = by_v[k][k] + 2.0 * (curve.multiplier * (body.armature * bent))

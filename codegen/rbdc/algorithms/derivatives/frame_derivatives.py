@@ -15,8 +15,10 @@ In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m cha
 
 from __future__ import annotations
 
-from rbdc.algorithms.frames import express, frame_columns, frame_matrix, with_bends
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities
+from collections import defaultdict
+
+from rbdc.algorithms.frames import bends_of, express, frame_columns, frame_matrix, with_bends
+from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
 from rbdc.spatial import Motion, Placement, Scalars, Vector3
@@ -45,7 +47,7 @@ def frame_acceleration_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix]:
     """da_dq, da_dv, da_da (6, nv) of `frame_acceleration`, in the tangent space of q."""
     columns, world = frame_columns(model, q, frame)
-    rates, rate_derivatives = joint_velocities(model, v), joint_velocities(model, a)
+    rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
     steps = {index: motion_sum(own, rates[index]) for index, own in columns.items()}
     pushes = {index: motion_sum(own, rate_derivatives[index]) for index, own in columns.items()}
     acceleration, below = Motion.zero(), Motion.zero()
@@ -56,6 +58,9 @@ def frame_acceleration_derivatives(
         below = below + step
     by_q: dict[int, list[Motion]] = {}
     by_v: dict[int, list[Motion]] = {}
+    bends = bends_of(model, columns)
+    more_by_q: defaultdict[int, list[Motion]] = defaultdict(list)
+    more_by_v: defaultdict[int, list[Motion]] = defaultdict(list)
     velocity_above, acceleration_above = Motion.zero(), Motion.zero()
     for index in reversed(columns):
         step, below = steps[index], relative[index]
@@ -65,9 +70,19 @@ def frame_acceleration_derivatives(
             for s, m in zip(columns[index], moved, strict=True)
         ]
         by_v[index] = [m + s.cross(below) for s, m in zip(columns[index], moved, strict=True)]
+        if index in bends:
+            k, (bend, jerk) = model.bodies[index].index_v, bends[index]
+            by_rate = (velocity_above.cross(bend) + bend.cross(below)).scaled(v[k])
+            more_by_q[k].append(by_rate + bend.scaled(a[k]) + jerk.scaled(v[k] * v[k]))
+            more_by_v[k].append(bend.scaled(2.0 * v[k]))
         acceleration_above = acceleration_above + pushes[index] + velocity_above.cross(step)
         velocity_above = velocity_above + step
     da_dq, da_dv, da_da = (_expressed(model, by, world, reference) for by in (by_q, by_v, columns))
+    for matrix, more in ((da_dq, more_by_q), (da_dv, more_by_v)):
+        for k, motions in more.items():
+            own = express(sum(motions, Motion.zero()), world, reference).scalars()
+            for row, x in zip(matrix, own, strict=True):
+                row[k] = row[k] + x
     return da_dq, da_dv, da_da
 
 

@@ -62,8 +62,8 @@ def resistance(model: Model, q: Scalars, v: Scalars) -> list[Vector]:
         if not is_zero(stiffness):
             terms[k].append(stiffness * q[position_of(model, k)] + preload[k])
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
-        for force, width in () if is_zero(rate) else friction:
-            terms[k].append(force * rate * (1.0 / sqrt(rate * rate + width * width)))
+        for term in () if is_zero(rate) else friction:
+            terms[k].append(term.force * rate * (1.0 / sqrt(term.square(rate))))
     for body in model.bodies:
         if isinstance(body.coupling, CouplingAt) and not is_zero(body.armature):
             bent = body.armature * body.coupling.multiplier * body.coupling.curvature
@@ -75,9 +75,10 @@ def resistance_by_v(model: Model, v: Scalars) -> Vector:
     """dr/dv along the diagonal (nv); dr/dq is `Model.stiffness`."""
     slopes = list(model.damping)
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
-        for force, width in friction:
-            square = rate * rate + width * width
-            slopes[k] = slopes[k] + force * width * width * (1.0 / (square * sqrt(square)))
+        for term in friction:
+            square = term.square(rate)
+            own = term.force * term.width * term.width
+            slopes[k] = slopes[k] + own * (1.0 / (square * sqrt(square)))
     return slopes
 
 
@@ -85,9 +86,9 @@ def resistance_by_vv(model: Model, v: Scalars) -> Vector:
     """d2r/dv2 along the diagonal of the tensor (nv), zero unless friction counts."""
     curvatures: Vector = [0.0] * model.nv
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
-        for force, width in friction:
-            square = rate * rate + width * width
-            factor = -3.0 * force * width * width
+        for term in friction:
+            square = term.square(rate)
+            factor = -3.0 * term.force * term.width * term.width
             curvatures[k] = curvatures[k] + factor * rate * (1.0 / (square * square * sqrt(square)))
     return curvatures
 

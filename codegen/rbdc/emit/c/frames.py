@@ -222,11 +222,11 @@ def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[s
 
 
 def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
-    """For each column of a climb its entry in v, its factor, its body, and whether it has the curvature of a
-    joint that follows another along a curve: of such a joint the columns have their factors already.
+    """For each column of a climb its entry in v, its factor, its body, and 1 or 2 where it has the curvature
+    or the jerk of a joint that follows another along a curve, whose columns have their factors already.
     """
     table = [(column, 1.0 if k in model.curves else factor, k, 0) for column, factor, k in dof_table(model)]
-    bends = [(model.bodies[k].index_v, 0.0, k, 1) for k in model.curves]
+    bends = [(model.bodies[k].index_v, 0.0, k, order) for k in model.curves for order in (1, 2)]
     return sorted([*table, *bends], key=lambda own: own[2])
 
 

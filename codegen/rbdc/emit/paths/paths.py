@@ -226,7 +226,7 @@ def diagonal_of(model: Model, outputs: Sequence[str], scalar: ScalarType) -> lis
             if x != 0.0
         ]
     for k, terms in enumerate(model.friction):
-        for force, width in terms:
+        for force, width, _ in terms:
             numerator, least = scalar.literal(float(force * width * width)), scalar.literal(width * width)
             square = f"(v[{k}] * v[{k}] + {least})"
             root = f"{scalar.function('sqrt')}({square})"

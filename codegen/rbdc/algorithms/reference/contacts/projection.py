@@ -8,6 +8,7 @@ and velocities likewise, with errors, Jacobians and exponentials of the referenc
 from __future__ import annotations
 
 from rbdc.algorithms.reference.contacts.dynamics import Vector, contact_error, contact_jacobian, eliminated
+from rbdc.algorithms.reference.couplings import at_configuration
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.model import Model
@@ -20,10 +21,11 @@ def project_configuration(model: Model, q: Scalars) -> tuple[Vector, Vector]:
     """q (nq) and the errors of the loops there."""
     loops, reached = loops_of(model), list(q)
     for _ in range(PROJECTION_STEPS):
+        loops = at_configuration(loops, reached)
         step = _least_norm(contact_jacobian(loops, reached), contact_error(loops, reached))
         length = sqrt(1.0 + sum((x * x for x in step), 0.0))
         reached = integrate(loops, reached, [-x / length for x in step])
-    return reached, contact_error(loops, reached)
+    return reached, contact_error(at_configuration(loops, reached), reached)
 
 
 def project_velocity(model: Model, q: Scalars, v: Scalars) -> Vector:
