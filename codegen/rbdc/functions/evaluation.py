@@ -231,12 +231,15 @@ class Differentiated:
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
         from rbdc.ir.from_casadi import jacobian
+        from rbdc.ir.symbolic import written_out
 
         found = []
         curves = _Curves.of(model, inputs, trace)
         rates = {p.name: _rates(model, inputs[p.name]) for p in self.by if p.configuration}
         along = {name: [[*own, *curves.followed(own)] for own in each] for name, each in rates.items()}
-        for values in self.algorithm(model, curves.inputs, silent):
+        with written_out():
+            outputs = self.algorithm(model, curves.inputs, silent)
+        for values in outputs:
             for p in self.by:
                 by = [*inputs[p.name], *(curves.symbols if p.configuration else [])]
                 rows = curves.put(jacobian(values, by, along.get(p.name)))
@@ -258,6 +261,7 @@ class AlongDirections:
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
         from rbdc.ir.from_casadi import derivative_along
+        from rbdc.ir.symbolic import written_out
 
         curves = _Curves.of(model, inputs, trace)
         by: list[Scalar] = []
@@ -269,7 +273,8 @@ class AlongDirections:
                 by, own = [*by, *curves.symbols], [*own, *curves.followed(own)]
             rate += own
         others = {name: x for name, x in curves.inputs.items() if name not in self.directions}
-        outputs = self.algorithm(model, others, silent)
+        with written_out():
+            outputs = self.algorithm(model, others, silent)
         return curves.put([derivative_along(values, by, rate) for values in outputs])
 
 

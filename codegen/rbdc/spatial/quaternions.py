@@ -55,7 +55,10 @@ def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
     t2 = t * t
     exact = (1.0 - 0.5 * t * cosine / sine) / t2
     series = _series(t2, 1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
-    return [t / sine, where_less(t2, SMALL_SQUARED_ANGLE, series, exact)]
+    squared = squared_sine / (cosine * cosine + _NEGLIGIBLE)
+    near = 2.0 * _series(squared, 1.0, -1 / 3, 1 / 5, -1 / 7, 1 / 9, -1 / 11) / cosine
+    ratio = where_less(squared, SMALL_SQUARED_ANGLE, near, t / sine)  # the series for its derivatives
+    return [ratio, where_less(t2, SMALL_SQUARED_ANGLE, series, exact)]
 
 
 def multiply(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from rbdc.spatial.scalars import Scalar, cos, is_number, sin, sqrt
+from rbdc.spatial.scalars import Scalar, atan2, cos, is_number, sin, sqrt, where_less
 
 
 class Tangent:
-    """A scalar and its rate; numbers beside it are constants. No `atan2` and no comparison: no recursion of
-    dynamics needs one.
+    """A scalar and its rate; numbers beside it are constants.
 
     level: scalars of a higher one compute with it, in directions of their own; to them it is a value.
     """
@@ -72,8 +71,12 @@ class Tangent:
 
     @staticmethod
     def elementary(name: str, *arguments: Tangent) -> Tangent:
-        """Sine, cosine and square root; see `rbdc.spatial.scalars`. TypeError for others."""
+        """Sine, cosine, square root and `atan2`; see `rbdc.spatial.scalars`. TypeError for others."""
         x = arguments[0]
+        if name == "atan2":
+            kind = _outermost(arguments)
+            (y, dy), (x, dx) = ((value_of(z, kind), rate_of(z, kind)) for z in arguments)
+            return kind(atan2(y, x), (x * dy - y * dx) / (x * x + y * y))
         if name == "sin":
             return type(x)(sin(x.value), cos(x.value) * x.rate)
         if name == "cos":
@@ -82,6 +85,20 @@ class Tangent:
             root = sqrt(x.value)
             return type(x)(root, x.rate / (2.0 * root))
         raise TypeError(f"no tangent of {name}")
+
+    @staticmethod
+    def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
+        """Values and rates of the branch that is taken, by values alone."""
+        kind = _outermost((a, b, then, otherwise))
+        one, other = value_of(a, kind), value_of(b, kind)
+        branches = [(read(then, kind), read(otherwise, kind)) for read in (value_of, rate_of)]
+        value, rate = (where_less(one, other, *branch) for branch in branches)
+        return kind(value, rate)
+
+
+def _outermost(scalars: Sequence[Scalar]) -> type[Tangent]:
+    """The kind of dual numbers with which all of them are computed."""
+    return max({type(x) for x in scalars if isinstance(x, Tangent)}, key=lambda kind: kind.level)
 
 
 class OuterTangent(Tangent):
@@ -98,9 +115,9 @@ def tangents(
     return [kind(value, rate) for value, rate in zip(values, rates, strict=True)]
 
 
-def value_of(x: Scalar) -> Scalar:
-    """The value; of a constant itself."""
-    return x.value if isinstance(x, Tangent) else x
+def value_of(x: Scalar, kind: type[Tangent] | None = None) -> Scalar:
+    """The value of a scalar of that kind, or of any; of a constant itself."""
+    return x.value if (isinstance(x, Tangent) if kind is None else type(x) is kind) else x
 
 
 def rate_of(x: Scalar, kind: type[Tangent] = Tangent) -> Scalar:
