@@ -113,12 +113,20 @@ def six_bar() -> tuple[Path, tuple[str, ...]]:
 @pytest.mark.slow
 def test_clusters_of_several_loops_on_a_link_that_moves() -> None:
     path, loops = six_bar()
-    options: dict[str, Any] = {"contacts": loops, "cflags": UNOPTIMISED}
+    contacts = (*loops, "foot=point@foot:0.05,0.02,-0.3")
+    options: dict[str, Any] = {"contacts": contacts, "cflags": UNOPTIMISED}
+    shared = ("constrained_dynamics", "impulse_dynamics")
     module = build_module(
-        path, functions=("aba", "expand"), loops="reduce:j_crank", name="reduced_six_bar", **options
+        path,
+        functions=("aba", "expand", *shared, "constrained_dynamics_derivatives"),
+        loops="reduce:j_crank",
+        name="reduced_six_bar",
+        **options,
     )
-    functions = ("constrained_dynamics", "contact_error")
-    whole = build_module(path, functions=functions, verify=False, name="whole_six_bar", **options)
+    whole = build_module(
+        path, functions=(*shared, "contact_error"), verify=False, name="whole_six_bar", **options
+    )
+    foot, target = whole.contact_rows[-1], np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
     assert (module.nv, whole.nv) == (4, 8)
     for seed in range(3):
         y, (rate, tau) = (
@@ -126,11 +134,28 @@ def test_clusters_of_several_loops_on_a_link_that_moves() -> None:
             np.random.default_rng(seed).standard_normal((2, 4)),
         )
         q, v = module.expand(y, rate)
-        assert np.max(np.abs(whole.contact_error(q))) < 1e-13
+        assert np.max(np.abs(whole.contact_error(q, target)[: foot.start])) < 1e-13
         columns = np.array([module.expand(y, unit)[1] for unit in np.eye(4)])
         own = [int(np.flatnonzero((columns == unit[:, None]).all(axis=0))[0]) for unit in np.eye(4)]
         forces = np.linalg.lstsq(columns, tau, rcond=None)[0]
-        assert_close(module.aba(y, rate, tau), whole.constrained_dynamics(q, v, forces)[0][own], 1e-9)
+        loose, _ = whole.constrained_dynamics(q, v, forces, active=np.array([1, 1, 0]))
+        assert_close(module.aba(y, rate, tau), loose[own], 1e-9)
+        second, pushed = module.constrained_dynamics(y, rate, tau)
+        held, expected = whole.constrained_dynamics(q, v, forces)
+        assert_close(second, held[own], 1e-8)
+        assert_close(pushed, expected[foot], 1e-8)
+        after, impulse = module.impulse_dynamics(y, rate, 0.3)
+        moved, expected = whole.impulse_dynamics(q, v, 0.3)
+        assert_close(after, moved[own], 1e-8)
+        assert_close(impulse, expected[foot], 1e-8)
+        found = module.constrained_dynamics_derivatives(y, rate, tau)
+        for k, given in enumerate((y, rate, tau)):
+
+            def forward(at: Array, k: int = k, all_: Any = (y, rate, tau)) -> Array:
+                return np.concatenate(module.constrained_dynamics(*all_[:k], at, *all_[k + 1 :]))
+
+            expected = central(forward, given)
+            assert_close(np.vstack([found[k], found[3 + k]]), expected, 1e-7)
 
 
 def test_a_parallelogram_follows_along_lines(tmp_path: Path) -> None:
