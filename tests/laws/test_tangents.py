@@ -18,7 +18,7 @@ from rbdc.report.methods.second_differentiation import Bicomplex
 from rbdc.spatial import Force
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.adjoint import value_of as recorded_value
-from rbdc.spatial.scalars import atan2, cos, sin, sqrt
+from rbdc.spatial.scalars import atan2, cos, hypot, sin, sqrt, where_less
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, value_of
 from rbdc.verification.rounded import REPLICAS, Rounding
 from tests.support import assert_close, slow_but
@@ -106,9 +106,29 @@ def test_every_operation_is_recorded() -> None:
     assert seen == pytest.approx([4.0 * x * y, 0.0], rel=1e-15)
 
 
+@pytest.mark.parametrize(("x", "y"), [(0.7, 1.3), (-0.4, 0.2), (-1.0, -2.0)])
+def test_angles_and_branches_have_tangents(x: float, y: float) -> None:
+    dx, dy, h = 0.3, -0.9, 1e-6
+    for kinds in ((Tangent, Tangent), (Tangent, OuterTangent), (OuterTangent, Tangent)):
+        first, second = kinds[0](y, dy), kinds[1](x, dx)
+        found = atan2(first, second)
+        rates = {kind: (kind is kinds[0], kind is kinds[1]) for kind in set(kinds)}
+        for kind, (own, other) in rates.items():
+            step = h * (dy if own else 0.0), h * (dx if other else 0.0)
+            expected = (atan2(y + step[0], x + step[1]) - atan2(y - step[0], x - step[1])) / (2.0 * h)
+            assert _rate(found, kind) == pytest.approx(expected, rel=1e-8)
+        chosen = where_less(first, 0.0, second * second, 2.0)
+        expected = 2.0 * x * dx if y < 0.0 else 0.0
+        assert _rate(chosen, kinds[1]) == pytest.approx(expected, rel=1e-14)
+
+
+def _rate(x: Any, kind: type[Tangent]) -> Any:
+    return value_of(x.rate) if type(x) is kind else rate_of(x.value, kind)
+
+
 def test_what_has_no_tangent_or_adjoint_is_refused() -> None:
-    with pytest.raises(TypeError, match="no tangent of atan2"):
-        atan2(Tangent(1.0, 1.0), Tangent(1.0, 0.0))
+    with pytest.raises(TypeError, match="no tangent of hypot"):
+        hypot(Tangent(1.0, 1.0), Tangent(1.0, 0.0))
     with pytest.raises(TypeError, match="no adjoint of atan2"):
         atan2(*Tape().variables([1.0, 1.0]))
 

@@ -128,8 +128,9 @@ class ChainRule:
 
     @property
     def function(self) -> Function:
-        """The other's record."""
-        assert self.source is not None, f"the catalogue did not put the record of {self.of} there"
+        """The other's record. Raises LookupError where the catalogue did not put it there."""
+        if self.source is None:
+            raise LookupError(f"no record of {self.of}: ask functions_of for that which is derived from it")
         return self.source
 
     def methods(self) -> dict[str, Evaluate]:

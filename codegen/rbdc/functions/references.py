@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from rbdc.algorithms.tools.linear import dot, flat
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import CONTACT_OPTIONS, FRICTION_WIDTH, PARAMETERS, Kind
-from rbdc.functions.record import Function
+from rbdc.functions.record import ChainRule, Function
 from rbdc.model import Model
 from rbdc.spatial.tangent import OuterTangent, Tangent
 
@@ -33,17 +33,17 @@ _KINDS = (Tangent, OuterTangent)
 
 def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
     """The papers' methods by name, the last of which decides. depth: in how many others' derivatives."""
-    if function.references or function.chain is None:
+    chain = function.chain
+    if function.references or chain is None:
         bound = _loaded("couplings:bound")
         return {method: bound(_loaded(place)) for method, place in function.references.items()}
-    own = references_of(function.chain.function, depth + 1)
-    return {method: _by_chain_rule(function, value, _KINDS[depth]) for method, value in own.items()}
+    own = references_of(chain.function, depth + 1)
+    return {method: _by_chain_rule(function, chain, value, _KINDS[depth]) for method, value in own.items()}
 
 
-def _by_chain_rule(function: Function, value: Method, kind: type[Tangent]) -> Method:
+def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: type[Tangent]) -> Method:
     """The reference of derivatives from that of the function that they are of, by dual numbers."""
-    chain, by_name = function.chain, {*CONTACT_OPTIONS, FRICTION_WIDTH, PARAMETERS}
-    assert chain is not None
+    by_name = {*CONTACT_OPTIONS, FRICTION_WIDTH, PARAMETERS}
     required = [p for p in function.declaration.inputs if p.name not in by_name]
     forces = next((p.name for p in required if p.kind is Kind.WRENCHES and p.name in chain.by), "")
     names = [p.name for p in required if p.kind is not Kind.WRENCHES]

@@ -1,7 +1,10 @@
 """Joints that follow others along curves, by dual numbers: Clifford (1873).
 
 Polynomials and Newton's steps towards closed loops are evaluated over numbers that carry two rates along, so
-that derivatives come from no formula; loops are those of the dense references.
+that derivatives come from no formula; loops are those of the dense references. Loops that are held are closed
+by steps of least norm, as the corner of one square system, and velocities likewise:
+
+    [1 J^T; J -s] [step; f] = [0; e]
 """
 
 from __future__ import annotations
@@ -10,13 +13,16 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_jacobian, eliminated
+from rbdc.algorithms.reference.contacts.dynamics import Vector, contact_error, contact_jacobian, eliminated
+from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.model import Cluster, Model
+from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
 from rbdc.model.joints.coupling import Coupling
 from rbdc.spatial import Scalar, Scalars
+from rbdc.spatial.scalars import sqrt
 from rbdc.spatial.tangent import Tangent, rate_of, value_of
 
 STEPS_OF_RATES = 4
@@ -104,3 +110,32 @@ def _moving(y: Scalar) -> Second:
 def _curve(x: Scalar) -> Curve:
     inner, rate = value_of(x), rate_of(x, Second)
     return Curve(value_of(inner), rate_of(inner, First), rate_of(rate, First))
+
+
+def project_configuration(model: Model, q: Scalars) -> tuple[Vector, Vector]:
+    """q (nq) and the errors of the loops there."""
+    loops, reached = loops_of(model), list(q)
+    for _ in range(PROJECTION_STEPS):
+        loops = at_configuration(loops, reached)
+        step = _least_norm(contact_jacobian(loops, reached), contact_error(loops, reached))
+        length = sqrt(1.0 + sum((x * x for x in step), 0.0))
+        reached = integrate(loops, reached, [-x / length for x in step])
+    return reached, contact_error(at_configuration(loops, reached), reached)
+
+
+def project_velocity(model: Model, q: Scalars, v: Scalars) -> Vector:
+    """v (nv) less the part of least norm that breaks the loops."""
+    jacobian = contact_jacobian(loops_of(model), q)
+    breaking = _least_norm(jacobian, [dot(row, v) for row in jacobian])
+    return [x - y for x, y in zip(v, breaking, strict=True)]
+
+
+def _least_norm(jacobian: Matrix, error: Vector) -> Vector:
+    """The shortest step with J step = error."""
+    columns, count = transposed(jacobian), len(jacobian)
+    squares = sum((x * x for row in jacobian for x in row), 0.0)
+    matrix = [[float(i == k) for k in range(len(columns))] + column for i, column in enumerate(columns)]
+    for k, row in enumerate(jacobian):
+        matrix.append(row + [-LEAST_PIVOT * squares / count if i == k else 0.0 for i in range(count)])
+    (found,) = eliminated(matrix, [[0.0] * len(columns) + list(error)])
+    return found[: len(columns)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products, projection
+from rbdc.algorithms import projection
+from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import JointSpace, OnJointSpace
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Requirement
@@ -13,11 +14,11 @@ FORWARD = frozenset({Requirement.REGULAR_INERTIA})
 HELD = FORWARD | {Requirement.INDEPENDENT_ROWS}
 
 ROOMS = (
-    (dynamics, "dynamics"),
-    (derivatives, "derivatives"),
-    (products, "derivatives"),
-    (centroidal, "centroidal"),
-    (projection, "projection"),
+    (dynamics, ".contacts.dynamics"),
+    (derivatives, ".contacts.derivatives"),
+    (products, ".contacts.derivatives"),
+    (centroidal, ".contacts.centroidal"),
+    (projection, "couplings"),
 )
 """Where algorithms are, each with the file of their references."""
 
@@ -109,7 +110,7 @@ def contact_function(
         requires=requires,
         chain=chain,
         differential=differential,
-        references={"dense": f".contacts.{place}:{name}"},
+        references={"dense": f"{place}:{name}"},
         comparison=Comparison(
             derivative_of=None if room is products or chain is None else chain.of,
             peers={"pinocchio": (name,)} if name in PEERS else {},
