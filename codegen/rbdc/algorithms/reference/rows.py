@@ -52,6 +52,9 @@ class Row:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, other: Scalar) -> Row:
+        return self._with(other, operator.truediv)
+
     def __neg__(self) -> Row:
         return Row([-x for x in self.entries])
 

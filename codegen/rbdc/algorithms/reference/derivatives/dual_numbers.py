@@ -1,15 +1,16 @@
 """Derivatives of a recursion in the tangent space, by dual numbers: Clifford (1873).
 
-The recursion of a paper is evaluated over numbers with their rates along one direction of an input after the
-other; the rates of a configuration are those of its joints at unit velocities.
+The recursion of a paper is evaluated over numbers with their rates along the directions of one input after
+the other, which lie side by side; the rates of a configuration are those of its joints at unit velocities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from rbdc.algorithms.tools.linear import dot, flat
+from rbdc.algorithms.reference.rows import apart, unit_rows
+from rbdc.algorithms.tools.linear import flat
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Scalars
 from rbdc.spatial.tangent import Tangent, rate_of, tangents
@@ -26,39 +27,28 @@ def differentiated(
 ) -> tuple[list[Scalar], ...]:
     """The derivatives of each output of a method by each of its first inputs, which are vectors, and as is
     said configurations, then by the external forces that it has by the name `forces`: output by output and
-    for each direction. kind: the numbers, those of the derivatives that are differentiated here within
-    others. Test: closed forms and differences.
+    for each direction. kind: the numbers, others than usual for derivatives that are differentiated
+    themselves. Test: closed forms and differences.
     """
-    found = []
+    beside, found = [x for y in given if isinstance(y, list) for x in y], []
     for k, configuration in enumerate(configurations):
-        along = [
-            _rates(method(model, *given[:k], tangents(given[k], step, kind), *given[k + 1 :], **named), kind)
-            for step in _steps(model, given[k], configuration=configuration)
-        ]
-        found.append([[x for row in zip(*own, strict=True) for x in row] for own in zip(*along, strict=True)])
+
+        def moved(units: Scalars, k: int = k, configuration: bool = configuration) -> Any:
+            x = stepped(model, given[k], units, configuration=configuration, kind=kind)
+            return method(model, *given[:k], x, *given[k + 1 :], **named)
+
+        found.append(_by(moved, model.nv if configuration else len(given[k]), beside, kind))
     if forces:
-        flat_forces = [x for force in named[forces] for x in force.scalars()]
         others = {name: x for name, x in named.items() if name != forces}
-        along = []
-        for step in _steps(model, flat_forces, configuration=False):
-            moved = tangents(flat_forces, step, kind)
-            wrenches = [Force.of(moved[k : k + 6]) for k in range(0, len(moved), 6)]
-            along.append(_rates(method(model, *given, **{forces: wrenches}, **others), kind))
-        found.append([[x for row in zip(*own, strict=True) for x in row] for own in zip(*along, strict=True)])
+        entries = [x for force in named[forces] for x in force.scalars()]
+
+        def pushed(units: Scalars) -> Any:
+            x = tangents(entries, units, kind)
+            wrenches = [Force.of(x[k : k + 6]) for k in range(0, len(x), 6)]
+            return method(model, *given, **{forces: wrenches}, **others)
+
+        found.append(_by(pushed, len(entries), [*beside, *entries], kind))
     return tuple(one[y] for y in range(len(found[0])) for one in found)
-
-
-def _steps(model: Model, x: Scalars, *, configuration: bool) -> Iterator[list[Scalar]]:
-    """The rates of the entries of an input along each of its directions."""
-    if not configuration:
-        yield from ([float(j == k) for k in range(len(x))] for j in range(len(x)))
-        return
-    for body in model.bodies:
-        q = slice(body.index_q, body.index_q + body.joint.nq)
-        for j in range(body.joint.nv) if body.coupling is None else ():
-            step: list[Scalar] = [0.0] * model.nq
-            step[q] = body.joint.rate(x[q], [float(j == k) for k in range(body.joint.nv)])
-            yield step
 
 
 def along(
@@ -73,11 +63,36 @@ def along(
     """The derivative of each output of a method along directions of its first inputs together. Test: products
     with derivatives.
     """
-    moved = []
-    for x, configuration, direction in zip(given, configurations, directions, strict=False):
-        steps = _steps(model, x, configuration=configuration)
-        moved.append(tangents(x, [dot(entry, direction) for entry in zip(*steps, strict=True)], kind))
+    moved = [
+        stepped(model, x, direction, configuration=configuration, kind=kind)
+        for x, configuration, direction in zip(given, configurations, directions, strict=False)
+    ]
     return tuple(_rates(method(model, *moved, *given[len(moved) :], **named), kind))
+
+
+def stepped(
+    model: Model, x: Scalars, direction: Scalars, *, configuration: bool, kind: type[Tangent] = Tangent
+) -> list[Scalar]:
+    """x as dual numbers with their rates along a direction, of a configuration one of the tangent space."""
+    if not configuration:
+        return [*tangents(x, direction, kind)]
+    rates: list[Scalar] = [0.0] * model.nq
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            place = model.q_slice(index)
+            rates[place] = body.joint.rate(x[place], direction[model.v_slice(index)])
+    return [*tangents(x, rates, kind)]
+
+
+def _by(
+    values: Callable[[Scalars], Any], count: int, beside: Scalars, kind: type[Tangent]
+) -> list[list[Scalar]]:
+    """The rates of each output along each direction, entry by entry; the outermost ones side by side."""
+    if kind is Tangent:
+        outputs = _rates(values(unit_rows(count, beside)), kind)
+        return [[x for row in output for x in apart(row, count)] for output in outputs]
+    one_by_one = [_rates(values([float(j == k) for k in range(count)]), kind) for j in range(count)]
+    return [[x for row in zip(*own, strict=True) for x in row] for own in zip(*one_by_one, strict=True)]
 
 
 def _rates(outputs: Any, kind: type[Tangent]) -> list[list[Scalar]]:
