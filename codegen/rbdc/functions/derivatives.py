@@ -172,7 +172,6 @@ def _weighted(model: Model) -> list[Function]:
             preset=ALONE,
             chain=ChainRule("external_torque", ("q", "fext"), weights=("w",)),
             differential=Differential("external_torque_vjp_derivatives", derived=True),
-            references={"columns": ".derivatives.external_forces:external_torque_vjp"},
             comparison=Comparison(checks_only=True),
         ),
     ]

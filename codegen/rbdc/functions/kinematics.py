@@ -110,8 +110,8 @@ def _places(model: Model) -> list[Function]:
         of: str = "",
     ) -> Function:
         declaration = FunctionDeclaration(name, summary, (q,), output, framed=True)
-        made = _framed(declaration, algorithm, preset, ("featherstone", f"frames:{name}"), differential)
-        return replace(made, references={}, chain=ChainRule(of, (q.name,))) if of else made
+        reference = ChainRule(of, (q.name,)) if of else ("featherstone", f"frames:{name}")
+        return _framed(declaration, algorithm, preset, reference, differential)
 
     return [
         place(
@@ -251,19 +251,6 @@ def _derivatives(model: Model) -> list[Function]:
             Parameter(f"{of}_d{x.name}", shape, meaning.format(x.name), Kind.SPACE_ROWS) for x in inputs
         )
 
-    of_acceleration = _framed(
-        FunctionDeclaration(
-            "frame_acceleration_derivatives",
-            "Derivatives of a frame's spatial acceleration, without gravity, "
-            "by q (in the tangent space), v and a.",
-            (q, v, a),
-            by("da", q, v, a),
-            framed=True,
-        ),
-        frame_acceleration_derivatives,
-        "optimisation",
-        ("carpentier-mansard", ".derivatives.frame_derivatives:frame_acceleration_derivatives"),
-    )
     return [
         _framed(
             FunctionDeclaration(
@@ -275,9 +262,21 @@ def _derivatives(model: Model) -> list[Function]:
             ),
             frame_velocity_derivatives,
             "optimisation",
-            ("carpentier-mansard", ".derivatives.frame_derivatives:frame_velocity_derivatives"),
+            ChainRule("frame_velocity", ("q", "v")),
         ),
-        replace(of_acceleration, chain=ChainRule("frame_acceleration", ("q", "v", "a"))),
+        _framed(
+            FunctionDeclaration(
+                "frame_acceleration_derivatives",
+                "Derivatives of a frame's spatial acceleration, without gravity, "
+                "by q (in the tangent space), v and a.",
+                (q, v, a),
+                by("da", q, v, a),
+                framed=True,
+            ),
+            frame_acceleration_derivatives,
+            "optimisation",
+            ChainRule("frame_acceleration", ("q", "v", "a")),
+        ),
     ]
 
 
@@ -322,16 +321,20 @@ def _framed(
     declaration: FunctionDeclaration,
     algorithm: Callable[..., Any],
     preset: str,
-    reference: tuple[str, str],
+    reference: tuple[str, str] | ChainRule,
     differential: Differential | None = None,
 ) -> Function:
-    """A function of a frame and what its motion refers to. reference: its paper, and where it is."""
+    """A function of a frame and what its motion refers to. reference: its paper, and where it is, or what it
+    is the derivative of.
+    """
+    chain = reference if isinstance(reference, ChainRule) else None
     return Function(
         declaration,
         {},
         at_frame=algorithm,
         preset=preset,
-        references=dict([reference]),
+        references={} if isinstance(reference, ChainRule) else dict([reference]),
+        chain=chain,
         differential=differential,
         comparison=Comparison(checks_only=True),
     )

@@ -129,7 +129,6 @@ def _rates(model: Model) -> list[Function]:
             {"free_root": JointSpace(centroidal_dynamics_derivatives)},
             chain=ChainRule("centroidal_momenta", ("q", "v", "a"), kept=(0, 3, 4, 5), source=momenta),
             requires=moving,
-            references={"idsva": ".derivatives.centroidal_derivatives:centroidal_dynamics_derivatives"},
         ),
     ]
 
@@ -200,9 +199,6 @@ def _energies(model: Model) -> list[Function]:
             chain=ChainRule("kinetic_energy", ("q", "v")),
             preset="optimisation",
             differential=Differential("kinetic_energy_second_derivatives", derived=True),
-            references={
-                "carpentier-mansard": ".derivatives.centroidal_derivatives:kinetic_energy_derivatives"
-            },
             comparison=Comparison(checks_only=True),
         ),
         Function(

@@ -64,7 +64,7 @@ def _along_the_world(function: Function) -> Function:
         methods=methods,
         to_solve=None,
         with_values=None,
-        references={"dense": f".contacts.world_aligned:{function.name}"},
+        references={} if function.chain else {"dense": f".contacts.world_aligned:{function.name}"},
         comparison=replace(function.comparison, peers={}, checks_only=True),
     )
 

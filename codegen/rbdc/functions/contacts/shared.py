@@ -110,7 +110,7 @@ def contact_function(
         requires=requires,
         chain=chain,
         differential=differential,
-        references={"dense": f"{place}:{name}"},
+        references={"dense": f"{place}:{name}"} if chain is None or name in PEERS else {},
         comparison=Comparison(
             derivative_of=None if room is products or chain is None else chain.of,
             peers={"pinocchio": (name,)} if name in PEERS else {},

@@ -1,14 +1,12 @@
 """The rate of the centroidal momentum by contacts and gravity: the sum of all forces on the bodies, from
-their frames, and its derivatives by dual numbers.
+their frames.
 """
 
 from __future__ import annotations
 
 from rbdc.algorithms.reference.centroidal import first_moment, total_mass
-from rbdc.algorithms.reference.contacts.derivatives import matrix_of, rates, stepped
 from rbdc.algorithms.reference.contacts.dynamics import Vector, external
 from rbdc.algorithms.tools.kinematics import world_placements
-from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalars
 
@@ -26,12 +24,3 @@ def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars) -> Ve
     """hdot (6)."""
     weight = model.gravity.scaled(total_mass(model, with_base=False)).scalars()
     return [x + y for x, y in zip(_by_contacts(model, q, forces), [*weight, 0.0, 0.0, 0.0], strict=True)]
-
-
-def centroidal_contact_dynamics_derivatives(
-    model: Model, q: Scalars, forces: Scalars
-) -> tuple[Matrix, Matrix]:
-    """hdot by q (6, nv) and by the forces (6, nc)."""
-    by_q = matrix_of(model, rates(_by_contacts(model, stepped(model, q), forces)))
-    units = ([float(i == k) for i in range(len(forces))] for k in range(len(forces)))
-    return by_q, transposed([_by_contacts(model, q, unit) for unit in units])

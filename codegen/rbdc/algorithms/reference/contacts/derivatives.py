@@ -7,13 +7,12 @@ system of `rbdc.algorithms.reference.contacts.dynamics` solved for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from rbdc.algorithms.reference.contacts.dynamics import (
     Vector,
     constrained_dynamics,
-    contact_forward_dynamics,
     contact_jacobian,
     contact_velocity,
     eliminated,
@@ -24,12 +23,11 @@ from rbdc.algorithms.reference.contacts.dynamics import (
     placed,
     systems,
 )
-from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.frames import tree_motions
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.reference.rows import apart, unit_rows
 from rbdc.algorithms.tools.joint_coordinates import joint_positions
-from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
@@ -138,41 +136,6 @@ def constrained_dynamics_derivatives(
     return (*(matrix_of(model, x) for x, _ in found), *(matrix_of(model, f) for _, f in found))
 
 
-def constrained_dynamics_jvp(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    *directions: Scalars,
-    fext: Forces | None = None,
-    options: ContactOptions = DEFAULTS,
-) -> tuple[Vector, Vector]:
-    """Products of the matrices with the directions dq, dv, dtau: of ddq, of the forces."""
-    found = constrained_dynamics_derivatives(model, q, v, tau, fext, options)
-    one, two = (of_products(found[k : k + 3], directions) for k in (0, 3))
-    return one, two
-
-
-def of_products(matrices: Sequence[Matrix], vectors: Sequence[Scalars]) -> Vector:
-    """The sum of products of matrices, each with its vector."""
-    products = ([dot(row, x) for row in m] for m, x in zip(matrices, vectors, strict=True))
-    return [_sum(entries) for entries in zip(*products, strict=True)]
-
-
-def constrained_dynamics_vjp(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    *weights: Scalars,
-    fext: Forces | None = None,
-    options: ContactOptions = DEFAULTS,
-) -> tuple[Vector, ...]:
-    """Products of the weights w_ddq and w_forces with the matrices by q, by v and by tau."""
-    found = [transposed(m) for m in constrained_dynamics_derivatives(model, q, v, tau, fext, options)]
-    return (*(of_products(found[k::3], weights) for k in range(3)),)
-
-
 def impulse_dynamics_derivatives(
     model: Model,
     q: Scalars,
@@ -196,42 +159,3 @@ def impulse_dynamics_derivatives(
     (dq, fq), (dv, fv) = systems(model, q, options, sides, [by_q, by_v])
     kept = [x + unit for x, unit in zip(dv, units, strict=True)]
     return (*(matrix_of(model, x) for x in (dq, kept, fq, fv)),)  # type: ignore[return-value]
-
-
-def contact_inverse_dynamics_derivatives(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    a: Scalars,
-    forces: Scalars,
-    fext: Forces | None = None,
-    options: ContactOptions = DEFAULTS,
-) -> tuple[Matrix, ...]:
-    """dtau_dq, dtau_dv, dtau_da, dtau_dforces = -J^T, dr_dq, dr_dv, dr_da = J."""
-
-    def values(moved: Scalars, moving: Scalars) -> tuple[Vector, Vector]:
-        torque = rnea(model, moved, moving, a, external(model, moved, forces, fext))
-        return torque, moving_residual(model, moved, moving, a, options)
-
-    by_q, by_v = _by(model, values, q, v)
-    by_q = by_q[0], _residual_by_q_of_errors(model, q, options, by_q[1])
-    jacobian = contact_jacobian(model, q)
-    by_forces = [[-x for x in row] for row in transposed(jacobian)]
-    torques = [matrix_of(model, by_q[0]), matrix_of(model, by_v[0]), crba(model, q)]
-    return (*torques, by_forces, matrix_of(model, by_q[1]), matrix_of(model, by_v[1]), jacobian)
-
-
-def contact_forward_dynamics_derivatives(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, forces: Scalars, fext: Forces | None = None
-) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv, ddq_dtau, ddq_dforces."""
-    a = contact_forward_dynamics(model, q, v, tau, forces, fext)
-
-    def values(moved: Scalars, moving: Scalars) -> tuple[Vector, Vector]:
-        return rnea(model, moved, moving, a, external(model, moved, forces, fext)), []
-
-    (by_q, _), (by_v, _) = _by(model, values, q, v)
-    units = unit_rows(model.nv, [*q, *v])
-    sides = [[-x for x in by_q], [-x for x in by_v], list(units), *contact_jacobian(model, q)]
-    dq, dv, dtau, *pushed = eliminated(crba(model, q), sides)
-    return matrix_of(model, dq), matrix_of(model, dv), matrix_of(model, dtau), transposed(pushed)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_vector
+from rbdc.algorithms.tools.joint_coordinates import reduce_vector
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.algorithms.trace import Trace, silent
@@ -30,35 +30,6 @@ def external_torque(model: Model, q: Scalars, fext: Sequence[Force], trace: Trac
     del trace
     columns, joints, totals = _in_world(model, q, _of_world(model, q, fext))
     return reduce_vector(model, [s.dot(totals[joint]) for s, joint in zip(columns, joints, strict=True)])
-
-
-def external_torque_vjp(
-    model: Model, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
-) -> tuple[list[Scalar], list[Scalar]]:
-    """w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints) of `external_torque`.
-
-    A step along S_j turns S_i below it and leaves forces in the world, w_i (S_j x S_i) . F_i; forces in the
-    bodies' frames it turns, w_i S_i . (S_j x* F_j), for i above j. Test: dual numbers through
-    `external_torque`.
-    """
-    del trace
-    columns, joints, totals = _in_world(model, q, _of_world(model, q, fext))
-    weights = [x for own in joint_velocities(model, w) for x in own]
-    by_q: list[Scalar] = [0.0] * len(columns)
-    velocities = [Motion.zero() for _ in model.bodies]
-    for i, (own, weight) in enumerate(zip(columns, weights, strict=True)):
-        for body in range(model.njoints):
-            if joints[i] in model.support(body):
-                velocities[body] = velocities[body] + own.scaled(weight)
-        for j, other in enumerate(columns):
-            if model.world_forces and joints[j] in model.support(joints[i]):
-                by_q[j] = by_q[j] + weight * other.cross(own).dot(totals[joints[i]])
-            elif not model.world_forces and joints[i] in model.support(joints[j])[:-1]:
-                by_q[j] = by_q[j] + weight * own.dot(other.cross_force(totals[joints[j]]))
-    if not model.world_forces:
-        placements = world_placements(model, q)
-        velocities = [x.act_inverse(v) for x, v in zip(placements, velocities, strict=True)]
-    return reduce_vector(model, by_q), [x for v in velocities for x in v.scalars()]
 
 
 def _of_world(model: Model, q: Scalars, fext: Sequence[Force]) -> list[Force]:
