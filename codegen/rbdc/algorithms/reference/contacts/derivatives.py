@@ -23,36 +23,25 @@ from rbdc.algorithms.reference.contacts.dynamics import (
     placed,
     systems,
 )
+from rbdc.algorithms.reference.derivatives.dual_numbers import stepped
 from rbdc.algorithms.reference.frames import tree_motions
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.reference.rows import apart, unit_rows
-from rbdc.algorithms.tools.joint_coordinates import joint_positions
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Forces, Motion, Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
-from rbdc.spatial.tangent import Tangent, rate_of
+from rbdc.spatial.tangent import rate_of
 
 TERMS = 30
 """Terms of the series of a right Jacobian: enough for turns of less than a revolution."""
 
 
-def stepped(model: Model, q: Scalars) -> Vector:
-    """q as dual numbers whose rates are rows, by each direction of the tangent space."""
-    units = unit_rows(model.nv, q)
-    found: Vector = list(q)
-    for index, body in enumerate(model.bodies):
-        if body.coupling is None:
-            place = model.q_slice(index)
-            rates = body.joint.rate(joint_positions(model, q)[index], units[model.v_slice(index)])
-            found[place] = [Tangent(x, rate) for x, rate in zip(q[place], rates, strict=True)]
-    return found
-
-
-def _rated(model: Model, x: Scalars, beside: Scalars) -> Vector:
-    return [Tangent(y, rate) for y, rate in zip(x, unit_rows(model.nv, [*x, *beside]), strict=True)]
+def _stepped(model: Model, x: Scalars, beside: Scalars, *, configuration: bool) -> Vector:
+    """x as dual numbers whose rates are rows, by each direction."""
+    return stepped(model, x, unit_rows(model.nv, [*x, *beside]), configuration=configuration)
 
 
 def rates(values: Scalars) -> Vector:
@@ -67,7 +56,10 @@ def _by(
     model: Model, values: Callable[[Scalars, Scalars], tuple[Vector, Vector]], q: Scalars, v: Scalars
 ) -> list[tuple[Vector, Vector]]:
     """Rows of derivatives, by q and by v, of two vectors."""
-    given = [(stepped(model, q), list(v)), (list(q), _rated(model, v, q))]
+    given = [
+        (_stepped(model, q, v, configuration=True), list(v)),
+        (list(q), _stepped(model, v, q, configuration=False)),
+    ]
     return [(rates(one), rates(two)) for one, two in (values(*x) for x in given)]
 
 
@@ -150,11 +142,11 @@ def impulse_dynamics_derivatives(
     change = [x - y for x, y in zip(after, v, strict=True)]
     still = model.of_inertia()
     sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
-    moved = stepped(model, q)
+    moved = _stepped(model, q, v, configuration=True)
     torque = rnea(still, moved, [0.0] * model.nv, change, external(model, moved, impulses, None))
     by_q = rates(contact_velocity(model, moved, sliding))
     factor, units = 1.0 + restitution[0], unit_rows(model.nv, [*q, *v])
-    by_v = [factor * x for x in rates(contact_velocity(model, q, _rated(model, v, q)))]
+    by_v = [factor * x for x in rates(contact_velocity(model, q, _stepped(model, v, q, configuration=False)))]
     sides = [[-x for x in rates(torque)], [0.0] * model.nv]
     (dq, fq), (dv, fv) = systems(model, q, options, sides, [by_q, by_v])
     kept = [x + unit for x, unit in zip(dv, units, strict=True)]
