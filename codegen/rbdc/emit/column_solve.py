@@ -38,24 +38,33 @@ paths there. On HyQ the loop takes 0.27 ns a product, what is written out 0.49.
 
 @dataclass(frozen=True)
 class System:
-    """The system of a function whose matrices over the joints are solutions, the last of them by unit forces:
-    a block of A^-1. columns: of each of them, one for each direction of the joints; contacts: rows of
-    contacts, of which there is a matrix for each of these; beside: its vectors, which are no solutions.
+    """The system of a function whose matrices over the joints are solutions. inverse: whether the last of
+    them is by unit forces, a block of A^-1. columns: of each of them, one for each direction of the joints;
+    contacts: rows of contacts, of which there is a matrix for each of these; beside: its vectors, which are
+    no solutions.
     """
 
     solutions: tuple[Parameter, ...]
     of_contacts: tuple[Parameter, ...]
     beside: tuple[Parameter, ...]
+    inverse: bool
 
     @staticmethod
     def of(declaration: FunctionDeclaration) -> System:
         """The system of a function by its outputs."""
         matrices = [p for p in declaration.outputs if len(p.shape) == 2]
+        solutions = tuple(p for p in matrices if not p.in_space)
         return System(
-            tuple(p for p in matrices if not p.in_space),
+            solutions,
             tuple(p for p in matrices if p.in_space),
             tuple(p for p in declaration.outputs if len(p.shape) < 2),
+            not solutions[-1].name.endswith("_dv"),  # by q and v alone: of impacts
         )
+
+    @property
+    def sides(self) -> tuple[Parameter, ...]:
+        """The solutions for right-hand sides that are computed."""
+        return self.solutions[:-1] if self.inverse else self.solutions
 
     @property
     def columns(self) -> int:
@@ -107,7 +116,7 @@ class ColumnPlan:
     @property
     def blocks(self) -> int:
         """Blocks of columns in a row."""
-        blocks, strip = -(-(self.sides + 1) * self.columns // self.lanes), self.strip or 1
+        blocks, strip = -(-len(self.system.solutions) * self.columns // self.lanes), self.strip or 1
         return -(-blocks // strip) * strip
 
     def block(self, side: int, column: int) -> int:
@@ -116,6 +125,8 @@ class ColumnPlan:
 
     def mirrored(self, row: int) -> range:
         """The blocks of a row that the symmetry of A^-1 gives: left of its diagonal."""
+        if not self.system.inverse:
+            return range(0)
         own = self.sides * self.columns
         return range(-(-own // self.lanes), (own + max(row - self.system.contacts, 0)) // self.lanes)
 
@@ -181,7 +192,7 @@ def solve(plan: ColumnPlan) -> list[SolveRow]:
     }
     before = {k: [(numbers[k, i], i) for i in range(k) if (k, i) in numbers] for k in range(size)}
     filled: dict[int, set[int]] = {k: set() for k in range(size)}
-    for k in range(plan.columns):  # the identity
+    for k in range(plan.columns if plan.system.inverse else 0):  # the identity
         filled[plan.system.contacts + k].add(plan.block(plan.sides, k))
     for side, row, column in plan.stored:
         filled[row].add(plan.block(side, column))

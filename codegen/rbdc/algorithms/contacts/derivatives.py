@@ -28,7 +28,6 @@ from rbdc.algorithms.contacts.dynamics import (
     contact_forces_on_bodies,
     forces_at_origin,
     impact,
-    in_own_axes,
     solution,
     stacked,
     with_contact_forces,
@@ -165,11 +164,6 @@ def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
     return moved, transposed([f for _, f in pairs])
 
 
-def _turned(contacts: Sequence[ContactMotion], rows: Matrix) -> Matrix:
-    """Forces by columns, along the axes of the contacts' own frames."""
-    return transposed([in_own_axes(contacts, column) for column in transposed(rows)])
-
-
 def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Matrix:
     """Terms that T_q has more, for forces of loops follow body 1; see the module's docstring."""
     model = tree.model
@@ -207,21 +201,60 @@ def impulse_dynamics_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """v_after_dq, v_after_dv (nv, nv), impulses_dq, impulses_dv (nc, nv)."""
-    after, impulses, constraints = impact(model, q, v, restitution, options, trace)
+    _, constraints, by, residuals = _impact_sides(model, q, v, restitution, options, trace)
+    (moved, pushed), (kept, held) = (_solved(constraints, *side) for side in zip(by, residuals, strict=True))
+    return moved, plus_diagonal(kept, [1.0] * model.nv), pushed, held
+
+
+def _impact_sides(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    restitution: Sequence[Scalar],
+    options: ContactOptions,
+    trace: Trace,
+) -> tuple[tuple[Vector, Vector], Constraints, tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
+    """v_after and impulses, the factors, and by q and by v the change of inverse dynamics and of the velocity
+    of the contacts after it, with what restitution takes; rows along the axes of the contacts' own frames.
+    """
+    after, impulses, constraints = impact(model, q, v, restitution, options, trace, local=True)
     change = [x - y for x, y in zip(after, v, strict=True)]
     sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
     tree = tree_motion(model, q, sliding, trace=trace)
-    contacts = contact_motions(tree)
+    contacts = contact_motions(tree, local=True)
     still: Vector = [0.0] * model.nv
-    weightless = model.of_inertia()
     external = contact_forces_on_bodies(tree, contacts, impulses)
-    by_q, _, _ = rnea_derivatives(weightless, q, still, change, external, trace)
+    by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
     by_q = _plus(by_q, following(tree, contacts, impulses))
-    moved, pushed = _solved(constraints, by_q, velocity_derivatives(contacts))
     factor = 1.0 + restitution[0]
     approach = [[factor * x for x in row] for row in stacked(contacts)]
-    kept, held = _solved(constraints, [list(still) for _ in still], approach)
-    return moved, plus_diagonal(kept, [1.0] * model.nv), _turned(contacts, pushed), _turned(contacts, held)
+    sides, residuals = (by_q, zeros(model.nv, model.nv)), (velocity_derivatives(contacts), approach)
+    return (after, impulses), constraints, sides, residuals
+
+
+def impulse_derivatives_to_solve(*given: Any, **named: Any) -> tuple[Matrix, ...]:
+    """B_q, B_v, K_q, K_v, L, D^-1, as `constrained_derivatives_to_solve` has them."""
+    return impulse_to_solve_with_values(*given, **named)[:-2]
+
+
+def impulse_to_solve_with_values(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    restitution: Sequence[Scalar],
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Any, ...]:
+    """The outputs of `impulse_derivatives_to_solve`, then v_after (nv) and impulses (nc)."""
+    values, constraints, by, residuals = _impact_sides(model, q, v, restitution, options, trace)
+    sides = [
+        [*constraints.held(rows), *([-x for x in row] for row in of_q_or_v)]
+        for of_q_or_v, rows in zip(by, residuals, strict=True)
+    ]
+    nothing, kept = (zeros(constraints.rows + model.nv, model.nv) for _ in range(2))
+    for k in range(model.nv):
+        kept[constraints.rows + k][k] = 1.0
+    return *sides, nothing, kept, *as_matrices(constraints.factors, trace), *values
 
 
 def contact_inverse_dynamics_derivatives(

@@ -201,9 +201,11 @@ def impact(
     restitution: Sequence[Scalar],
     options: ContactOptions,
     trace: Trace,
+    *,
+    local: bool = False,
 ) -> tuple[Vector, Vector, Constraints]:
-    """v_after, impulses along the axes of the one frame, and the factors."""
-    contacts = contact_motions(tree_motion(model, q, v, trace=trace))
+    """v_after, impulses and the factors. local: rows are along the axes of the contacts' own frames."""
+    contacts = contact_motions(tree_motion(model, q, v, trace=trace), local=local)
     constraints = constraints_of(model, q, contacts, options, trace)
     approach = [x for contact in contacts for x in contact.rows(contact.velocity())]
     factor = 1.0 + restitution[0]

@@ -29,7 +29,7 @@ PART = 600
 def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
     """The outputs that the kernel computes for the system of a function."""
     system = System.of(declaration)
-    names, size, sides = [p.name for p in system.solutions[:-1]], system.size, (system.size, system.columns)
+    names, size, sides = [p.name for p in system.sides], system.size, (system.size, system.columns)
     outputs = [Parameter(f"{what}_{name}", sides, "") for what in ("side", "known") for name in names]
     outputs += [Parameter(name, (size, size), "") for name in ("factor", "pivots")]
     return replace(declaration, outputs=(*outputs, *system.beside))
@@ -38,7 +38,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
     """The plan that serves all kernels."""
     system = System.of(declaration)
-    sides = len(system.solutions) - 1
+    sides = len(system.sides)
 
     def nonzero(which: int, columns: int = system.columns) -> list[tuple[int, int]]:
         entries = {
@@ -126,7 +126,7 @@ def column_source(
         call=views.call,
         outputs=_outputs(plan.system.solutions, plan, plan.system.contacts),
         of_contacts=_outputs(plan.system.of_contacts, plan, 0),
-        inverse=plan.system.solutions[-1].name,
+        inverse=plan.system.solutions[-1].name if plan.system.inverse else "",
         known=[_known(plan, *entry) for entry in plan.known],
         batch=batch_view(robot, declaration) if loop else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbdc.algorithms.contacts import derivatives
-from rbdc.algorithms.contacts.world_aligned import TURNED
+from rbdc.algorithms.contacts.world_aligned import TURNED, Algorithm
 from rbdc.functions.contacts.shared import (
     FORWARD,
     HELD,
@@ -129,13 +129,8 @@ def _constrained(model: Model) -> list[Function]:
         requires=HELD,
         chain=ChainRule("constrained_dynamics", ("q", "v", "tau")),
     )
-    if not model.redundant:
-        matrices = replace(
-            matrices,
-            to_solve=JointSpace(derivatives.constrained_derivatives_to_solve),
-            with_values=JointSpace(derivatives.constrained_to_solve_with_values),
-            policy=Policy(dense_right_sides=True),
-        )
+    to_solve = derivatives.constrained_derivatives_to_solve
+    with_values = derivatives.constrained_to_solve_with_values
     return [
         contact_function(
             "constrained_dynamics",
@@ -148,8 +143,20 @@ def _constrained(model: Model) -> list[Function]:
             if model.redundant
             else Differential("constrained_dynamics_derivatives", **FORCES_AS_TORQUES),
         ),
-        matrices,
+        _in_columns(model, matrices, to_solve, with_values),
     ]
+
+
+def _in_columns(model: Model, function: Function, to_solve: Algorithm, with_values: Algorithm) -> Function:
+    """The function with its solves side by side, where there is one step of them."""
+    if model.redundant:
+        return function
+    return replace(
+        function,
+        to_solve=JointSpace(to_solve),
+        with_values=JointSpace(with_values),
+        policy=Policy(dense_right_sides=True),
+    )
 
 
 def _products(model: Model) -> list[Function]:
@@ -190,6 +197,16 @@ def _impacts(model: Model) -> list[Function]:
         configuration(model), velocity(model), restitution, *contact_options(model, "active", "mu")
     )
     rows = total_rows(model)
+    matrices = contact_function(
+        "impulse_dynamics_derivatives",
+        "Derivatives of an impact by q (in the tangent space) and v.",
+        inputs,
+        *derivatives_by(model, "v_after", model.nv, "q", "v"),
+        *derivatives_by(model, "impulses", rows, "q", "v", kind=Kind.SPACE_ROWS),
+        requires=HELD,
+        chain=ChainRule("impulse_dynamics", ("q", "v")),
+    )
+    to_solve, with_values = derivatives.impulse_derivatives_to_solve, derivatives.impulse_to_solve_with_values
     return [
         contact_function(
             "impulse_dynamics",
@@ -199,15 +216,7 @@ def _impacts(model: Model) -> list[Function]:
             row_output(model, "impulses", "impulses on body 1 (N s, N m s)"),
             requires=HELD,
         ),
-        contact_function(
-            "impulse_dynamics_derivatives",
-            "Derivatives of an impact by q (in the tangent space) and v.",
-            inputs,
-            *derivatives_by(model, "v_after", model.nv, "q", "v"),
-            *derivatives_by(model, "impulses", rows, "q", "v", kind=Kind.SPACE_ROWS),
-            requires=HELD,
-            chain=ChainRule("impulse_dynamics", ("q", "v")),
-        ),
+        _in_columns(model, matrices, to_solve, with_values),
     ]
 
 

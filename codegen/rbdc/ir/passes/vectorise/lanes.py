@@ -65,7 +65,7 @@ class _Packer:
             self.builder.section = value.section
             orbit = self.orbit[index]
             if orbit is not None and min(orbit) == index:
-                self.wide[index] = self._pack(index, orbit)
+                self._lane(index)
         results = [[self._as_scalar(k) for k in result] for result in program.results]
         used = {value.source[0] for value in self.builder.values if value.source is not None}
         named = {source[0] for source in self.exchange.constants}
@@ -138,6 +138,17 @@ class _Packer:
         """Whether a value can be an operand in lanes: of limbs, or the same for all."""
         return self.orbit[index] is not None or self.image[index] == index
 
+    def _lane(self, index: int) -> tuple[int, int]:
+        """What stands for the counterparts of a value, and its lane there; made when it is needed first, by
+        scalars that others gather perhaps.
+        """
+        first, section = min(self.orbit[index] or ()), self.builder.section
+        if first not in self.wide:
+            self.builder.section = self.program.values[first].section
+            self.wide[first] = self._pack(first, self.orbit[first] or ())
+            self.builder.section = section
+        return self.wide[first], (self.orbit[index] or ()).index(index)
+
     def _pack(self, index: int, orbit: tuple[int, ...]) -> int:
         if index in self.told:
             return self.builder.gather(tuple(self._as_scalar(k) for k in orbit))
@@ -171,7 +182,7 @@ class _Packer:
         orbit = self.orbit[index]
         if orbit is None or width == 1:
             return self._as_scalar(index)
-        return self.builder.rotate(self.wide[min(orbit)], orbit.index(index), width)
+        return self.builder.rotate(*self._lane(index), width)
 
     def _as_scalar(self, index: int) -> int:
         """A value as a scalar: a lane of what it is packed into, or computed on its own."""
@@ -180,7 +191,7 @@ class _Packer:
         orbit, value = self.orbit[index], self.program.values[index]
         self.builder.section = value.section
         if orbit is not None and value.source is None and index not in self.told:
-            made = self.builder.extract(self.wide[min(orbit)], orbit.index(index))
+            made = self.builder.extract(*self._lane(index))
         elif value.constant is not None:
             made = self.builder.constant(value.constant)
         elif value.source is not None:
@@ -223,9 +234,10 @@ class _Packer:
         orbit = self.orbit[leaf]
         if orbit is None or len(exchanged) == 1:
             return self._as_lanes(leaf, width)
-        total = self.builder.fold(self.wide[min(orbit)], len(orbit), width)
+        made, lane = self._lane(leaf)
+        total = self.builder.fold(made, len(orbit), width)
         if len(set(exchanged)) < len(exchanged):  # each counterpart is in several lanes
             total = self.builder.apply(
                 MUL, (self.builder.constant(len(set(exchanged)) / len(exchanged)), total)
             )
-        return total if width == 1 else self.builder.rotate(total, orbit.index(leaf) % width, width)
+        return total if width == 1 else self.builder.rotate(total, lane % width, width)
