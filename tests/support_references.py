@@ -9,7 +9,8 @@ import numpy as np
 
 from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import known
-from rbdc.functions.evaluation import Differentiated, Evaluate, Inputs
+from rbdc.functions.differentiation import Differentiated
+from rbdc.functions.evaluation import Evaluate, Inputs
 from rbdc.functions.references import Method, references_of
 from rbdc.ir.from_casadi import symbols
 from rbdc.ir.symbolic import expression

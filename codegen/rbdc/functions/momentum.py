@@ -21,7 +21,8 @@ from rbdc.algorithms.other_regressors import (
     static_regressor,
 )
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import Differentiated, JointSpace, on_joint_space, on_model
+from rbdc.functions.differentiation import Differentiated
+from rbdc.functions.evaluation import JointSpace, on_joint_space, on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Requirement
 from rbdc.model import Model

@@ -8,7 +8,8 @@ from enum import Enum
 from typing import Any
 
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.evaluation import AlongDirections, Differentiated, Evaluate, picked, weighted
+from rbdc.functions.differentiation import AlongDirections, Differentiated, picked, weighted
+from rbdc.functions.evaluation import Evaluate
 
 PRESETS = ("control", "optimisation", "full")
 """The smallest first; each has the functions of the one before."""

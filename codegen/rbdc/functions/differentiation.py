@@ -1,0 +1,153 @@
+"""Functions by the chain rule on the operations of others: derivatives, products with them, weighted sums.
+
+Places and derivatives of joints that follow others along curves are symbols meanwhile, so that no derivative
+is taken of how they are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.couplings import GIVEN, curves_of
+from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.tools.linear import dot
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.functions.declarations import Parameter
+from rbdc.functions.evaluation import CURVES, Evaluate, Inputs
+from rbdc.model import Model
+from rbdc.spatial import Scalar
+
+
+@dataclass(frozen=True)
+class Differentiated:
+    """The derivatives of each output of an algorithm by each of some inputs in turn, by the chain rule on its
+    operations: of configurations in the tangent space, times the rates of their entries along each direction.
+    """
+
+    algorithm: Evaluate
+    by: tuple[Parameter, ...]
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate`."""
+        from rbdc.ir.from_casadi import jacobian
+        from rbdc.ir.symbolic import written_out
+
+        found = []
+        curves = _Curves.of(model, inputs, trace)
+        rates = {p.name: _rates(model, inputs[p.name]) for p in self.by if p.configuration}
+        along = {name: [[*own, *curves.followed(own)] for own in each] for name, each in rates.items()}
+        with written_out():
+            outputs = self.algorithm(model, curves.inputs, silent)
+        for values in outputs:
+            for p in self.by:
+                by = [*inputs[p.name], *(curves.symbols if p.configuration else [])]
+                rows = curves.put(jacobian(values, by, along.get(p.name)))
+                _announce(model, rows, p, trace)
+                found.append([x for row in rows for x in row])
+        return found
+
+
+@dataclass(frozen=True)
+class AlongDirections:
+    """The derivative of each output of an algorithm in one direction: of its inputs `by` along those that are
+    inputs here, by their names.
+    """
+
+    algorithm: Evaluate
+    by: tuple[Parameter, ...]
+    directions: tuple[str, ...]
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate`."""
+        from rbdc.ir.from_casadi import derivative_along
+        from rbdc.ir.symbolic import written_out
+
+        curves = _Curves.of(model, inputs, trace)
+        by: list[Scalar] = []
+        rate: list[Scalar] = []
+        for p, direction in zip(self.by, self.directions, strict=True):
+            by, own = [*by, *inputs[p.name]], list(inputs[direction])
+            if p.configuration:
+                own = configuration_rate(model, inputs[p.name], own)
+                by, own = [*by, *curves.symbols], [*own, *curves.followed(own)]
+            rate += own
+        others = {name: x for name, x in curves.inputs.items() if name not in self.directions}
+        with written_out():
+            outputs = self.algorithm(model, others, silent)
+        return curves.put([derivative_along(values, by, rate) for values in outputs])
+
+
+def weighted(algorithm: Evaluate, *weights: str) -> Evaluate:
+    """The sum of the entries of the outputs of an algorithm, times the entries of inputs, one for each."""
+
+    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        others = {name: x for name, x in inputs.items() if name not in weights}
+        values = [x for output in algorithm(model, others, trace) for x in output]
+        return [[dot([w for name in weights for w in inputs[name]], values)]]
+
+    return evaluate
+
+
+def picked(algorithm: Evaluate, kept: Sequence[int]) -> Evaluate:
+    """Some outputs of an algorithm, by their numbers."""
+
+    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        outputs = algorithm(model, inputs, trace)
+        return [outputs[k] for k in kept]
+
+    return evaluate
+
+
+@dataclass(frozen=True)
+class _Curves:
+    """Places and derivatives of joints that follow others along curves, as symbols, and their values;
+    rates: the symbols' along the leaders' coordinates, by the entries of q; inputs: with the symbols.
+    """
+
+    inputs: Inputs
+    symbols: list[Scalar]
+    values: list[Scalar]
+    rates: list[tuple[int, Scalar]]
+
+    @staticmethod
+    def of(model: Model, inputs: Inputs, trace: Trace) -> _Curves:
+        if not model.curved:
+            return _Curves(inputs, [], [], [])
+        from rbdc.ir.from_casadi import symbols
+
+        found = curves_of(model, next(iter(inputs.values())), trace, order=GIVEN)
+        values = list(inputs.get(CURVES, [x for curve in found.values() for x in curve[:GIVEN]]))
+        given = symbols(CURVES, len(values))
+        rates = [
+            (model.bodies[k].index_q, rate)
+            for i, (k, curve) in enumerate(found.items())
+            for rate in (*given[GIVEN * i + 1 : GIVEN * (i + 1)], curve[GIVEN])
+        ]
+        return _Curves({**inputs, CURVES: given}, given, values, rates)
+
+    def followed(self, rate: Sequence[Scalar]) -> list[Scalar]:
+        """The rates of the symbols that go with one of q."""
+        return [own * rate[entry] for entry, own in self.rates]
+
+    def put(self, rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        """Rows with the values in place of the symbols."""
+        from rbdc.ir.from_casadi import substituted
+
+        return substituted(rows, self.symbols, self.values) if self.symbols else [*map(list, rows)]
+
+
+def _rates(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """dq/dt along each direction of the tangent space."""
+    units = ([float(j == k) for k in range(model.nv)] for j in range(model.nv))
+    return [configuration_rate(model, q, unit) for unit in units]
+
+
+def _announce(model: Model, rows: Sequence[Sequence[Scalar]], by: Parameter, trace: Trace) -> None:
+    """Announce the derivatives by the directions of each joint."""
+    if not rows or len(rows[0]) != model.nv:
+        return
+    for index, body in enumerate(model.bodies):
+        own = [x for row in rows for x in row[model.v_slice(index)]]
+        if own and body.coupling is None:
+            trace(body.name, f"derivatives by {by.name} of the joint", f"d{by.name}{index}", own)
