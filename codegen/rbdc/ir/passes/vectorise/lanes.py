@@ -139,7 +139,7 @@ class _Packer:
         return self.orbit[index] is not None or self.image[index] == index
 
     def _lane(self, index: int) -> tuple[int, int]:
-        """What stands for the counterparts of a value, and its lane there; made when it is needed first, by
+        """The value that stands for the counterparts of one, and its lane; made when it is needed first, by
         scalars that others gather perhaps.
         """
         first, section = min(self.orbit[index] or ()), self.builder.section
