@@ -129,6 +129,7 @@ def _rates(model: Model) -> list[Function]:
             ),
             {"free_root": JointSpace(centroidal_dynamics_derivatives)},
             chain=ChainRule("centroidal_momenta", ("q", "v", "a"), kept=(0, 3, 4, 5), source=momenta),
+            comparison=Comparison(checks_only=True),
             requires=moving,
         ),
     ]

@@ -107,7 +107,7 @@ def _algorithms() -> dict[str, str]:
     """
     beside: dict[str, set[str]] = {}
     for function in known().values():
-        own = {*function.methods, *function.references, function.comparison.through_passes}
+        own = {*function.methods, *function.papers, function.comparison.through_passes}
         names = {f"{UNROLLED}{name}" for name in own if name} - {*_METHODS}
         for name in names:
             beside.setdefault(name, set()).update(names - {name})
