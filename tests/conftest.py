@@ -25,19 +25,20 @@ settings.load_profile("untimed")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests of robots that `tests.support.QUICK` lacks as slow or exhaustive, before -m selects."""
+    """Mark tests of robots that `tests.support.QUICK` lacks as slow or exhaustive, before -m selects. Of two
+    parameters, one slow and one exhaustive, the latter wins.
+    """
     from tests.support import is_exhaustive, is_quick
 
     for item in items:
         callspec = getattr(item, "callspec", None)
-        if callspec is None or item.get_closest_marker("exhaustive"):
-            continue
-        words = list(_words(callspec.params))
+        words = [] if callspec is None else list(_words(callspec.params))
         if is_exhaustive(words):
             item.add_marker(pytest.mark.exhaustive)
-            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
         elif not is_quick(words):
             item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("exhaustive"):
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
 
 
 def _words(params: Mapping[str, object]) -> Iterator[str]:

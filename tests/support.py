@@ -36,16 +36,17 @@ SINGLE += [("hyq", "free-flyer")]
 """Those of the cases whose modules are also built in single precision."""
 
 ON_LEGS = ("anymal_b", "g1_29dof", "hyq", "simple_humanoid", "solo12")
-LARGE = (*ON_LEGS, "tiago_pro")
+WITHOUT_PRODUCTS = (*ON_LEGS, "tiago_pro", "panda_arm", "r2d2", "ur5")
 """Robots whose modules are built without products of derivatives and vectors, which take a third of the time;
 the exhaustive tier has them.
 """
-SMALL = ("cartpole", "double_pendulum", "double_pendulum_continuous")
+SMALL = ("cartpole", "double_pendulum")
 OTHER_ROOTS = [
     (robot, root) for robot, root in CASES if robot not in SMALL and (root == "fixed") == (robot in ON_LEGS)
 ]
 """Cases with the root that is not theirs: their modules are built without what is of first order, which takes
 most of the time and is asked of their own root's, and of small robots with both."""
+OTHER_ROOTS += [(robot, "free-flyer") for robot in NO_FREE_FLYER]
 WITH_DERIVATIVES = [case for case in CASES if case not in OTHER_ROOTS]
 WITH_DERIVATIVES_NAMES = [f"{robot}-{root}" for robot, root in WITH_DERIVATIVES]
 WITH_BATCHES = (("double_pendulum_continuous", "fixed"), ("kuka_iiwa", "fixed"), ("planar_floating", "fixed"))
@@ -90,12 +91,12 @@ PRODUCTS = ("_vjp", "_jvp")
 @cache
 def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     """Every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those that are
-    `LARGE` no products, of `OTHER_ROOTS` those `without_derivatives`.
+    `WITHOUT_PRODUCTS` none of these, of `OTHER_ROOTS` those `without_derivatives`.
     """
     how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
     if (robot, root) in OTHER_ROOTS:
         how["functions"] = without_derivatives()
-    elif robot in LARGE:
+    elif robot in WITHOUT_PRODUCTS:
         how["functions"] = tuple(name for name in presets()["full"] if not name.endswith(PRODUCTS))
     elif (robot, root) in WITH_BATCHES:
         how |= {"targets": ("c", "batch"), "cflags": (*UNOPTIMISED, "-march=native")}

@@ -33,7 +33,10 @@ COPIED = ("codegen", "generated/cartpole", "generated/double_pendulum", "robots"
 
 _BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#:]+)\)")
-_COMMAND = re.compile(r"\brbdc (compare|benchmark|experiment)\b")
+_COMMAND = re.compile(r"\brbdc (compare|benchmark|experiment [\w-]+)\b")
+_QUICKLY = "--peers casadi --seconds 0.01 --samples 16"
+"""After these commands, before a line's own options, which win: Pinocchio's library takes a minute to compile."""
+_TESTS = re.compile(r"\bpytest\b")
 _INSTALL = "python3 -m venv"
 
 
@@ -93,14 +96,15 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def run_shell(block: Block, folder: Path) -> None:
-    """All commands of a block, but for the one that runs all tests, which is left to `.ci/run`. What is
-    installed into this environment is the clone itself, which outlasts the copy.
+    """All commands of a block, but for the one that runs all tests, which is left to `.ci/run`; others that run
+    tests find them only. What is installed into this environment is the clone itself, which outlasts the copy.
     """
-    lines = [
-        re.sub(r"^pip install -e '\.", f"pip install -e '{ROOT}", line)
-        for line in block.text.splitlines()
-        if not _runs_the_tests(line)
-    ]
+    lines = []
+    for line in block.text.splitlines():
+        if not _runs_the_tests(line):
+            line = re.sub(r"^pip install -e '\.", f"pip install -e '{ROOT}", line)
+            line = _TESTS.sub(r"\g<0> --collect-only", line)
+            lines.append(_COMMAND.sub(rf"\g<0> {_QUICKLY}", line))
     run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
 
 

@@ -4,6 +4,7 @@ files say of its work.
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 from functools import cache
@@ -32,8 +33,10 @@ def generated(dtype: str) -> dict[str, str]:
     return generate(model, "robot", [*SECOND, *FRAMED, "crba"], "0", lambda _: None, options).files
 
 
-@pytest.mark.parametrize("compiler", slow_but(COMPILERS, ("clang",)))
-@pytest.mark.parametrize("dtype", slow_but(SCALARS, ("float64",)))
+@pytest.mark.parametrize(
+    ("compiler", "dtype"),
+    slow_but(itertools.product(COMPILERS, SCALARS), [("clang", "float64")], [("gcc", "float32")]),
+)
 def test_no_compiler_says_a_word(compiler: str, dtype: str, tmp_path: Path) -> None:
     """Not of numbers that get more precise unseen, and not of how vectors are passed without AVX."""
     for name, text in generated(dtype).items():

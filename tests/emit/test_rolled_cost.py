@@ -54,16 +54,13 @@ inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
         *(
             pytest.param(model, marks=pytest.mark.slow)
             for model in (
-                *(
-                    random_tree(0),
-                    random_tree(5),
-                    chain(9),
-                    screws(),
-                    driven(random_tree(1)),
-                    driven(mimic_tree("coupled")),
-                ),
+                *(chain(9), screws(), driven(random_tree(1))),
                 Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
             )
+        ),
+        *(
+            pytest.param(model, marks=pytest.mark.exhaustive)
+            for model in (random_tree(0), random_tree(5), driven(mimic_tree("coupled")))
         ),
     ],
     ids=lambda model: model.name,

@@ -21,7 +21,9 @@ FUNCTIONS = ("rnea", "crba", "frame_jacobian", "rnea_derivatives")
 
 USUAL = (COMPILERS[-1], "native", "float64")
 EVERY = [(compiler, target, "float64") for compiler in COMPILERS for target in TARGETS]
-LARGE = slow_but([(case,) for case in (*EVERY, (*USUAL[:2], "float32"))], [(USUAL,)])
+FLOATS = (*USUAL[:2], "float32")
+TRIED = [FLOATS, (COMPILERS[0], "sse2", "float64"), (COMPILERS[-1], "avx2", "float64")]
+LARGE = slow_but([(case,) for case in (*EVERY, FLOATS)], [(USUAL,)], [(case,) for case in TRIED])
 
 
 @pytest.fixture(scope="module", params=LARGE, ids="-".join)

@@ -19,7 +19,7 @@ import pytest
 from rbdc.functions.catalogue import requiring, rollable
 from rbdc.functions.record import Requirement
 from tests.laws.test_batches import arguments, as_tuple, names_of
-from tests.support import SINGLE, Array, build_module, full_module
+from tests.support import SINGLE, UNOPTIMISED, Array, build_module, full_module, slow_but
 
 UNIT = float(np.finfo(np.float32).eps)
 UNITS = 8.0
@@ -30,7 +30,11 @@ ROLLED = [("hyq", "free-flyer"), ("planar_floating", "fixed"), ("kuka_iiwa", "fi
 UNROLLED = [(*case, "float32", "unrolled") for case in SINGLE]
 PAIRS = [pytest.param(x, marks=pytest.mark.exhaustive if x[0] == "hyq" else ()) for x in UNROLLED]
 """A quadruped of which every function is built takes half a minute."""
-PAIRS += [pytest.param((*case, "float32", "rolled")) for case in ROLLED]
+PAIRS += slow_but(
+    [((*case, "float32", "rolled"),) for case in ROLLED],
+    (),
+    [((*case, "float32", "rolled"),) for case in ROLLED[:2]],
+)
 
 
 @pytest.fixture(scope="module", params=PAIRS, ids="-".join)
@@ -39,7 +43,13 @@ def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, ModuleType]:
     robot, root, _, style = request.param
     if style == "unrolled":
         return full_module(robot, root, "float32"), full_module(robot, root)
-    made = {"root_joint": root, "style": "rolled", "functions": rollable(), "name": f"{robot}_rolled"}
+    made: dict[str, Any] = {
+        "root_joint": root,
+        "style": "rolled",
+        "functions": rollable(),
+        "name": f"{robot}_rolled",
+    }
+    made["cflags"] = UNOPTIMISED
     return build_module(robot, dtype="float32", **made), build_module(robot, **made)
 
 

@@ -19,8 +19,6 @@ from rbdc.native.wheel import licences_beside
 from rbdc.resources import resolve
 from tests.support import build_module
 
-pytestmark = pytest.mark.slow
-
 FUNCTIONS = ("rnea", "frame_velocity")
 CALL = """
 import sys
@@ -64,6 +62,7 @@ def installed(wheel: Path, site: Path) -> Path:
     return site
 
 
+@pytest.mark.slow
 def test_it_runs_without_rbdc(wheel: Path, tmp_path: Path) -> None:
     site = installed(wheel, tmp_path / "site")
     own = {"PYTHONPATH": str(site), "RBDC_VARIANT": "baseline"}
@@ -76,6 +75,7 @@ def test_it_runs_without_rbdc(wheel: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(given, ours, rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_contents(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()

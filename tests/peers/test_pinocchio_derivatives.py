@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from tests.support import (
-    LARGE,
     UNOPTIMISED,
     WITH_DERIVATIVES,
     WITH_DERIVATIVES_NAMES,
+    WITHOUT_PRODUCTS,
     Array,
     assert_close,
     build_module,
@@ -28,7 +28,7 @@ PRODUCTS = (
     *("rnea_vjp", "rnea_jvp", "aba_vjp", "aba_jvp"),
 )
 PRODUCTS_OF = [
-    pytest.param(robot, root, marks=pytest.mark.exhaustive if robot in LARGE else ())
+    pytest.param(robot, root, marks=pytest.mark.exhaustive if robot in WITHOUT_PRODUCTS else ())
     for robot, root in WITH_DERIVATIVES
 ]
 Case = tuple[ModuleType, Peer]
@@ -81,7 +81,7 @@ def test_forward_dynamics(case: Case, forces: bool) -> None:
 @pytest.mark.parametrize(("robot", "root"), PRODUCTS_OF)
 def test_products(robot: str, root: str) -> None:
     module = full_module(robot, root)
-    if robot in LARGE:
+    if robot in WITHOUT_PRODUCTS:
         module = build_module(robot, root_joint=root, functions=PRODUCTS, cflags=UNOPTIMISED)
     rng = np.random.default_rng(3)
     for q, v, a, fext in states(module, 4):

@@ -17,7 +17,7 @@ from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from tests.support import UNOPTIMISED, slow_but
+from tests.support import UNOPTIMISED
 from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
 
 FUNCTIONS = 4
@@ -37,7 +37,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "single precision": {"dtype": "float32", "targets": ("c",)},
 }
 EXAMPLES = {"straight-line": 2, "rolled": 1, "single precision": 1}
-"""Descriptions that are looked at in any case; the slow tier goes on from there."""
+"""Descriptions that are looked at in any case; the exhaustive tier goes on from there."""
 names = st.permutations(list(functions_of(Model("any", (), (), 0, 0)))).map(lambda found: found[:FUNCTIONS])
 
 
@@ -58,10 +58,10 @@ def test_builds_are_verified(way: str) -> None:
     _imagined(way, EXAMPLES[way])
 
 
-@pytest.mark.parametrize("examples", slow_but((4, 40), (), (4,)))
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("way", WAYS)
-def test_many_builds_are_verified(way: str, examples: int) -> None:
-    _imagined(way, examples)
+def test_many_builds_are_verified(way: str) -> None:
+    _imagined(way, 40)
 
 
 def _imagined(way: str, examples: int) -> None:
