@@ -36,9 +36,10 @@ SINGLE += [("hyq", "free-flyer")]
 """Those of the cases whose modules are also built in single precision."""
 
 ON_LEGS = ("anymal_b", "g1_29dof", "hyq", "simple_humanoid", "solo12")
-WITHOUT_PRODUCTS = (*ON_LEGS, "tiago_pro", "panda_arm", "r2d2", "ur5")
-"""Robots whose modules are built without products of derivatives and vectors, which take a third of the time;
-the exhaustive tier has them.
+VALUES = ("anymal_b", "simple_humanoid", "solo12", "tiago_pro")
+WITHOUT_PRODUCTS = ("g1_29dof", "hyq", "panda_arm", "r2d2", "ur5", *VALUES)
+"""Robots whose modules are built without products of derivatives and vectors, which take a third of the time,
+or without all that is of first order, which takes most of it; the exhaustive tier has them.
 """
 SMALL = ("cartpole", "double_pendulum")
 OTHER_ROOTS = [
@@ -91,10 +92,10 @@ PRODUCTS = ("_vjp", "_jvp")
 @cache
 def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     """Every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those that are
-    `WITHOUT_PRODUCTS` none of these, of `OTHER_ROOTS` those `without_derivatives`.
+    `WITHOUT_PRODUCTS` none of these, of `VALUES` and `OTHER_ROOTS` those `without_derivatives`.
     """
     how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
-    if (robot, root) in OTHER_ROOTS:
+    if (robot, root) in OTHER_ROOTS or robot in VALUES:
         how["functions"] = without_derivatives()
     elif robot in WITHOUT_PRODUCTS:
         how["functions"] = tuple(name for name in presets()["full"] if not name.endswith(PRODUCTS))
@@ -109,6 +110,11 @@ def without_derivatives() -> tuple[str, ...]:
     """
     heavy = ("derivatives", *PRODUCTS, "coriolis")
     return tuple(n for n in presets()["full"] if n.startswith("frame_") or not n.endswith(heavy))
+
+
+def without(cases: Iterable[tuple[str, str]], robots: Collection[str]) -> list[Any]:
+    """Robots and roots as parameters of a test, of which those robots are exhaustive."""
+    return [pytest.param(*case, marks=pytest.mark.exhaustive if case[0] in robots else ()) for case in cases]
 
 
 def slow_but(cases: Iterable[Any], quick: Collection[Any], slow: Collection[Any] | None = None) -> list[Any]:

@@ -35,7 +35,7 @@ _BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#:]+)\)")
 _COMMAND = re.compile(r"\brbdc (compare|benchmark|experiment [\w-]+)\b")
 _QUICKLY = "--peers casadi --seconds 0.01 --samples 16"
-"""After these commands, before a line's own options, which win: Pinocchio's library takes a minute to compile."""
+"""Options that win over a page's: to compile the calls of Pinocchio's library takes more than a minute."""
 _TESTS = re.compile(r"\bpytest\b")
 _INSTALL = "python3 -m venv"
 
@@ -81,7 +81,7 @@ def folder(tmp_path: Path) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
     shutil.copy(resolve("double_pendulum"), tmp_path / "my_robot.urdf")
-    (tmp_path / "cc").write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O1\n')
+    (tmp_path / "cc").write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O0\n')
     (tmp_path / "cc").chmod(0o755)
     return tmp_path
 
@@ -96,15 +96,17 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def run_shell(block: Block, folder: Path) -> None:
-    """All commands of a block, but for the one that runs all tests, which is left to `.ci/run`; others that run
-    tests find them only. What is installed into this environment is the clone itself, which outlasts the copy.
+    """All commands of a block; the one that runs all tests is left to `.ci/run`, those with some find them.
+    What is installed into this environment is the clone itself, which outlasts the copy.
     """
     lines = []
     for line in block.text.splitlines():
         if not _runs_the_tests(line):
             line = re.sub(r"^pip install -e '\.", f"pip install -e '{ROOT}", line)
             line = _TESTS.sub(r"\g<0> --collect-only", line)
-            lines.append(_COMMAND.sub(rf"\g<0> {_QUICKLY}", line))
+            if _COMMAND.search(line):
+                line = f"{line.partition(' #')[0]} {_QUICKLY}"
+            lines.append(line)
     run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
 
 

@@ -232,7 +232,9 @@ def test_sanitizers_find_nothing(seed: int, names: Sequence[str], tmp_path: Path
     """
     model = small_tree(seed)
     sources = write_c(c_of(model, names=names), tmp_path)
-    module = build_module(model, functions=tuple(names), targets=("c", "batch"), cflags=UNOPTIMISED)
+    module = build_module(
+        model, functions=tuple(names), targets=("c", "batch"), cflags=UNOPTIMISED, verify=False
+    )
     rng = np.random.default_rng(0)
     n = 11  # a whole block side by side, and some that are left
     tangents = ("v", "a", "tau", "dv", "w", "dq", "da", "dtau")

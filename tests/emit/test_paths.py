@@ -23,7 +23,7 @@ from rbdc.runtime.load import load
 from rbdc.spatial import Force
 from rbdc.spatial.vectors import AXES
 from tests.model.screw_joint import Screw
-from tests.support import COMPILERS, Array, assert_close, build_module, slow_but
+from tests.support import COMPILERS, UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_paths import EVERY_KIND, FUNCTION, PathKernel, chain, inputs, path_tree, widths
 from tests.support_trees import random_tree
 
@@ -135,7 +135,7 @@ def test_choice() -> None:
 def test_a_package_with_drives_and_portable_variants(tmp_path: Path) -> None:
     """Verified as every package is: 130 joints, beyond what is unrolled."""
     model = path_tree(7, 130)
-    options = BuildOptions(out=tmp_path, functions=(FUNCTION,), cflags=("-O1", "-ffp-contract=fast"))
+    options = BuildOptions(out=tmp_path, functions=(FUNCTION,), cflags=UNOPTIMISED)
     module = load(build_package(model, options).directory)
     q, v, a, fext = inputs(model)
     for x, y in zip(module.rnea_derivatives(q, v, a, fext), wanted(model, q, v, a, fext), strict=True):

@@ -22,7 +22,7 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.runtime.load import load
 from rbdc.spatial import Force
-from tests.support import COMPILERS, assert_close, slow_but
+from tests.support import COMPILERS, UNOPTIMISED, assert_close, slow_but
 from tests.support_paths import EVERY_KIND, PathKernel, chain, inputs, path_tree, widths
 
 WIDTHS = widths()
@@ -138,7 +138,7 @@ def test_windows_reduce_every_row_that_is_not_zero(seed: int) -> None:
 def test_a_package_of_more_joints_than_are_unrolled(tmp_path: Path) -> None:
     """Through the whole pipeline; the verification in Python would take minutes."""
     model = path_tree(7, 130)
-    options = BuildOptions(out=tmp_path, functions=SOLVES, cflags=("-O1", "-ffp-contract=fast"), verify=False)
+    options = BuildOptions(out=tmp_path, functions=SOLVES, cflags=UNOPTIMISED, verify=False)
     module = load(build_package(model, options).directory)
     q, v, tau, _ = inputs(model)
     wanted = aba_derivatives(model, q.tolist(), v.tolist(), tau.tolist())

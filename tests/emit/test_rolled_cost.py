@@ -109,6 +109,7 @@ def code_bytes(robot: str, root: str, style: str, functions: tuple[str, ...]) ->
         cflags=("-Os",),
         targets=("c",),
         out=OUT / f"{root}-independent",
+        verify=False,
     )
     return {f.name: f.code_bytes for f in build_package(robot, options).functions}
 

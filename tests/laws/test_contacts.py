@@ -37,9 +37,10 @@ CASES = {
     "solo12": ("solo12", tuple(f"{foot}=point@{foot}_FOOT" for foot in ("FL", "FR", "HL", "HR"))),
     "g1": ("g1_29dof", SOLES),
     "wrists": ("g1_29dof", WRISTS),
+    "soles": ("hyq", tuple(foot.replace("point", "surface") for foot in POINTS[:2])),
     "legs": ("hyq", LEGS),
 }
-TRIED = slow_but(CASES, (), ("hyq", "g1", "legs"))
+TRIED = slow_but(CASES, (), ("hyq", "soles", "legs"))
 """Point feet and soles, and both kinds of loops; more robots with the same are exhaustive."""
 FUSED = ("hyq", "legs")
 """Robots that have values and derivatives in one function too."""
@@ -153,7 +154,7 @@ def test_values_and_derivatives_in_one_call(case: str) -> None:
     assert both < 1.01 * derivatives
 
 
-@pytest.mark.parametrize("case", slow_but(["hyq", "g1"], ()))
+@pytest.mark.parametrize("case", slow_but(["hyq", "soles", "g1"], (), ["hyq", "soles"]))
 def test_impacts_are_pinocchios(case: str) -> None:
     model, module = built(case)
     peer_model = peer(case)

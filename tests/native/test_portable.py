@@ -34,8 +34,6 @@ from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, Array, assert_close, slow_but
 
-pytestmark = pytest.mark.slow
-
 X86_64 = platform.machine() == "x86_64"
 FLAGS = ("-O1", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
 TOLERANCE = 1e-13
@@ -139,6 +137,7 @@ def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pyte
         )
 
 
+@pytest.mark.slow
 @only_x86_64
 @pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="qemu-x86_64 is not installed")
 @pytest.mark.parametrize(("processor", "variant"), [("Nehalem", "baseline"), ("Haswell", "avx2")])
@@ -160,7 +159,7 @@ def test_on_an_older_processor(processor: str, variant: str) -> None:
     assert done.stdout == f"{variant} True\n"
 
 
-@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"], []))
+@pytest.mark.parametrize("robot", slow_but(FORMS, [], ["kuka_iiwa"]))
 def test_sizes_by_variant(robot: str) -> None:
     if shutil.which("size") is None:
         pytest.skip("size is not installed")
@@ -283,6 +282,7 @@ def test_every_variant_from_c(robot: str, compiler: str, tmp_path: Path) -> None
         assert_close(value, values[0], TOLERANCE)
 
 
+@pytest.mark.slow
 def test_the_c_files_alone_are_one_library(tmp_path: Path) -> None:
     """Without CMake, and on other processors: every C file compiled as it is, and none of the variants."""
     for name, text in generated("solo12").files.items():
@@ -328,6 +328,7 @@ def test_cmake_builds_the_variants(tmp_path: Path) -> None:
     assert {f"panda_{name}_crba" for name in VARIANTS} <= set(names) or not X86_64
 
 
+@pytest.mark.slow
 @only_x86_64
 def test_flags_of_the_user_win() -> None:
     compiler = find_compiler()
@@ -342,6 +343,7 @@ def test_flags_of_the_user_win() -> None:
     )
 
 
+@pytest.mark.slow
 def test_other_processors_have_one_variant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     here = results(rbdc.load(portable_package("panda")))
     monkeypatch.setattr("rbdc.native.variants.macros", lambda compiler: frozenset())

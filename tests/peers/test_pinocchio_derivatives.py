@@ -11,14 +11,15 @@ import pytest
 
 from tests.support import (
     UNOPTIMISED,
+    VALUES,
     WITH_DERIVATIVES,
-    WITH_DERIVATIVES_NAMES,
     WITHOUT_PRODUCTS,
     Array,
     assert_close,
     build_module,
     conditioning,
     full_module,
+    without,
 )
 from tests.support_pinocchio import Peer, peer, pin, states
 
@@ -27,17 +28,23 @@ PRODUCTS = (
     *("crba", "rnea", "aba", "rnea_derivatives", "aba_derivatives"),
     *("rnea_vjp", "rnea_jvp", "aba_vjp", "aba_jvp"),
 )
-PRODUCTS_OF = [
-    pytest.param(robot, root, marks=pytest.mark.exhaustive if robot in WITHOUT_PRODUCTS else ())
-    for robot, root in WITH_DERIVATIVES
-]
 Case = tuple[ModuleType, Peer]
 
 
-@pytest.fixture(scope="module", params=WITH_DERIVATIVES, ids=WITH_DERIVATIVES_NAMES)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(p.values, marks=p.marks) for p in without(WITH_DERIVATIVES, VALUES)],
+    ids="-".join,
+)
 def case(request: pytest.FixtureRequest) -> Case:
     """The compiled module and Pinocchio's model of one robot."""
-    return full_module(*request.param), peer(*request.param)
+    robot, root = request.param
+    return (products if robot in VALUES else full_module)(robot, root), peer(robot, root)
+
+
+def products(robot: str, root: str) -> ModuleType:
+    """The module with `PRODUCTS` of a robot whose full one has none."""
+    return build_module(robot, root_joint=root, functions=PRODUCTS, cflags=UNOPTIMISED)
 
 
 def conditioned(module: ModuleType, q: Array) -> float:
@@ -78,11 +85,9 @@ def test_forward_dynamics(case: Case, forces: bool) -> None:
             assert_close(matrix, reference, conditioned(module, q), 1e-3 * scale, f"ddq_d{name}")
 
 
-@pytest.mark.parametrize(("robot", "root"), PRODUCTS_OF)
+@pytest.mark.parametrize(("robot", "root"), without(WITH_DERIVATIVES, WITHOUT_PRODUCTS))
 def test_products(robot: str, root: str) -> None:
-    module = full_module(robot, root)
-    if robot in WITHOUT_PRODUCTS:
-        module = build_module(robot, root_joint=root, functions=PRODUCTS, cflags=UNOPTIMISED)
+    module = (products if robot in WITHOUT_PRODUCTS else full_module)(robot, root)
     rng = np.random.default_rng(3)
     for q, v, a, fext in states(module, 4):
         w, dq, dv, da = rng.standard_normal((4, module.nv))

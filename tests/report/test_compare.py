@@ -208,7 +208,6 @@ def test_cells_of_the_page_carry_the_headings_of_their_columns(pendulum: Path) -
     assert len(re.findall("<td", row)) == 20
 
 
-@pytest.mark.slow
 def test_names_of_a_description_are_escaped(pendulum: Path) -> None:
     report = report_of(pendulum)
     hostile = "</script><script>alert(1)</script>"

@@ -24,7 +24,7 @@ from tests.support_trees import random_tree
 from tests.verification.support_compiled import Text
 from tests.verification.support_mutants import Mutant, mutants
 
-MUTANTS = int(os.environ.get("RBDC_MUTANTS", "4"))
+MUTANTS = int(os.environ.get("RBDC_MUTANTS", "3"))
 """Of each robot. With RBDC_MUTANTS=100 it takes half an hour; fewer show that the net is there."""
 CHANGED = 1e-9
 """Of the largest entry of a result: what a mutant has to change to count."""
