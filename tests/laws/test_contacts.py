@@ -28,21 +28,20 @@ IMPACTS = ("impulse_dynamics", "impulse_dynamics_derivatives")
 WRISTS = (
     "knot=weld@left_wrist_yaw_link:0.01,0.02,0.03,0.1,0.2,0.3=right_wrist_yaw_link:0.01,0,0,0.3,0.2,0.1",
 )
-LEGS = tuple(
-    f"{side}={kind}@{side}f_foot:0.01,0.02,0.03,0.1,0.2,0.3={side}h_foot:0.01,0,0,0.3,0.2,0.1"
-    for side, kind in (("l", "weld"), ("r", "point"))
-)
+ARM = ("knot=weld@panda_link8:0.01,0.02,0.03,0.1,0.2,0.3=panda_link0:0.4,0.1,0.5,3,0.2,0.1",)
+LEGS = ("knot=point@lf_foot:0.01,0.02,0.03,0.1,0.2,0.3=lh_foot:0.01,0,0,0.3,0.2,0.1",)
 CASES = {
     "hyq": ("hyq", POINTS),
     "solo12": ("solo12", tuple(f"{foot}=point@{foot}_FOOT" for foot in ("FL", "FR", "HL", "HR"))),
     "g1": ("g1_29dof", SOLES),
     "wrists": ("g1_29dof", WRISTS),
-    "soles": ("hyq", tuple(foot.replace("point", "surface") for foot in POINTS[:2])),
+    "sole": ("hyq", (POINTS[0].replace("point", "surface"), POINTS[3])),
+    "arm": ("panda_arm", ARM),
     "legs": ("hyq", LEGS),
 }
-TRIED = slow_but(CASES, (), ("hyq", "soles", "legs"))
+TRIED = slow_but(CASES, (), ("hyq", "sole", "arm", "legs"))
 """Point feet and soles, and both kinds of loops; more robots with the same are exhaustive."""
-FUSED = ("hyq", "legs")
+FUSED = ("hyq", "arm")
 """Robots that have values and derivatives in one function too."""
 
 
@@ -154,7 +153,7 @@ def test_values_and_derivatives_in_one_call(case: str) -> None:
     assert both < 1.01 * derivatives
 
 
-@pytest.mark.parametrize("case", slow_but(["hyq", "soles", "g1"], (), ["hyq", "soles"]))
+@pytest.mark.parametrize("case", slow_but(["hyq", "sole", "g1"], (), ["hyq", "sole"]))
 def test_impacts_are_pinocchios(case: str) -> None:
     model, module = built(case)
     peer_model = peer(case)

@@ -165,12 +165,12 @@ def test_samples_side_by_side(function: str, dtype: str) -> None:
 
 @pytest.mark.parametrize(("robot", "root"), ROBOTS)
 def test_robots(robot: str, root: str) -> None:
-    module = build_module(robot, root_joint=root, functions=presets()["second"])
+    module = build_module(robot, root_joint=root, functions=presets()["second"], cflags=UNOPTIMISED)
     check(module, Model.from_urdf(resolve(robot), root_joint=root))
 
 
 def test_straight_line_code() -> None:
-    module = build_module("double_pendulum", functions=presets()["second"])
+    module = build_module("double_pendulum", functions=presets()["second"], cflags=UNOPTIMISED)
     functions = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
     assert functions["rnea_second_derivatives"]["style"] == "unrolled"
     check(module, Model.from_urdf(resolve("double_pendulum")))
@@ -234,7 +234,7 @@ def test_three_ways_of_the_products(ways: fdsva_so.Products) -> None:
 @pytest.mark.parametrize("robot", slow_but(["kuka_iiwa", "double_pendulum"], ["double_pendulum"]))
 def test_zeroed(robot: str) -> None:
     """Into arrays of zeros, by loops and by straight-line code, a sample and a batch."""
-    module = build_module(robot, functions=presets()["second"])
+    module = build_module(robot, functions=presets()["second"], cflags=UNOPTIMISED)
     q, v, x = state(module)
     given = tuple(np.stack([y, 0.5 * y, -y]) for y in (q, v, x))
     for function in (module.rnea_second_derivatives, module.aba_second_derivatives):
@@ -251,7 +251,7 @@ def test_zeroed(robot: str) -> None:
 
 
 def test_zeroed_is_said_of_arrays() -> None:
-    module = build_module("double_pendulum", functions=presets()["second"])
+    module = build_module("double_pendulum", functions=presets()["second"], cflags=UNOPTIMISED)
     point = (module.q_neutral, module.v_zero, module.v_zero)
     with pytest.raises(ValueError, match="zeroed: it is said of arrays; give them as out="):
         module.rnea_second_derivatives(*point, zeroed=True)

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("tuning", slow_but(TUNINGS, ("icelake-server",)))
+@pytest.mark.parametrize("tuning", slow_but(TUNINGS, ("icelake-server",), ("clang",)))
 def test_a_package_for_every_tuning(tuning: str, tmp_path: Path) -> None:
     compiler = TUNINGS[tuning]
     if compiler.split()[0] not in COMPILERS:
