@@ -57,7 +57,7 @@ from tests.support_trees import mimic_tree, random_inertia, random_tree
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 FORWARD = ("minverse", "aba", "aba_derivatives")
 SAMPLES = 3
-COUPLED = slow_but(("panda", "tiago_pro"), (), ("tiago_pro",))
+COUPLED = slow_but(("panda", "tiago_pro"), (), ("panda",))
 TRIED = [(robot, root) for robot, root in WITH_DERIVATIVES if robot in ("g1_29dof", "hyq", "r2d2", *SMALL)]
 ROBOTS = slow_but(WITH_DERIVATIVES, QUICK, TRIED)
 """The first two tiers have chains, branches and limbs with both roots; others differ in numbers alone."""

@@ -151,7 +151,7 @@ def test_constants_are_made_of_numbers_no_longer_than_registers(tuning: str, tmp
             *(("hyq", name) for name in ("icelake-server", "sapphirerapids")),
         ],
         [("double_pendulum", "icelake-server")],
-        [("hyq", "sapphirerapids")],
+        [],
     ),
 )
 def test_second_derivatives_agree_with_the_description_tuned_for_intel(robot: str, tuning: str) -> None:

@@ -46,7 +46,11 @@ def built(name: str, dtype: str) -> tuple[Model, ModuleType]:
     return model, build_module(model, functions=tuple(FUNCTIONS), targets=("c", "batch"), **folder)
 
 
-@pytest.fixture(scope="module", params=slow_but(CASES, [(("every_joint", "float64"),)]), ids="-".join)
+@pytest.fixture(
+    scope="module",
+    params=slow_but(CASES, [(("every_joint", "float64"),)], [(("followers", "float32"),)]),
+    ids="-".join,
+)
 def case(request: pytest.FixtureRequest) -> Iterator[tuple[Model, ModuleType]]:
     yield built(*request.param)
 

@@ -35,7 +35,9 @@ def swing(robot: str, steps: int = STEPS) -> tuple[Any, Any, Any, Any]:
     return opti, q, v, tau
 
 
-@pytest.mark.parametrize("robot", ["double_pendulum", pytest.param("kuka_iiwa", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "robot", ["double_pendulum", pytest.param("kuka_iiwa", marks=pytest.mark.exhaustive)]
+)
 def test_an_arm_swings(robot: str) -> None:
     opti, _, v, _ = swing(robot)
     opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "tol": 1e-9})
@@ -53,7 +55,9 @@ def test_an_arm_swings(robot: str) -> None:
     np.testing.assert_allclose(np.diff(speeds, axis=0), STEP * expected, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("robot", ["double_pendulum", pytest.param("kuka_iiwa", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "robot", ["double_pendulum", pytest.param("kuka_iiwa", marks=pytest.mark.exhaustive)]
+)
 def test_ipopt_finds_no_wrong_derivative(robot: str, tmp_path: Path) -> None:
     """By its own one-sided differences, which are good for two digits of the smallest entries."""
     opti, *_ = swing(robot, 3)

@@ -55,7 +55,8 @@ def test_the_same_as_a_rebuild(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "size", "loops"), slow_but([(2, 2, False), (8, 3, True), (3, 2, True)], [(2, 2, False)])
+    ("seed", "size", "loops"),
+    slow_but([(2, 2, False), (8, 3, True), (3, 2, True)], [(2, 2, False)], [(3, 2, True)]),
 )
 def test_second_derivatives_take_them(seed: int, size: int, loops: bool) -> None:
     """Straight-line code and loops along paths, the latter also in the frame of a free root."""

@@ -41,7 +41,7 @@ def motion(m: ModuleType, opti: Any, steps: int, step: float) -> tuple[Any, Any,
     return q, v, tau
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_arm_reaches() -> None:
     """To a place that is given for its hand, not for its joints."""
     m = module("kuka_iiwa", (*FORWARD, *FRAME))

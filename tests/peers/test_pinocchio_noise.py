@@ -58,9 +58,8 @@ CASES = [
 ]
 """Every fourth size for each root, of large robots every eighth: all eleven take ten minutes of a processor.
 """
-TRIED = [case for case in CASES if case[0] not in LARGE and (case[0] == "hyq") == (case[1] == "free-flyer")][
-    ::2
-]
+OWN_ROOTS = [case for case in CASES if (case[0] == "hyq") == (case[1] == "free-flyer")]
+TRIED = [case for case in OWN_ROOTS if case[0] not in LARGE][::4]
 """Sizes of the slow tier, for robots of both roots."""
 
 
