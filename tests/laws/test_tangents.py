@@ -164,7 +164,7 @@ def test_the_papers_recursions_give_the_same(seed: int, method: str) -> None:
     forces = np.random.default_rng(seed).standard_normal((model.njoints, 6)).tolist()
     for fext in (None, [Force.of(force) for force in forces]):
         given = [drawn[name] for name in names]
-        got, expected = ours(model, *given, fext), theirs(model, *given, fext=fext)
+        got, expected = ours(model, *given, fext=fext), theirs(model, *given, fext=fext)
         assert_close(
             np.array(got, dtype=float), np.array(expected, dtype=float), 1e-9, what=f"tree {seed}, {method}"
         )

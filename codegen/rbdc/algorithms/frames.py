@@ -8,8 +8,9 @@ frame's placement in the world, which turns LOCAL into WORLD (X acts on the colu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rbdc.algorithms.tools.joint_coordinates import (
-    bent_columns,
     joint_accelerations,
     joint_positions,
     joint_velocities,
@@ -77,10 +78,16 @@ def frame_matrix(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
 
 def with_bends(model: Model, v: Scalars, matrix: Matrix, columns: dict[int, list[Motion]]) -> Matrix:
     """The matrix plus J dG/dt at v, J by its columns, where joints follow others along curves."""
-    if not model.curved:
-        return matrix
-    bends = bent_columns(model, v, _over_tree(model, columns))
-    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(matrix, bends, strict=True)]
+    bends = [(model.bodies[index].index_v, bend) for index, (bend, _) in bends_of(model, columns).items()]
+    return plus_columns(matrix, ((k, bend.scaled(v[k])) for k, bend in bends))
+
+
+def plus_columns(matrix: Matrix, added: Iterable[tuple[int, Motion]]) -> Matrix:
+    """A matrix (6, nv) with motions added to its columns, in place."""
+    for k, motion in added:
+        for row, x in zip(matrix, motion.scalars(), strict=True):
+            row[k] = row[k] + x
+    return matrix
 
 
 def bends_of(model: Model, columns: dict[int, list[Motion]]) -> dict[int, tuple[Motion, Motion]]:

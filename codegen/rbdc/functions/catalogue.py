@@ -43,9 +43,9 @@ def functions_of(model: Model) -> dict[str, Function]:
         functions = [_parametric(model, function) for function in functions]
     if any(model.friction):
         functions = [_of_width(model, function) for function in functions]
-    derived = [(f, f.differential.first) for f in functions if f.differential and f.differential.derived]
-    functions += [_derivatives_of(model, function, name) for function, name in derived]
-    return _chained(model, {function.name: function for function in functions})
+    found = _chained(model, {function.name: function for function in functions})
+    derived = [(f, f.differential.first) for f in found.values() if f.differential and f.differential.derived]
+    return found | {name: _derivatives_of(model, function, name) for function, name in derived}
 
 
 def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Function]:
@@ -58,8 +58,8 @@ def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Funct
         if name not in made:
             function = functions[name]
             if function.chain is not None:
-                of, source = function.chain.of, function.chain.source
-                source = one(of) if source is None or of in functions else along(source)
+                own = function.chain.source
+                source = one(function.chain.of) if own is None else along(own)
                 function = replace(function, chain=replace(function.chain, source=source))
             made[name] = along(function)
         return made[name]
@@ -147,7 +147,6 @@ def _derivatives_of(model: Model, function: Function, name: str) -> Function:
         differential=None,
         references={},
         chain=chain,
-        along_curves={},
     )
 
 

@@ -28,6 +28,9 @@ curve (`rbdc.algorithms.couplings`), where they are known: derivatives are taken
 it.
 """
 
+BY_NAME = (EXTERNAL_FORCES, CURVES, *CONTACT_OPTIONS)
+"""Inputs that algorithms take by name."""
+
 Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 """The entries of each output array, row by row."""
 
@@ -76,7 +79,6 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
     """The inputs as algorithms take them: in their order, and by name the external forces as `Force` and the
     options of contacts together, where there are any.
     """
-    by_name = (EXTERNAL_FORCES, CURVES, *CONTACT_OPTIONS)
     keywords: dict[str, Any] = {}
     if EXTERNAL_FORCES in inputs:
         fext = inputs[EXTERNAL_FORCES]
@@ -84,7 +86,7 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
     given = {name: inputs[name] for name in CONTACT_OPTIONS if name in inputs}
     if given:
         keywords["options"] = ContactOptions(**given)
-    return [value for name, value in inputs.items() if name not in by_name], keywords
+    return [value for name, value in inputs.items() if name not in BY_NAME], keywords
 
 
 def on_model(algorithm: Callable[..., Any]) -> Evaluate:

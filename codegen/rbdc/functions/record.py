@@ -190,8 +190,3 @@ class Function:
     def name(self) -> str:
         """Name of the declaration."""
         return self.declaration.name
-
-    @property
-    def papers(self) -> tuple[str, ...]:
-        """Names of the references, those of the function that this is the derivative of where it has none."""
-        return tuple(self.references) or (() if self.chain is None else self.chain.function.papers)

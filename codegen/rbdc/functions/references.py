@@ -13,9 +13,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from rbdc.algorithms.tools.linear import dot, flat
+from rbdc.algorithms.tools.linear import dot
 from rbdc.errors import UnsupportedError
-from rbdc.functions.declarations import CONTACT_OPTIONS, FRICTION_WIDTH, PARAMETERS, Kind
+from rbdc.functions.declarations import EXTERNAL_FORCES, FRICTION_WIDTH, PARAMETERS
+from rbdc.functions.evaluation import BY_NAME, arrays
 from rbdc.functions.record import ChainRule, Function
 from rbdc.model import Model
 from rbdc.spatial.tangent import OuterTangent, Tangent
@@ -43,11 +44,11 @@ def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
 
 def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: type[Tangent]) -> Method:
     """The reference of derivatives from that of the function that they are of, by dual numbers."""
-    by_name = {*CONTACT_OPTIONS, FRICTION_WIDTH, PARAMETERS}
-    required = [p for p in function.declaration.inputs if p.name not in by_name]
-    forces = next((p.name for p in required if p.kind is Kind.WRENCHES and p.name in chain.by), "")
-    names = [p.name for p in required if p.kind is not Kind.WRENCHES]
-    configurations = [p.configuration for p in required if p.name in chain.by and p.name != forces]
+    in_model = (FRICTION_WIDTH, PARAMETERS)
+    given_in_order = [p for p in function.declaration.inputs if p.name not in (*BY_NAME, *in_model)]
+    names = [p.name for p in given_in_order]
+    configurations = [p.configuration for p in given_in_order if p.name in chain.by]
+    forces = EXTERNAL_FORCES if EXTERNAL_FORCES in chain.by else ""
     differentiated, along = _loaded(f"{_DUAL}differentiated"), _loaded(f"{_DUAL}along")
 
     def evaluated(model: Model, *given: Any, **named: Any) -> Any:
@@ -58,10 +59,7 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
 
         def values(*arguments: Any, **options: Any) -> Any:
             found = value(*arguments, **options)
-            if not chain.weights:
-                return found
-            outputs = found if isinstance(found, tuple) else (found,)
-            return [dot(weights, [x for y in outputs for x in (flat(y) if isinstance(y[0], list) else y)])]
+            return [dot(weights, [x for y in arrays(found) for x in y])] if chain.weights else found
 
         arguments = (model, *inputs.values(), *rest)
         shared: dict[str, Any] = {"method": values, "configurations": configurations, "kind": kind, **named}

@@ -42,6 +42,15 @@ class DryFriction(NamedTuple):
         rate = self.slope * v
         return rate * rate + self.width * self.width
 
+    def at(self, v: Scalar) -> Scalar:
+        """The friction."""
+        return self.force * v * (1.0 / sqrt(self.square(v)))
+
+    def rate(self, v: Scalar) -> Scalar:
+        """Its derivative by v."""
+        square = self.square(v)
+        return self.force * self.width * self.width * (1.0 / (square * sqrt(square)))
+
 
 @dataclass(frozen=True)
 class Body:
@@ -188,8 +197,9 @@ class Model:
             slope = 1.0 if body.coupling is None else body.coupling.multiplier
             if is_zero(number) or (is_zero(slope) and index not in curves):
                 continue
-            term = DryFriction(slope * slope * number, self.friction_width, slope)
-            if index not in curves:
+            if index in curves:
+                term = DryFriction(slope * slope * number, self.friction_width, slope)
+            else:
                 factor = _magnitude(slope)
                 term = DryFriction(factor * number, self.friction_width / factor)
             for k in range(body.index_v, body.index_v + body.joint.nv):

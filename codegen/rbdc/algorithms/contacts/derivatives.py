@@ -103,19 +103,6 @@ def _sides(
     )
 
 
-def constrained_derivatives_to_solve(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    options: ContactOptions = DEFAULTS,
-    trace: Trace = silent,
-) -> tuple[Matrix, ...]:
-    """B_q, B_v, K_q, K_v, L, D^-1 with L^T D L ((forces_dq, ddq_dq) - K_q) = B_q, and by v likewise."""
-    return constrained_to_solve_with_values(model, q, v, tau, fext, options, trace)[:-2]
-
-
 def constrained_to_solve_with_values(
     model: Model,
     q: Sequence[Scalar],
@@ -125,10 +112,12 @@ def constrained_to_solve_with_values(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Any, ...]:
-    """The outputs of `constrained_derivatives_to_solve`, then ddq (nv) and forces (nc)."""
+    """B_q, B_v, K_q, K_v, L, D^-1 with L^T D L ((forces_dq, ddq_dq) - K_q) = B_q, and by v likewise; then ddq
+    (nv) and forces (nc).
+    """
     found, *changes = _sides(model, q, v, tau, fext, options, trace)
     constraints = found.constraints
-    sides = [[*constraints.held(residual), *([-x for x in row] for row in by)] for by, residual, _ in changes]
+    sides = [constraints.right_sides(by, residual) for by, residual, _ in changes]
     known = [[*zeros(constraints.rows, model.nv), *part] for *_, part in changes]
     return *sides, *known, *as_matrices(constraints.factors, trace), found.accelerations, found.forces
 
@@ -201,8 +190,8 @@ def impulse_dynamics_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """v_after_dq, v_after_dv (nv, nv), impulses_dq, impulses_dv (nc, nv)."""
-    _, constraints, by, residuals = _impact_sides(model, q, v, restitution, options, trace)
-    (moved, pushed), (kept, held) = (_solved(constraints, *side) for side in zip(by, residuals, strict=True))
+    _, constraints, *changes = _impact_sides(model, q, v, restitution, options, trace)
+    (moved, pushed), (kept, held) = (_solved(constraints, *change) for change in changes)
     return moved, plus_diagonal(kept, [1.0] * model.nv), pushed, held
 
 
@@ -228,13 +217,8 @@ def _impact_sides(
     by_q = _plus(by_q, following(tree, contacts, impulses))
     factor = 1.0 + restitution[0]
     approach = [[factor * x for x in row] for row in stacked(contacts)]
-    sides, residuals = (by_q, zeros(model.nv, model.nv)), (velocity_derivatives(contacts), approach)
-    return (after, impulses), constraints, sides, residuals
-
-
-def impulse_derivatives_to_solve(*given: Any, **named: Any) -> tuple[Matrix, ...]:
-    """B_q, B_v, K_q, K_v, L, D^-1, as `constrained_derivatives_to_solve` has them."""
-    return impulse_to_solve_with_values(*given, **named)[:-2]
+    by_v = zeros(model.nv, model.nv)
+    return (after, impulses), constraints, (by_q, velocity_derivatives(contacts)), (by_v, approach)
 
 
 def impulse_to_solve_with_values(
@@ -245,15 +229,13 @@ def impulse_to_solve_with_values(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Any, ...]:
-    """The outputs of `impulse_derivatives_to_solve`, then v_after (nv) and impulses (nc)."""
-    values, constraints, by, residuals = _impact_sides(model, q, v, restitution, options, trace)
-    sides = [
-        [*constraints.held(rows), *([-x for x in row] for row in of_q_or_v)]
-        for of_q_or_v, rows in zip(by, residuals, strict=True)
-    ]
-    nothing, kept = (zeros(constraints.rows + model.nv, model.nv) for _ in range(2))
-    for k in range(model.nv):
-        kept[constraints.rows + k][k] = 1.0
+    """B_q, B_v, K_q, K_v, L, D^-1 as `constrained_to_solve_with_values` has them, then v_after (nv) and
+    impulses (nc).
+    """
+    values, constraints, *changes = _impact_sides(model, q, v, restitution, options, trace)
+    sides = [constraints.right_sides(by, residual) for by, residual in changes]
+    nothing = zeros(constraints.rows + model.nv, model.nv)
+    kept = [*zeros(constraints.rows, model.nv), *plus_diagonal(zeros(model.nv, model.nv), [1.0] * model.nv)]
     return *sides, nothing, kept, *as_matrices(constraints.factors, trace), *values
 
 

@@ -60,11 +60,12 @@ class Constraints:
         factors = Factorisation([*above, *below])
         return Constraints(factors, rows, switches, mu if model.redundant else 0.0)
 
-    def held(self, rows: Matrix) -> Matrix:
-        """Rows of contacts, those that are switched off zero."""
-        if self.switches is None:
-            return rows
-        return [switched(row, self.switches, k) for k, row in enumerate(rows)]
+    def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:
+        """Right-hand sides of derivatives by what inverse dynamics and the residual change by, the rows of
+        contacts first, zero where they are switched off.
+        """
+        held = [switched(row, self.switches, k) for k, row in enumerate(residual)]
+        return [*held, *([-x for x in row] for row in by)]
 
     def solved(self, forces: Vector, residual: Vector) -> tuple[Vector, Vector]:
         """Accelerations (nv) and forces (nc) for generalised forces (nv), and the residual that contacts

@@ -19,7 +19,6 @@ from rbdc.model import DriveTerm, Model
 from rbdc.model.joints.coupling import CouplingAt
 from rbdc.model.tree import DryFriction
 from rbdc.spatial import Force, Scalars
-from rbdc.spatial.scalars import sqrt
 
 
 def add_bends(
@@ -44,10 +43,8 @@ def add_bends(
         own = body.armature * (curve.multiplier * a + bent * v) + damping * (curve.multiplier * v)
         own = own + spring * (curve.place - body.spring_rest) + body.joint.project(force)[0]
         if body.friction and DriveTerm.FRICTION in model.drive_terms:
-            width = model.friction_width
-            inverse = 1.0 / sqrt(DryFriction(body.friction, width, curve.multiplier).square(v))
-            own = own + body.friction * (curve.multiplier * v) * inverse
-            damping = damping + body.friction * width * width * inverse * inverse * inverse
+            friction, rate = DryFriction(body.friction, model.friction_width), curve.multiplier * v
+            own, damping = own + friction.at(rate), damping + friction.rate(rate)
         by_drive = curve.multiplier * (damping * bent + body.armature * second)
         by_q[k][k] = by_q[k][k] + curve.curvature * own + by_drive
         by_v[k][k] = by_v[k][k] + 2.0 * (curve.multiplier * (body.armature * bent))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import crba
@@ -12,7 +12,7 @@ from rbdc.algorithms.tools.joint_coordinates import joint_positions
 from rbdc.algorithms.tools.linear import Factorisation, InverseFactor, Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import AnyRotation, Force, Scalar, Vector3
+from rbdc.spatial import AnyRotation, Force, Scalar, Scalars, Vector3
 
 
 def derivatives_by_factors(
@@ -27,7 +27,8 @@ def derivatives_by_factors(
     the reference.
     """
     factors = Factorisation(crba(model, q, trace))
-    return _derivatives(model, q, v, tau, fext, trace, factors, factors)
+    by = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
+    return _solved(model, q, v, by, factors.solve, factors.inverse(), trace)
 
 
 def derivatives_by_inverse_factor(
@@ -43,7 +44,9 @@ def derivatives_by_inverse_factor(
     A branch then costs by the number of its ancestors, not by its own size.
     """
     factors = Factorisation(crba(model, q, trace))
-    return _derivatives(model, q, v, tau, fext, trace, factors, InverseFactor(factors))
+    inverse = InverseFactor(factors)
+    by = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
+    return _solved(model, q, v, by, inverse.solve, inverse.inverse(), trace)
 
 
 def derivatives_of_branches(
@@ -57,7 +60,8 @@ def derivatives_of_branches(
     """The derivatives with all branches of the tree treated alike, for lanes."""
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
-    return _derivatives(model, q, v, tau, fext, trace, factors, inverse, inverse.symmetric_inverse())
+    by = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
+    return _solved(model, q, v, by, inverse.solve, inverse.symmetric_inverse(), trace)
 
 
 def derivatives_to_solve(
@@ -102,24 +106,21 @@ def root_columns_are_known(model: Model) -> bool:
     return all(is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
 
-def _derivatives(
+def _solved(
     model: Model,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None,
+    by: tuple[Matrix, Matrix],
+    solve: Callable[[Scalars], list[Scalar]],
+    inverse: Matrix,
     trace: Trace,
-    factors: Factorisation,
-    columns_by: Factorisation | InverseFactor,
-    inverse: Matrix | None = None,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    by_q, by_v = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
+    """-M^-1 dtau_dq and -M^-1 dtau_dv with what is known of them, and M^-1."""
     result = []
-    for matrix in (by_q, by_v):
-        columns = [[-x for x in columns_by.solve(column)] for column in transposed(matrix)]
+    for matrix in by:
+        columns = [[-x for x in solve(column)] for column in transposed(matrix)]
         result.append(transposed(columns))
     _add_root_columns(model, q, v, result[0], result[1])
-    inverse = columns_by.inverse() if inverse is None else inverse
     for name, matrix in (("ddq_dq", result[0]), ("ddq_dv", result[1]), ("Minv", inverse)):
         for j, column in enumerate(transposed(matrix)):
             trace("forward dynamics", f"column {j} of {name}", f"{name}_{j}", column)

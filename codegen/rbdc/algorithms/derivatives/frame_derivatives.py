@@ -15,9 +15,7 @@ In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m cha
 
 from __future__ import annotations
 
-from collections import defaultdict
-
-from rbdc.algorithms.frames import bends_of, express, frame_columns, frame_matrix, with_bends
+from rbdc.algorithms.frames import bends_of, express, frame_columns, frame_matrix, plus_columns, with_bends
 from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
@@ -59,8 +57,8 @@ def frame_acceleration_derivatives(
     by_q: dict[int, list[Motion]] = {}
     by_v: dict[int, list[Motion]] = {}
     bends = bends_of(model, columns)
-    more_by_q: defaultdict[int, list[Motion]] = defaultdict(list)
-    more_by_v: defaultdict[int, list[Motion]] = defaultdict(list)
+    bent_by_q: list[tuple[int, Motion]] = []
+    bent_by_v: list[tuple[int, Motion]] = []
     velocity_above, acceleration_above = Motion.zero(), Motion.zero()
     for index in reversed(columns):
         step, below = steps[index], relative[index]
@@ -73,17 +71,13 @@ def frame_acceleration_derivatives(
         if index in bends:
             k, (bend, jerk) = model.bodies[index].index_v, bends[index]
             by_rate = (velocity_above.cross(bend) + bend.cross(below)).scaled(v[k])
-            more_by_q[k].append(by_rate + bend.scaled(a[k]) + jerk.scaled(v[k] * v[k]))
-            more_by_v[k].append(bend.scaled(2.0 * v[k]))
+            by_place = by_rate + bend.scaled(a[k]) + jerk.scaled(v[k] * v[k])
+            bent_by_q.append((k, express(by_place, world, reference)))
+            bent_by_v.append((k, express(bend.scaled(2.0 * v[k]), world, reference)))
         acceleration_above = acceleration_above + pushes[index] + velocity_above.cross(step)
         velocity_above = velocity_above + step
     da_dq, da_dv, da_da = (_expressed(model, by, world, reference) for by in (by_q, by_v, columns))
-    for matrix, more in ((da_dq, more_by_q), (da_dv, more_by_v)):
-        for k, motions in more.items():
-            own = express(sum(motions, Motion.zero()), world, reference).scalars()
-            for row, x in zip(matrix, own, strict=True):
-                row[k] = row[k] + x
-    return da_dq, da_dv, da_da
+    return plus_columns(da_dq, bent_by_q), plus_columns(da_dv, bent_by_v), da_da
 
 
 def turning(s: Motion, motion: Motion, reference: str) -> Motion:

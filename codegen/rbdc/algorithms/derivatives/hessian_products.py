@@ -93,10 +93,10 @@ def _forward(
 ) -> Vectors:
     (q, v, a), (w, dq, dv, dtau) = point, weights_and_direction
     rest = [0.0] * model.nv
-    moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext, trace)
+    moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext=fext, trace=trace)
     da = solve([x - y for x, y in zip(dtau, moved, strict=True)])
     solved = solve(list(w))
-    turned = solve(rnea_tangent(model.of_inertia(), q, rest, solved, dq, rest, rest, None, trace))
+    turned = solve(rnea_tangent(model.of_inertia(), q, rest, solved, dq, rest, rest, trace=trace))
     moving = tangents(q, configuration_rate(model, q, dq))
     weights = tangents(solved, [-x for x in turned])
     by_q, by_v, _ = rnea_adjoint(

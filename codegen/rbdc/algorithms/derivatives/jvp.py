@@ -30,13 +30,14 @@ def rnea_tangent(
     q: Scalars,
     v: Scalars,
     a: Scalars,
-    dq: Scalars,
-    dv: Scalars,
-    da: Scalars,
+    *directions: Scalars,
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """dtau_dq dq + dtau_dv dv + dtau_da da (nv). Test: the same product of `rnea_derivatives`."""
+    """dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. Test: the same product of
+    `rnea_derivatives`.
+    """
+    dq, dv, da = directions
     moving = tangents(q, configuration_rate(model, q, dq))
     torque = newton_euler(
         model, moving, tangents(v, dv), tangents(a, da), without_rates(fext), values_and_rates(trace)
@@ -64,18 +65,17 @@ def aba_tangent_by_factors(
     q: Scalars,
     v: Scalars,
     tau: Scalars,
-    dq: Scalars,
-    dv: Scalars,
-    dtau: Scalars,
+    *directions: Scalars,
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L. Test: the same product of
-    `aba_derivatives`.
+    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L, in the directions dq, dv and dtau. Test:
+    the same product of `aba_derivatives`.
     """
+    dq, dv, dtau = directions
     solve = Factorisation(crba(model, q, trace)).solve
     a = accelerations(model, q, v, tau, fext, trace, solve)
-    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext, trace)
+    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext=fext, trace=trace)
     return solve([x - y for x, y in zip(dtau, moved, strict=True)])
 
 
@@ -84,13 +84,12 @@ def aba_tangent_by_articulated_bodies(
     q: Scalars,
     v: Scalars,
     tau: Scalars,
-    dq: Scalars,
-    dv: Scalars,
-    dtau: Scalars,
+    *directions: Scalars,
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
     """The products with the articulated-body algorithm, whose inertias serve for both."""
+    dq, dv, dtau = directions
     a = by_articulated_bodies(model, q, v, tau, fext, trace)
-    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext, trace)
+    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext=fext, trace=trace)
     return inverse_inertia_product(model, q, [x - y for x, y in zip(dtau, moved, strict=True)], trace)

@@ -62,8 +62,7 @@ def resistance(model: Model, q: Scalars, v: Scalars) -> list[Vector]:
         if not is_zero(stiffness):
             terms[k].append(stiffness * q[position_of(model, k)] + preload[k])
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
-        for term in () if is_zero(rate) else friction:
-            terms[k].append(term.force * rate * (1.0 / sqrt(term.square(rate))))
+        terms[k] += [] if is_zero(rate) else [term.at(rate) for term in friction]
     for body in model.bodies:
         if isinstance(body.coupling, CouplingAt) and not is_zero(body.armature):
             bent = body.armature * body.coupling.multiplier * body.coupling.curvature
@@ -76,9 +75,7 @@ def resistance_by_v(model: Model, v: Scalars) -> Vector:
     slopes = list(model.damping)
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
         for term in friction:
-            square = term.square(rate)
-            own = term.force * term.width * term.width
-            slopes[k] = slopes[k] + own * (1.0 / (square * sqrt(square)))
+            slopes[k] = slopes[k] + term.rate(rate)
     return slopes
 
 

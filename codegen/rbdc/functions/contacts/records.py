@@ -129,8 +129,6 @@ def _constrained(model: Model) -> list[Function]:
         requires=HELD,
         chain=ChainRule("constrained_dynamics", ("q", "v", "tau")),
     )
-    to_solve = derivatives.constrained_derivatives_to_solve
-    with_values = derivatives.constrained_to_solve_with_values
     return [
         contact_function(
             "constrained_dynamics",
@@ -143,17 +141,19 @@ def _constrained(model: Model) -> list[Function]:
             if model.redundant
             else Differential("constrained_dynamics_derivatives", **FORCES_AS_TORQUES),
         ),
-        _in_columns(model, matrices, to_solve, with_values),
+        _in_columns(model, matrices, derivatives.constrained_to_solve_with_values),
     ]
 
 
-def _in_columns(model: Model, function: Function, to_solve: Algorithm, with_values: Algorithm) -> Function:
-    """The function with its solves side by side, where there is one step of them."""
+def _in_columns(model: Model, function: Function, with_values: Algorithm) -> Function:
+    """The function with its solves side by side, where there is one step of them. with_values: the algorithm
+    of `Function.with_values`, two vectors after all that `Function.to_solve` has.
+    """
     if model.redundant:
         return function
     return replace(
         function,
-        to_solve=JointSpace(to_solve),
+        to_solve=JointSpace(lambda *given, **named: with_values(*given, **named)[:-2]),
         with_values=JointSpace(with_values),
         policy=Policy(dense_right_sides=True),
     )
@@ -206,7 +206,6 @@ def _impacts(model: Model) -> list[Function]:
         requires=HELD,
         chain=ChainRule("impulse_dynamics", ("q", "v")),
     )
-    to_solve, with_values = derivatives.impulse_derivatives_to_solve, derivatives.impulse_to_solve_with_values
     return [
         contact_function(
             "impulse_dynamics",
@@ -216,7 +215,7 @@ def _impacts(model: Model) -> list[Function]:
             row_output(model, "impulses", "impulses on body 1 (N s, N m s)"),
             requires=HELD,
         ),
-        _in_columns(model, matrices, to_solve, with_values),
+        _in_columns(model, matrices, derivatives.impulse_to_solve_with_values),
     ]
 
 

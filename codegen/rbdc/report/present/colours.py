@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from rbdc.functions.catalogue import known
+from rbdc.functions.references import references_of
 from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, PINOCCHIOS, peer_of
 
 FAMILY_COLOURS = {
@@ -107,7 +108,7 @@ def _algorithms() -> dict[str, str]:
     """
     beside: dict[str, set[str]] = {}
     for function in known().values():
-        own = {*function.methods, *function.papers, function.comparison.through_passes}
+        own = {*function.methods, *references_of(function), function.comparison.through_passes}
         names = {f"{UNROLLED}{name}" for name in own if name} - {*_METHODS}
         for name in names:
             beside.setdefault(name, set()).update(names - {name})

@@ -44,11 +44,11 @@ def _stepped(model: Model, x: Scalars, beside: Scalars, *, configuration: bool) 
     return stepped(model, x, unit_rows(model.nv, [*x, *beside]), configuration=configuration)
 
 
-def rates(values: Scalars) -> Vector:
+def _rates(values: Scalars) -> Vector:
     return [rate_of(x) for x in values]
 
 
-def matrix_of(model: Model, rows: Scalars) -> Matrix:
+def _matrix_of(model: Model, rows: Scalars) -> Matrix:
     return [apart(row, model.nv) for row in rows]
 
 
@@ -60,7 +60,7 @@ def _by(
         (_stepped(model, q, v, configuration=True), list(v)),
         (list(q), _stepped(model, v, q, configuration=False)),
     ]
-    return [(rates(one), rates(two)) for one, two in (values(*x) for x in given)]
+    return [(_rates(one), _rates(two)) for one, two in (values(*x) for x in given)]
 
 
 def _residual_by_q_of_errors(model: Model, q: Scalars, options: ContactOptions, rows: Vector) -> Vector:
@@ -125,7 +125,7 @@ def constrained_dynamics_derivatives(
     sides = [[-x for x in by_q[0]], [-x for x in by_v[0]], list(units)]
     residuals = [by_q[1], by_v[1], [0.0] * len(forces)]
     found = systems(model, q, options, sides, residuals)
-    return (*(matrix_of(model, x) for x, _ in found), *(matrix_of(model, f) for _, f in found))
+    return (*(_matrix_of(model, x) for x, _ in found), *(_matrix_of(model, f) for _, f in found))
 
 
 def impulse_dynamics_derivatives(
@@ -144,10 +144,12 @@ def impulse_dynamics_derivatives(
     sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
     moved = _stepped(model, q, v, configuration=True)
     torque = rnea(still, moved, [0.0] * model.nv, change, external(model, moved, impulses, None))
-    by_q = rates(contact_velocity(model, moved, sliding))
+    by_q = _rates(contact_velocity(model, moved, sliding))
     factor, units = 1.0 + restitution[0], unit_rows(model.nv, [*q, *v])
-    by_v = [factor * x for x in rates(contact_velocity(model, q, _stepped(model, v, q, configuration=False)))]
-    sides = [[-x for x in rates(torque)], [0.0] * model.nv]
+    by_v = [
+        factor * x for x in _rates(contact_velocity(model, q, _stepped(model, v, q, configuration=False)))
+    ]
+    sides = [[-x for x in _rates(torque)], [0.0] * model.nv]
     (dq, fq), (dv, fv) = systems(model, q, options, sides, [by_q, by_v])
     kept = [x + unit for x, unit in zip(dv, units, strict=True)]
-    return (*(matrix_of(model, x) for x in (dq, kept, fq, fv)),)  # type: ignore[return-value]
+    return (*(_matrix_of(model, x) for x in (dq, kept, fq, fv)),)  # type: ignore[return-value]
