@@ -5,6 +5,7 @@ off the records. ``python -m rbdc.analysis.differentiability`` prints the table 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rbdc.functions.catalogue import ANY, functions_of
@@ -39,7 +40,7 @@ def differentiable() -> list[Derivatives]:
     return found
 
 
-def _second(catalogue: dict[str, Function], d: Differential) -> str:
+def _second(catalogue: Mapping[str, Function], d: Differential) -> str:
     if d.second:
         return d.second
     for name in (d.first, d.weighted):

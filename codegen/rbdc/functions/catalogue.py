@@ -9,6 +9,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from types import MappingProxyType
 
 from rbdc.errors import OptionError
 from rbdc.functions.contacts.records import contacts
@@ -34,9 +36,14 @@ ANY = Model("any", (), (), 0, 0)
 """A model without joints."""
 
 
-def functions_of(model: Model) -> dict[str, Function]:
+def functions_of(model: Model) -> Mapping[str, Function]:
     """Every function that can be built for the model, by its name, in the order of the documentation."""
-    functions = [function for family in FAMILIES for function in family(model)]
+    return _functions_of(model, tuple(FAMILIES))
+
+
+@lru_cache(maxsize=4)
+def _functions_of(model: Model, families: Sequence[Family]) -> Mapping[str, Function]:
+    functions = [function for family in families for function in family(model)]
     if model.world_forces:
         functions = [_in_world(function) for function in functions]
     if model.parameters:
@@ -45,7 +52,8 @@ def functions_of(model: Model) -> dict[str, Function]:
         functions = [_of_width(model, function) for function in functions]
     found = _chained(model, {function.name: function for function in functions})
     derived = [(f, f.differential.first) for f in found.values() if f.differential and f.differential.derived]
-    return found | {name: _derivatives_of(model, function, name) for function, name in derived}
+    more = {name: _derivatives_of(model, function, name) for function, name in derived}
+    return MappingProxyType(found | more)
 
 
 def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Function]:
@@ -159,7 +167,7 @@ def _output(model: Model, y: Parameter, by: Parameter) -> Parameter:
     return Parameter(name, (*y.shape, size), f"derivative by {by.name}; last index: direction", y.kind)
 
 
-def known() -> dict[str, Function]:
+def known() -> Mapping[str, Function]:
     """Every function by its name, for questions that no model answers: the shapes are those of a model
     without joints.
     """

@@ -81,7 +81,7 @@ def _step(
         declaration,
         {name: on_model(algorithm)},
         preset="control" if known else ALONE,
-        references={paper: f"manifold:{place}" if known else f"manifold_derivatives:{place}"},
+        references={paper: f"manifold:{place}" if known else f".derivatives.manifold_derivatives:{place}"},
         comparison=Comparison(peers={"pinocchio": (place,)} if known else {}, checks_only=True),
         differential=differential,
     )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.frames import shared_motions
+from rbdc.algorithms.reference.sharing import shared_steps
 from rbdc.emit.batch.batch import CACHED
 from rbdc.errors import LoadError, VerificationError
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
@@ -46,7 +46,7 @@ def verify_package(
     """
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
     try:
-        with helper(Callee(folder)) as ask, shared_motions():
+        with helper(Callee(folder)) as ask, shared_steps():
             compiled = Compiled(ask)
             errors = {
                 checked.declaration.name: compiled.verified(references, checked)

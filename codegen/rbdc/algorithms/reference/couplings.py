@@ -15,6 +15,7 @@ from typing import Any
 
 from rbdc.algorithms.reference.contacts.dynamics import Vector, contact_error, contact_jacobian, eliminated
 from rbdc.algorithms.reference.manifold import integrate
+from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
@@ -61,7 +62,7 @@ def bound(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def evaluated(model: Model, q: Scalars, *given: Any, **named: Any) -> Any:
-        return method(at_configuration(model, q) if model.curved else model, q, *given, **named)
+        return method(once(at_configuration, model, q) if model.curved else model, q, *given, **named)
 
     return evaluated
 

@@ -9,12 +9,11 @@ angular] (m/s, rad/s).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement, product
+from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.joint_coordinates import (
     bent_columns,
     joint_accelerations,
@@ -60,32 +59,6 @@ class TreeMotions:
     accelerations: list[Motion]
 
 
-_Given = tuple[Model, Scalars, Scalars | None, Scalars | None]
-_SHARED: ContextVar[list[tuple[_Given, TreeMotions]] | None] = ContextVar("motions", default=None)
-
-
-@contextmanager
-def shared_motions() -> Iterator[None]:
-    """Within, the motions of the bodies are found once for many frames and references: for a model and inputs
-    that are the same objects as the last time, and not changed in between.
-    """
-    token = _SHARED.set([])
-    try:
-        yield
-    finally:
-        _SHARED.reset(token)
-
-
-def _motions(*given: *_Given) -> TreeMotions:
-    last = _SHARED.get()
-    if last and all(x is y for x, y in zip(last[0][0], given, strict=True)):
-        return last[0][1]
-    found = tree_motions(*given)
-    if last is not None:
-        last[:] = [(given, found)]
-    return found
-
-
 def tree_motions(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
     """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over all bodies."""
     world = world_placements(model, q)
@@ -110,7 +83,7 @@ def tree_motions(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None)
 
 def carriers(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int) -> Carriers:
     """The bodies that carry a frame; at rest where v or a is None."""
-    found, last = _motions(model, q, v, a), model.frames[frame]
+    found, last = once(tree_motions, model, q, v, a), model.frames[frame]
     bodies = model.support(last.body)
     own = last.placement if last.body == WORLD else found.world[last.body].compose(last.placement)
     return Carriers(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rbdc.algorithms.reference.rows import apart, unit_rows
+from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.linear import flat
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Scalars
@@ -30,24 +31,20 @@ def differentiated(
     for each direction. kind: the numbers, others than usual for derivatives that are differentiated
     themselves. Test: closed forms and differences.
     """
-    beside, found = [x for y in given if isinstance(y, list) for x in y], []
+    vectors, found = [y for y in given if isinstance(y, list)], []
     for k, configuration in enumerate(configurations):
-
-        def moved(units: Scalars, k: int = k, configuration: bool = configuration) -> Any:
-            x = stepped(model, given[k], units, configuration=configuration, kind=kind)
-            return method(model, *given[:k], x, *given[k + 1 :], **named)
-
-        found.append(_by(moved, model.nv if configuration else len(given[k]), beside, kind))
+        steps = once(_steps, model, k, configuration, kind, *vectors)
+        made = [method(model, *given[:k], x, *given[k + 1 :], **named) for x in steps]
+        found.append(_by(made, model.nv if configuration else len(vectors[k]), kind))
     if forces:
         others = {name: x for name, x in named.items() if name != forces}
         entries = [x for force in named[forces] for x in force.scalars()]
-
-        def pushed(units: Scalars) -> Any:
+        made = []
+        for units in _directions(len(entries), [entries, *vectors], kind):
             x = tangents(entries, units, kind)
             wrenches = [Force.of(x[k : k + 6]) for k in range(0, len(x), 6)]
-            return method(model, *given, **{forces: wrenches}, **others)
-
-        found.append(_by(pushed, len(entries), [*beside, *entries], kind))
+            made.append(method(model, *given, **{forces: wrenches}, **others))
+        found.append(_by(made, len(entries), kind))
     return tuple(one[y] for y in range(len(found[0])) for one in found)
 
 
@@ -84,15 +81,27 @@ def stepped(
     return [*tangents(x, rates, kind)]
 
 
-def _by(
-    values: Callable[[Scalars], Any], count: int, beside: Scalars, kind: type[Tangent]
+def _steps(
+    model: Model, k: int, configuration: bool, kind: type[Tangent], *given: Scalars
 ) -> list[list[Scalar]]:
-    """The rates of each output along each direction, entry by entry; the outermost ones side by side."""
+    """The input of number k stepped along each of its directions; the outermost ones side by side, as one."""
+    directions = _directions(model.nv if configuration else len(given[k]), given, kind)
+    return [stepped(model, given[k], units, configuration=configuration, kind=kind) for units in directions]
+
+
+def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> list[Scalars]:
+    """The unit vectors of so many entries, or as one vector of rows, which go with all that is beside."""
     if kind is Tangent:
-        outputs = _rates(values(unit_rows(count, beside)), kind)
-        return [[x for row in output for x in apart(row, count)] for output in outputs]
-    one_by_one = [_rates(values([float(j == k) for k in range(count)]), kind) for j in range(count)]
-    return [[x for row in zip(*own, strict=True) for x in row] for own in zip(*one_by_one, strict=True)]
+        return [unit_rows(count, [x for y in beside for x in y])]
+    return [[float(j == k) for k in range(count)] for j in range(count)]
+
+
+def _by(made: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Scalar]]:
+    """The rates of each output along each direction, entry by entry, of what the steps made."""
+    rates = [_rates(outputs, kind) for outputs in made]
+    if kind is Tangent:
+        return [[x for row in output for x in apart(row, count)] for output in rates[0]]
+    return [[x for row in zip(*own, strict=True) for x in row] for own in zip(*rates, strict=True)]
 
 
 def _rates(outputs: Any, kind: type[Tangent]) -> list[list[Scalar]]:

@@ -1,0 +1,44 @@
+"""Steps that calls of references have in common: at many frames the motion of the tree, and of the tree along
+all directions of an input.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeAlias, TypeVar
+
+Result = TypeVar("Result")
+
+_Steps: TypeAlias = deque[tuple[tuple[Any, ...], Any]]
+_SHARED: ContextVar[_Steps | None] = ContextVar("shared steps", default=None)
+
+MOST = 12
+"""Results that are kept: of derivatives by three inputs the inputs, models at curves and motions."""
+
+
+@contextmanager
+def shared_steps() -> Iterator[None]:
+    """Within, `once` remembers the last results."""
+    token = _SHARED.set(deque(maxlen=MOST))
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+
+
+def once(step: Callable[..., Result], *given: Any) -> Result:
+    """step(*given), remembered where steps are shared: for arguments that are the same objects, which nobody
+    changes in between.
+    """
+    steps, key = _SHARED.get(), (step, *given)
+    for other, result in steps or ():
+        if len(other) == len(key) and all(x is y for x, y in zip(other, key, strict=True)):
+            found: Result = result
+            return found
+    found = step(*given)
+    if steps is not None:
+        steps.append((key, found))
+    return found
