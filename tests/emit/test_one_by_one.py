@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.scalar_types import FLOAT
+from rbdc.functions.scalar_types import DOUBLE, FLOAT
 from rbdc.model import Model
 from rbdc.planning.batches import goes_one_by_one
 from rbdc.planning.candidates import over
@@ -55,6 +57,9 @@ def test_samples_go_as_measured(robot: str, name: str, one_by_one: bool) -> None
     model = Model.from_urdf(resolve(robot), root_joint=root)
     planned = planned_function(Subject(model, functions_of(model)[name]), batch=True)
     assert planned.batch.samples and planned.batch.one_by_one is one_by_one
+    helpers = over(planned.function, pickle.loads(pickle.dumps(DOUBLE)))
+    plan = chosen_plan(Subject(model, helpers))
+    assert goes_one_by_one(helpers, plan, planned.batch) is one_by_one, "in processes of a build"
     single = over(planned.function, FLOAT)
     assert not goes_one_by_one(single, chosen_plan(Subject(model, single)), planned.batch), "not measured"
 

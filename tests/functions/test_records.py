@@ -134,7 +134,7 @@ def test_a_record_is_whole(name: str) -> None:
     }
     assert {p.kind for p in function.declaration.inputs} <= inputs
     assert all(p.kind is Kind.WRENCHES for p in function.declaration.optional)
-    assert {p.kind for p in function.declaration.outputs} <= {Kind.JOINT_ROWS, Kind.SPACE_ROWS}
+    assert {p.kind for p in function.declaration.outputs} <= {Kind.JOINT_ROWS, Kind.INVERSE, Kind.SPACE_ROWS}
 
 
 def test_every_rolled_form_is_of_a_record() -> None:

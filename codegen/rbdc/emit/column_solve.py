@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
 
@@ -38,38 +38,37 @@ paths there. On HyQ the loop takes 0.27 ns a product, what is written out 0.49.
 
 @dataclass(frozen=True)
 class System:
-    """The system of a function whose matrices over the joints are solutions. inverse: whether the last of
-    them is by unit forces, a block of A^-1. columns: of each of them, one for each direction of the joints;
-    contacts: rows of contacts, of which there is a matrix for each of these; beside: its vectors, which are
-    no solutions.
+    """The system of a function whose matrices over the joints are solutions. sides: those for right-hand
+    sides that are computed; inverse: that for unit forces, a block of A^-1, if there is one; of_contacts:
+    their rows of contacts, in this order, if A has such; beside: vectors, which are no solutions.
     """
 
-    solutions: tuple[Parameter, ...]
+    sides: tuple[Parameter, ...]
+    inverse: Parameter | None
     of_contacts: tuple[Parameter, ...]
     beside: tuple[Parameter, ...]
-    inverse: bool
 
     @staticmethod
     def of(declaration: FunctionDeclaration) -> System:
         """The system of a function by its outputs."""
         matrices = [p for p in declaration.outputs if len(p.shape) == 2]
-        solutions = tuple(p for p in matrices if not p.in_space)
+        inverses = [p for p in matrices if p.kind is Kind.INVERSE]
         return System(
-            solutions,
+            tuple(p for p in matrices if p.kind is Kind.JOINT_ROWS),
+            inverses[0] if inverses else None,
             tuple(p for p in matrices if p.in_space),
             tuple(p for p in declaration.outputs if len(p.shape) < 2),
-            not solutions[-1].name.endswith("_dv"),  # by q and v alone: of impacts
         )
 
     @property
-    def sides(self) -> tuple[Parameter, ...]:
-        """The solutions for right-hand sides that are computed."""
-        return self.solutions[:-1] if self.inverse else self.solutions
+    def solutions(self) -> tuple[Parameter, ...]:
+        """All of them, the inverse last."""
+        return self.sides if self.inverse is None else (*self.sides, self.inverse)
 
     @property
-    def columns(self) -> int:
-        """Columns of an output, and rows of M."""
-        return self.solutions[-1].shape[1]
+    def joints(self) -> int:
+        """Rows of M."""
+        return self.solutions[-1].shape[0]
 
     @property
     def contacts(self) -> int:
@@ -79,7 +78,11 @@ class System:
     @property
     def size(self) -> int:
         """Rows of A."""
-        return self.contacts + self.columns
+        return self.contacts + self.joints
+
+    def first(self, solution: int) -> int:
+        """The first column of a solution among those of all."""
+        return sum(p.shape[1] for p in self.solutions[:solution])
 
 
 @dataclass
@@ -91,7 +94,6 @@ class ColumnPlan:
     """
 
     system: System
-    sides: int
     scalar: ScalarType
     stored: list[tuple[int, int, int]] = field(default_factory=list)
     known: list[tuple[int, int, int]] = field(default_factory=list)
@@ -104,11 +106,6 @@ class ColumnPlan:
         return self.system.size
 
     @property
-    def columns(self) -> int:
-        """Columns of a right-hand side."""
-        return self.system.columns
-
-    @property
     def lanes(self) -> int:
         """Columns in a block."""
         return self.scalar.single_lanes
@@ -116,23 +113,24 @@ class ColumnPlan:
     @property
     def blocks(self) -> int:
         """Blocks of columns in a row."""
-        blocks, strip = -(-len(self.system.solutions) * self.columns // self.lanes), self.strip or 1
+        columns, strip = self.system.first(len(self.system.solutions)), self.strip or 1
+        blocks = -(-columns // self.lanes)
         return -(-blocks // strip) * strip
 
     def block(self, side: int, column: int) -> int:
         """The block of a row in which a column is."""
-        return (side * self.columns + column) // self.lanes
+        return (self.system.first(side) + column) // self.lanes
 
     def mirrored(self, row: int) -> range:
         """The blocks of a row that the symmetry of A^-1 gives: left of its diagonal."""
-        if not self.system.inverse:
+        if self.system.inverse is None:
             return range(0)
-        own = self.sides * self.columns
+        own = self.system.first(len(self.system.sides))
         return range(-(-own // self.lanes), (own + max(row - self.system.contacts, 0)) // self.lanes)
 
     def place(self, side: int, row: int, column: int) -> int:
         """Place of a right-hand side's entry among all columns."""
-        return row * self.blocks * self.lanes + side * self.columns + column
+        return row * self.blocks * self.lanes + self.system.first(side) + column
 
 
 @dataclass(frozen=True)
@@ -192,8 +190,8 @@ def solve(plan: ColumnPlan) -> list[SolveRow]:
     }
     before = {k: [(numbers[k, i], i) for i in range(k) if (k, i) in numbers] for k in range(size)}
     filled: dict[int, set[int]] = {k: set() for k in range(size)}
-    for k in range(plan.columns if plan.system.inverse else 0):  # the identity
-        filled[plan.system.contacts + k].add(plan.block(plan.sides, k))
+    for k in range(plan.system.joints if plan.system.inverse else 0):  # the identity
+        filled[plan.system.contacts + k].add(plan.block(len(plan.system.sides), k))
     for side, row, column in plan.stored:
         filled[row].add(plan.block(side, column))
     upward = [k for k in reversed(range(size)) if below[k]]

@@ -31,7 +31,7 @@ class JaxTarget(Backend):
             robot=package.robot,
             version=package.version,
             scalar=package.scalar,
-            xla_type=_XLA_TYPES[package.scalar is DOUBLE],
+            xla_type=_XLA_TYPES[package.scalar == DOUBLE],
             functions=[_handler(package.robot, d) for d in declarations if not d.pair],
         )
         return {f"{package.robot}_jax.c": text}

@@ -68,6 +68,10 @@ class Kind(Enum):
     """A coefficient of restitution."""
     JOINT_ROWS = "rows of joints"
     """An output with a row for each joint's direction."""
+    INVERSE = "an inverse"
+    """M^-1: an output with a row and a column for each joint's direction, accelerations by unit forces; under
+    contacts a block of an inverse.
+    """
     SPACE_ROWS = "rows of space"
     """An output whose rows are directions in space, or a single number."""
     OTHER = "other"
@@ -101,6 +105,11 @@ class Parameter:
         kinds = {Kind.SWITCHES: "switches", Kind.PLACEMENTS: "placements"}
         kinds |= {Kind.NOT_NEGATIVE: "not negative", Kind.POSITIVE: "positive"}
         return kinds.get(self.kind, self.configuration)
+
+    @property
+    def over_joints(self) -> bool:
+        """Whether it is an output with a row for each joint's direction."""
+        return self.kind in (Kind.JOINT_ROWS, Kind.INVERSE)
 
     @property
     def in_space(self) -> bool:

@@ -59,6 +59,8 @@ def _matrices(model: Model) -> list[Function]:
         shape = (model.nv, model.nv)
         return tuple(Parameter(f"{of}_d{x}", shape, meaning.format(x), Kind.JOINT_ROWS) for x in inputs)
 
+    *accelerations, by_torques = by("ddq", q.name, v.name, tau.name)
+
     return [
         Function(
             FunctionDeclaration(
@@ -94,7 +96,7 @@ def _matrices(model: Model) -> list[Function]:
                 "aba_derivatives",
                 "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
                 (q, v, tau, fext),
-                by("ddq", q.name, v.name, tau.name),
+                (*accelerations, replace(by_torques, kind=Kind.INVERSE)),
             ),
             by_shape(
                 model,

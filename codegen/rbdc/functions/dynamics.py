@@ -22,7 +22,7 @@ from rbdc.algorithms.dynamics.regressor import (
     regressor_by_forces,
     regressor_of_chosen_frames,
 )
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Evaluate, JointSpace, OwnFrames, on_joint_space, on_model
 from rbdc.functions.inputs import (
     acceleration,
@@ -167,7 +167,7 @@ def _inertia(model: Model) -> list[Function]:
                 "minverse",
                 "Inverse of the joint-space inertia, both triangles.",
                 (q,),
-                over_joints("Minv", shape, "inverse of M"),
+                (Parameter("Minv", shape, "inverse of M", Kind.INVERSE),),
             ),
             by_shape(
                 model,

@@ -72,7 +72,7 @@ def goes_one_by_one(function: Function, plan: Plan, batch: BatchPlan) -> bool:
     limbs run in lanes in a single call those of functions whose policy says so, by that at `FOUR_LIMBS`.
     """
     declaration = function.declaration
-    if not batch.samples or not plan.kernels or declaration.scalar is not DOUBLE:
+    if not batch.samples or not plan.kernels or declaration.scalar != DOUBLE:
         return False
     single = plan.kernels[0]
     if function.policy.one_by_one_in_limbs:

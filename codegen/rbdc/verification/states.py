@@ -77,7 +77,7 @@ def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
     """The numbers of the states of a function."""
-    entries = sum(p.size for p in declaration.outputs if p.kind is Kind.JOINT_ROWS)
+    entries = sum(p.size for p in declaration.outputs if p.over_joints)
     lanes = declaration.scalar.lanes
     if declaration.lanes or entries <= MANY:
         return list(range(_states(declaration)))

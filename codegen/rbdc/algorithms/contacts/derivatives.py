@@ -270,15 +270,48 @@ def contact_forward_dynamics_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """ddq_dq, ddq_dv, ddq_dtau = M^-1 (nv, nv), ddq_dforces = M^-1 J^T (nv, nc)."""
+    factors, _, *sides = _forward_sides(model, q, v, tau, forces, fext, trace)
+    by_q, by_v, by_forces = (
+        _plus(transposed([factors.solve(column) for column in transposed(side)]), known)
+        for side, known in sides
+    )
+    return by_q, by_v, factors.inverse(), by_forces
+
+
+def _forward_sides(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    trace: Trace,
+) -> tuple[Factorisation, Vector, tuple[Matrix, Matrix], tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
+    """Factors of M, ddq, and by q, v and forces right-hand sides B and known parts K: M (ddq_dx - K) = B."""
     factors = Factorisation(crba(model, q, trace))
     external = with_contact_forces(model, q, forces, fext)
     a = accelerations(model, q, v, tau, external, trace, factors.solve)
     tree = tree_motion(model, q)
     contacts = contact_motions(tree, local=True)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, a, external, trace)
+    roots = not root_columns_are_known(model)
+    by_q, by_v, _ = rnea_derivatives(model, q, v, a, external, trace, root_columns=roots)
     by_q = _plus(by_q, following(tree, contacts, forces))
-    moved = [
-        transposed([[-x for x in factors.solve(column)] for column in transposed(by)]) for by in (by_q, by_v)
-    ]
-    pushed = transposed([factors.solve(row) for row in stacked(contacts)])
-    return moved[0], moved[1], factors.inverse(), pushed
+    side_q, side_v = ([[-x for x in row] for row in by] for by in (by_q, by_v))
+    known_q, known_v = known_root_columns(model, q, v)
+    pushed = transposed(stacked(contacts))
+    nothing = zeros(model.nv, len(forces))
+    return factors, a, (side_q, known_q), (side_v, known_v), (pushed, nothing)
+
+
+def contact_forward_to_solve_with_values(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Any, ...]:
+    """B_q, B_v, B_forces, K_q, K_v, K_forces, L, D^-1 with L^T D L (ddq_dx - K_x) = B_x; then ddq (nv)."""
+    factors, a, *sides = _forward_sides(model, q, v, tau, forces, fext, trace)
+    return *(side for side, _ in sides), *(known for _, known in sides), *as_matrices(factors, trace), a

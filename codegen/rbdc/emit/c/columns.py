@@ -29,8 +29,12 @@ PART = 600
 def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
     """The outputs that the kernel computes for the system of a function."""
     system = System.of(declaration)
-    names, size, sides = [p.name for p in system.sides], system.size, (system.size, system.columns)
-    outputs = [Parameter(f"{what}_{name}", sides, "") for what in ("side", "known") for name in names]
+    size = system.size
+    outputs = [
+        Parameter(f"{what}_{p.name}", (size, p.shape[1]), "")
+        for what in ("side", "known")
+        for p in system.sides
+    ]
     outputs += [Parameter(name, (size, size), "") for name in ("factor", "pivots")]
     return replace(declaration, outputs=(*outputs, *system.beside))
 
@@ -38,9 +42,9 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
     """The plan that serves all kernels."""
     system = System.of(declaration)
-    sides = len(system.sides)
+    sides, widths = len(system.sides), [p.shape[1] for p in system.sides]
 
-    def nonzero(which: int, columns: int = system.columns) -> list[tuple[int, int]]:
+    def nonzero(which: int, columns: int) -> list[tuple[int, int]]:
         entries = {
             k for p in programs for k, value in enumerate(p.results[which]) if p.values[value].constant != 0.0
         }
@@ -48,10 +52,9 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
 
     plan = ColumnPlan(
         system,
-        sides,
         declaration.scalar,
-        [(m, *entry) for m in range(sides) for entry in nonzero(m)],
-        [(m, *entry) for m in range(sides) for entry in nonzero(sides + m)],
+        [(m, *entry) for m in range(sides) for entry in nonzero(m, widths[m])],
+        [(m, *entry) for m in range(sides) for entry in nonzero(sides + m, widths[m])],
         nonzero(2 * sides, system.size),
     )
     return in_strips(plan)
@@ -59,21 +62,22 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
 
 def kernel(program: Program, plan: ColumnPlan) -> Program:
     """The program with its outputs where the plan has them."""
+    sides = plan.system.sides
 
     def entries(first: int, of: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
-        return tuple(program.results[first + m][row * plan.columns + column] for m, row, column in of)
+        return tuple(program.results[first + m][row * sides[m].shape[1] + column] for m, row, column in of)
 
-    factor, pivots = program.results[2 * plan.sides], program.results[2 * plan.sides + 1]
+    factor, pivots = program.results[2 * len(sides)], program.results[2 * len(sides) + 1]
     indices = tuple(plan.place(*entry) for entry in plan.stored)
     outputs = {
         Array("columns", len(plan.stored), output_indices=indices): entries(0, plan.stored),
-        Array("known", len(plan.known)): entries(plan.sides, plan.known),
+        Array("known", len(plan.known)): entries(len(sides), plan.known),
         Array("factor", len(plan.factor)): tuple(
             factor[row * plan.size + column] for row, column in plan.factor
         ),
         Array("pivots", plan.size): tuple(pivots[k * plan.size + k] for k in range(plan.size)),
         **{
-            Array(p.name, p.size): program.results[2 * plan.sides + 2 + number]
+            Array(p.name, p.size): program.results[2 * len(sides) + 2 + number]
             for number, p in enumerate(plan.system.beside)
         },
     }
@@ -126,23 +130,23 @@ def column_source(
         call=views.call,
         outputs=_outputs(plan.system.solutions, plan, plan.system.contacts),
         of_contacts=_outputs(plan.system.of_contacts, plan, 0),
-        inverse=plan.system.solutions[-1].name if plan.system.inverse else "",
+        inverse="" if plan.system.inverse is None else plan.system.inverse.name,
         known=[_known(plan, *entry) for entry in plan.known],
         batch=batch_view(robot, declaration) if loop else None,
     )
     return source
 
 
-def _outputs(parameters: Sequence[Parameter], plan: ColumnPlan, row: int) -> list[tuple[str, int]]:
-    """The outputs whose first row is one of the system's: names, and where that begins among all columns."""
-    return [(p.name, plan.place(side, row, 0)) for side, p in enumerate(parameters)]
+def _outputs(parameters: Sequence[Parameter], plan: ColumnPlan, row: int) -> list[tuple[str, int, int]]:
+    """The outputs whose first row is one of the system's: names, columns, and where these begin among all."""
+    return [(p.name, p.shape[1], plan.place(side, row, 0)) for side, p in enumerate(parameters)]
 
 
 def _known(plan: ColumnPlan, side: int, row: int, column: int) -> tuple[str, int]:
     """The output that an entry of a solution is in, and the place there."""
     contacts = plan.system.contacts
     of = plan.system.solutions if row >= contacts else plan.system.of_contacts
-    return of[side].name, (row - contacts if row >= contacts else row) * plan.columns + column
+    return of[side].name, (row - contacts if row >= contacts else row) * of[side].shape[1] + column
 
 
 @dataclass(frozen=True)
@@ -168,7 +172,7 @@ def _sizes(plan: ColumnPlan) -> _Sizes:
     row = plan.blocks * plan.lanes
     return _Sizes(
         plan.size,
-        plan.columns,
+        plan.system.joints,
         plan.system.contacts,
         plan.blocks,
         row,
@@ -176,7 +180,7 @@ def _sizes(plan: ColumnPlan) -> _Sizes:
         factor=max(len(plan.factor), 1),
         known=max(len(plan.known), 1),
         diagonal=row + 1,
-        identity=plan.place(plan.sides, plan.system.contacts, 0),
+        identity=plan.place(len(plan.system.sides), plan.system.contacts, 0),
     )
 
 

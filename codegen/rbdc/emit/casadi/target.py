@@ -31,7 +31,7 @@ class CasadiTarget(Backend):
 
     def check(self, package: Package, declarations: Sequence[FunctionDeclaration]) -> None:
         """Refuse single precision, and joints whose configurations it cannot differentiate."""
-        if package.scalar is not DOUBLE:
+        if package.scalar != DOUBLE:
             raise UnsupportedError(
                 "--targets casadi: CasADi computes with doubles; build with --dtype float64"
             )

@@ -9,6 +9,7 @@ from rbdc.algorithms.contacts.world_aligned import TURNED, Algorithm
 from rbdc.functions.contacts.shared import (
     FORWARD,
     HELD,
+    accelerations_by,
     contact_forces,
     contact_function,
     contact_options,
@@ -124,7 +125,7 @@ def _constrained(model: Model) -> list[Function]:
         "constrained_dynamics_derivatives",
         "Derivatives of constrained dynamics by q (in the tangent space), v and tau.",
         inputs,
-        *derivatives_by(model, "ddq", model.nv, "q", "v", "tau"),
+        *accelerations_by(model),
         *derivatives_by(model, "forces", rows, "q", "v", "tau", kind=Kind.SPACE_ROWS),
         requires=HELD,
         chain=ChainRule("constrained_dynamics", ("q", "v", "tau")),
@@ -141,19 +142,23 @@ def _constrained(model: Model) -> list[Function]:
             if model.redundant
             else Differential("constrained_dynamics_derivatives", **FORCES_AS_TORQUES),
         ),
-        _in_columns(model, matrices, derivatives.constrained_to_solve_with_values),
+        _in_one_step(model, matrices, derivatives.constrained_to_solve_with_values),
     ]
 
 
-def _in_columns(model: Model, function: Function, with_values: Algorithm) -> Function:
-    """The function with its solves side by side, where there is one step of them. with_values: the algorithm
-    of `Function.with_values`, two vectors after all that `Function.to_solve` has.
+def _in_one_step(model: Model, function: Function, with_values: Algorithm) -> Function:
+    """The function with its solves side by side, unless redundant contacts take several steps of them."""
+    return function if model.redundant else _in_columns(function, with_values)
+
+
+def _in_columns(function: Function, with_values: Algorithm) -> Function:
+    """The function with its solves side by side. with_values: the algorithm of `Function.with_values`, which
+    has vectors after all that `Function.to_solve` has.
     """
-    if model.redundant:
-        return function
+    sides = sum(p.kind is Kind.JOINT_ROWS for p in function.declaration.outputs)
     return replace(
         function,
-        to_solve=JointSpace(lambda *given, **named: with_values(*given, **named)[:-2]),
+        to_solve=JointSpace(lambda *given, **named: with_values(*given, **named)[: 2 * sides + 2]),
         with_values=JointSpace(with_values),
         policy=Policy(dense_right_sides=True),
     )
@@ -215,7 +220,7 @@ def _impacts(model: Model) -> list[Function]:
             row_output(model, "impulses", "impulses on body 1 (N s, N m s)"),
             requires=HELD,
         ),
-        _in_columns(model, matrices, derivatives.impulse_to_solve_with_values),
+        _in_one_step(model, matrices, derivatives.impulse_to_solve_with_values),
     ]
 
 
@@ -253,14 +258,17 @@ def _under_forces(model: Model) -> list[Function]:
             requires=FORWARD,
             differential=Differential("contact_forward_dynamics_derivatives", **FORCES_AS_TORQUES),
         ),
-        contact_function(
-            "contact_forward_dynamics_derivatives",
-            "Derivatives of forward dynamics under contact forces by q, v, tau and forces.",
-            forward,
-            *derivatives_by(model, "ddq", model.nv, "q", "v", "tau"),
-            joint_output(model, "ddq_dforces", by_forces.format("ddq"), rows),
-            requires=FORWARD,
-            chain=ChainRule("contact_forward_dynamics", ("q", "v", "tau", "forces")),
+        _in_columns(
+            contact_function(
+                "contact_forward_dynamics_derivatives",
+                "Derivatives of forward dynamics under contact forces by q, v, tau and forces.",
+                forward,
+                *accelerations_by(model),
+                joint_output(model, "ddq_dforces", by_forces.format("ddq"), rows),
+                requires=FORWARD,
+                chain=ChainRule("contact_forward_dynamics", ("q", "v", "tau", "forces")),
+            ),
+            derivatives.contact_forward_to_solve_with_values,
         ),
     ]
 
