@@ -91,7 +91,7 @@ def held(case: str) -> tuple[Model, tuple[Any, ...]]:
     return tree, (*contacts, loop(tree, *closed))
 
 
-@pytest.fixture(params=slow_but(TREES, QUICK, ("fixed", "mimic", "planar")), scope="module")
+@pytest.fixture(params=slow_but(TREES, QUICK, ("mimic", "planar")), scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
     tree, contacts = held(request.param)
     model = read(tree, BuildOptions(contacts=contacts))

@@ -196,7 +196,7 @@ def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
 @pytest.mark.parametrize(
     ("fingers", "kinds", "root"),
     [
-        pytest.param(2, ("revolute", "prismatic"), "fixed", marks=pytest.mark.slow),
+        pytest.param(2, ("revolute", "prismatic"), "fixed", marks=pytest.mark.exhaustive),
         pytest.param(3, ("prismatic",), "free-flyer", marks=pytest.mark.exhaustive),
         pytest.param(4, ("revolute",), "fixed", marks=pytest.mark.exhaustive),
     ],

@@ -125,7 +125,7 @@ def rolled(root: str) -> ModuleType:
     )
 
 
-@pytest.fixture(params=slow_but(ROOTS, ["fixed"]))
+@pytest.fixture(params=slow_but(ROOTS, ["fixed"], ()))
 def root(request: pytest.FixtureRequest) -> str:
     """The root of the tree."""
     return str(request.param)

@@ -18,7 +18,7 @@ from rbdc import Model
 from rbdc.errors import LoadError, ToolchainError, VerificationError
 from rbdc.functions.catalogue import select
 from rbdc.resources import resolve
-from tests.support import Array
+from tests.support import Array, slow_but
 from tests.support_paths import path_tree
 from tests.support_trees import random_tree
 from tests.verification.support_compiled import Text
@@ -118,8 +118,7 @@ def survives(package: Package, mutant: Mutant, folder: Path) -> bool | None:
     return True if after is None or differs(package.results, after) else None
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", slow_but(ROBOTS, (), ("hyq", "every_joint_type")))
 def test_mutants_of_generated_code_are_refused(robot: str, tmp_path: Path) -> None:
     refused, survivors, number = 0, [], 0
     for number, package in enumerate(packages(robot, tmp_path)):
