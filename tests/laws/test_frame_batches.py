@@ -4,7 +4,7 @@ there is no frame for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -30,7 +30,7 @@ FUNCTIONS = {
     "frame_acceleration_derivatives": 3,
 }
 """With how many of q, v, a."""
-MODELS = {
+MODELS: dict[str, Callable[[], Model]] = {
     "hyq": lambda: Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
     "followers": lambda: mimic_tree("coupled"),
     "every_joint": lambda: random_tree(4),
