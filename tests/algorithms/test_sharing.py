@@ -1,0 +1,45 @@
+"""Steps that references have in common: remembered for the same objects, and made once for all frames."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+from rbdc.algorithms.reference import frames
+from rbdc.algorithms.reference.sharing import MOST, once, shared_steps
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import REFERENCES
+from rbdc.functions.references import reference_of
+from tests.support_trees import random_tree
+
+
+def made(*given: Any) -> list[Any]:
+    return list(given)
+
+
+def test_a_step_is_remembered_for_the_same_objects() -> None:
+    x, equal = [1.0], [1.0]
+    with shared_steps():
+        first = once(made, x, 2)
+        assert once(made, x, 2) is first
+        assert once(made, equal, 2) is not first and once(made, x) is not first
+        for k in range(MOST):
+            once(made, k)
+        assert once(made, x, 2) is not first, "the oldest are forgotten"
+    assert once(made, x, 2) is not once(made, x, 2), "elsewhere nothing is"
+
+
+@pytest.mark.parametrize(("name", "inputs"), [("frame_velocity", 1), ("frame_acceleration_derivatives", 3)])
+def test_frames_share_the_motion_of_the_tree(name: str, inputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of derivatives one motion along all directions of an input."""
+    model, counted = random_tree(1), Mock(wraps=frames.tree_motions)
+    monkeypatch.setattr(frames, "tree_motions", counted)
+    reference = reference_of(functions_of(model)[name])
+    given = [[*model.neutral()], *([0.1] * model.nv for _ in range(2 if "acceleration" in name else 1))]
+    with shared_steps():
+        for frame in range(len(model.frames)):
+            for seen in REFERENCES:
+                reference(model, *given, frame, seen)
+    assert len(model.frames) > 2 and counted.call_count == inputs
