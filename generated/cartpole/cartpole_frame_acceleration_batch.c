@@ -11,7 +11,6 @@
 #endif
 #include "cartpole_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void cartpole_frame_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict acceleration)
 {
     int path[BODIES];
@@ -27,15 +26,15 @@ static __attribute__((noinline)) void cartpole_frame_acceleration_kernel8(const 
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[8] = {
+/* where each entry of acceleration is among the results */
+static const unsigned short acceleration_places[8] = {
     0, 1, 2, 3, 4, 5, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_frame_acceleration_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], acceleration_lanes[6], room[6], *const past = cartpole_way_past8(6 * n, room);
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[6], room[6], *const past = cartpole_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -47,8 +46,8 @@ static size_t cartpole_frame_acceleration_blocks(size_t n, const double *restric
             }
             continue;
         }
-        cartpole_frame_acceleration_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, acceleration_lanes);
-        cartpole_store8(acceleration_lanes, places, 6, past, acceleration + 6 * i);
+        cartpole_frame_acceleration_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, results);
+        cartpole_store8(results, acceleration_places, 6, past, acceleration + 6 * i);
     }
     cartpole_settle();
     return i;
@@ -89,15 +88,19 @@ static void cartpole_frame_acceleration_apart(const double *restrict q, const do
 
 void cartpole_frame_acceleration_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_acceleration_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), frame, reference, (cartpole_lanes8 *)(acceleration + 48 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_frame_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, acceleration + 48 * i);
             continue;
         }
-#endif
+        cartpole_frame_acceleration_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), frame, reference, (cartpole_lanes8 *)(acceleration + 48 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         cartpole_frame_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, acceleration + 48 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,6 @@
 #endif
 #include "cartpole_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void cartpole_frame_jacobian_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict J)
 {
     int path[BODIES];
@@ -27,15 +26,15 @@ static __attribute__((noinline)) void cartpole_frame_jacobian_kernel8(const cart
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[12] = {
+/* where each entry of J is among the results */
+static const unsigned short J_places[12] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_frame_jacobian_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
 {
-    cartpole_lanes8 q_lanes[8], J_lanes[12], room[12], *const past = cartpole_way_past8(12 * n, room);
+    cartpole_lanes8 q_lanes[8], results[12], room[12], *const past = cartpole_way_past8(12 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -45,8 +44,8 @@ static size_t cartpole_frame_jacobian_blocks(size_t n, const double *restrict q,
             }
             continue;
         }
-        cartpole_frame_jacobian_kernel8(q_lanes, frame, reference, J_lanes);
-        cartpole_store8(J_lanes, places, 12, past, J + 12 * i);
+        cartpole_frame_jacobian_kernel8(q_lanes, frame, reference, results);
+        cartpole_store8(results, J_places, 12, past, J + 12 * i);
     }
     cartpole_settle();
     return i;
@@ -81,15 +80,19 @@ static void cartpole_frame_jacobian_apart(const double *restrict q, int frame, i
 
 void cartpole_frame_jacobian_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_jacobian_kernel8((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(J + 96 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_frame_jacobian_apart(q + 16 * i, frame, reference, J + 96 * i);
             continue;
         }
-#endif
+        cartpole_frame_jacobian_kernel8((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(J + 96 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         cartpole_frame_jacobian_apart(q + 16 * i, frame, reference, J + 96 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,6 @@
 #endif
 #include "cartpole_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void cartpole_frame_jacobian_time_derivative_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dJ)
 {
     int path[BODIES];
@@ -44,15 +43,15 @@ static __attribute__((noinline)) void cartpole_frame_jacobian_time_derivative_ke
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[12] = {
+/* where each entry of dJ is among the results */
+static const unsigned short dJ_places[12] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_frame_jacobian_time_derivative_blocks(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], dJ_lanes[12], room[12], *const past = cartpole_way_past8(12 * n, room);
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[12], room[12], *const past = cartpole_way_past8(12 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -63,8 +62,8 @@ static size_t cartpole_frame_jacobian_time_derivative_blocks(size_t n, const dou
             }
             continue;
         }
-        cartpole_frame_jacobian_time_derivative_kernel8(q_lanes, v_lanes, frame, reference, dJ_lanes);
-        cartpole_store8(dJ_lanes, places, 12, past, dJ + 12 * i);
+        cartpole_frame_jacobian_time_derivative_kernel8(q_lanes, v_lanes, frame, reference, results);
+        cartpole_store8(results, dJ_places, 12, past, dJ + 12 * i);
     }
     cartpole_settle();
     return i;
@@ -102,15 +101,19 @@ static void cartpole_frame_jacobian_time_derivative_apart(const double *restrict
 
 void cartpole_frame_jacobian_time_derivative_lanes(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_jacobian_time_derivative_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(dJ + 96 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_frame_jacobian_time_derivative_apart(q + 16 * i, v + 16 * i, frame, reference, dJ + 96 * i);
             continue;
         }
-#endif
+        cartpole_frame_jacobian_time_derivative_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(dJ + 96 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         cartpole_frame_jacobian_time_derivative_apart(q + 16 * i, v + 16 * i, frame, reference, dJ + 96 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,6 @@
 #endif
 #include "cartpole_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void cartpole_frame_placement_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict placement)
 {
     int path[BODIES];
@@ -31,15 +30,15 @@ static __attribute__((noinline)) void cartpole_frame_placement_kernel8(const car
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[16] = {
+/* where each entry of placement is among the results */
+static const unsigned short placement_places[16] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_frame_placement_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict placement)
 {
-    cartpole_lanes8 q_lanes[8], placement_lanes[16], room[16], *const past = cartpole_way_past8(16 * n, room);
+    cartpole_lanes8 q_lanes[8], results[16], room[16], *const past = cartpole_way_past8(16 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -49,8 +48,8 @@ static size_t cartpole_frame_placement_blocks(size_t n, const double *restrict q
             }
             continue;
         }
-        cartpole_frame_placement_kernel8(q_lanes, frame, reference, placement_lanes);
-        cartpole_store8(placement_lanes, places, 16, past, placement + 16 * i);
+        cartpole_frame_placement_kernel8(q_lanes, frame, reference, results);
+        cartpole_store8(results, placement_places, 16, past, placement + 16 * i);
     }
     cartpole_settle();
     return i;
@@ -85,15 +84,19 @@ static void cartpole_frame_placement_apart(const double *restrict q, int frame, 
 
 void cartpole_frame_placement_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict placement)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_placement_kernel8((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(placement + 128 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_frame_placement_apart(q + 16 * i, frame, reference, placement + 128 * i);
             continue;
         }
-#endif
+        cartpole_frame_placement_kernel8((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(placement + 128 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         cartpole_frame_placement_apart(q + 16 * i, frame, reference, placement + 128 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,6 @@
 #endif
 #include "cartpole_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void cartpole_frame_placement_derivatives_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict dplacement_dq)
 {
     int path[BODIES];
@@ -35,8 +34,8 @@ static __attribute__((noinline)) void cartpole_frame_placement_derivatives_kerne
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[32] = {
+/* where each entry of dplacement_dq is among the results */
+static const unsigned short dplacement_dq_places[32] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
     24, 25, 26, 27, 28, 29, 30, 31,
 };
@@ -44,7 +43,7 @@ static const unsigned short places[32] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_frame_placement_derivatives_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
 {
-    cartpole_lanes8 q_lanes[8], dplacement_dq_lanes[32], room[32], *const past = cartpole_way_past8(32 * n, room);
+    cartpole_lanes8 q_lanes[8], results[32], room[32], *const past = cartpole_way_past8(32 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -54,8 +53,8 @@ static size_t cartpole_frame_placement_derivatives_blocks(size_t n, const double
             }
             continue;
         }
-        cartpole_frame_placement_derivatives_kernel8(q_lanes, frame, reference, dplacement_dq_lanes);
-        cartpole_store8(dplacement_dq_lanes, places, 32, past, dplacement_dq + 32 * i);
+        cartpole_frame_placement_derivatives_kernel8(q_lanes, frame, reference, results);
+        cartpole_store8(results, dplacement_dq_places, 32, past, dplacement_dq + 32 * i);
     }
     cartpole_settle();
     return i;
@@ -90,15 +89,19 @@ static void cartpole_frame_placement_derivatives_apart(const double *restrict q,
 
 void cartpole_frame_placement_derivatives_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_placement_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(dplacement_dq + 256 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_frame_placement_derivatives_apart(q + 16 * i, frame, reference, dplacement_dq + 256 * i);
             continue;
         }
-#endif
+        cartpole_frame_placement_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(dplacement_dq + 256 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         cartpole_frame_placement_derivatives_apart(q + 16 * i, frame, reference, dplacement_dq + 256 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,6 @@
 #endif
 #include "cartpole_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void cartpole_frame_velocity_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dv_dq, cartpole_lanes8 *restrict dv_dv)
 {
     int path[BODIES];
@@ -38,15 +37,20 @@ static __attribute__((noinline)) void cartpole_frame_velocity_derivatives_kernel
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[12] = {
+/* where each entry of dv_dq is among the results */
+static const unsigned short dv_dq_places[12] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+};
+
+/* where each entry of dv_dv is among the results */
+static const unsigned short dv_dv_places[12] = {
+    12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_frame_velocity_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], dv_dq_lanes[12], dv_dv_lanes[12], room[12], *const past = cartpole_way_past8(24 * n, room);
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[24], room[12], *const past = cartpole_way_past8(24 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -57,9 +61,9 @@ static size_t cartpole_frame_velocity_derivatives_blocks(size_t n, const double 
             }
             continue;
         }
-        cartpole_frame_velocity_derivatives_kernel8(q_lanes, v_lanes, frame, reference, dv_dq_lanes, dv_dv_lanes);
-        cartpole_store8(dv_dq_lanes, places, 12, past, dv_dq + 12 * i);
-        cartpole_store8(dv_dv_lanes, places, 12, past, dv_dv + 12 * i);
+        cartpole_frame_velocity_derivatives_kernel8(q_lanes, v_lanes, frame, reference, results, results + 12);
+        cartpole_store8(results, dv_dq_places, 12, past, dv_dq + 12 * i);
+        cartpole_store8(results, dv_dv_places, 12, past, dv_dv + 12 * i);
     }
     cartpole_settle();
     return i;
@@ -100,15 +104,19 @@ static void cartpole_frame_velocity_derivatives_apart(const double *restrict q, 
 
 void cartpole_frame_velocity_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_velocity_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(dv_dq + 96 * i), (cartpole_lanes8 *)(dv_dv + 96 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_frame_velocity_derivatives_apart(q + 16 * i, v + 16 * i, frame, reference, dv_dq + 96 * i, dv_dv + 96 * i);
             continue;
         }
-#endif
+        cartpole_frame_velocity_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(dv_dq + 96 * i), (cartpole_lanes8 *)(dv_dv + 96 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         cartpole_frame_velocity_derivatives_apart(q + 16 * i, v + 16 * i, frame, reference, dv_dq + 96 * i, dv_dv + 96 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,6 @@
 #endif
 #include "double_pendulum_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void double_pendulum_frame_acceleration_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict acceleration)
 {
     int path[BODIES];
@@ -27,15 +26,15 @@ static __attribute__((noinline)) void double_pendulum_frame_acceleration_kernel8
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[8] = {
+/* where each entry of acceleration is among the results */
+static const unsigned short acceleration_places[8] = {
     0, 1, 2, 3, 4, 5, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_acceleration_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], acceleration_lanes[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -47,8 +46,8 @@ static size_t double_pendulum_frame_acceleration_blocks(size_t n, const double *
             }
             continue;
         }
-        double_pendulum_frame_acceleration_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, acceleration_lanes);
-        double_pendulum_store8(acceleration_lanes, places, 6, past, acceleration + 6 * i);
+        double_pendulum_frame_acceleration_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, results);
+        double_pendulum_store8(results, acceleration_places, 6, past, acceleration + 6 * i);
     }
     double_pendulum_settle();
     return i;
@@ -89,15 +88,19 @@ static void double_pendulum_frame_acceleration_apart(const double *restrict q, c
 
 void double_pendulum_frame_acceleration_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_acceleration_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), frame, reference, (double_pendulum_lanes8 *)(acceleration + 48 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_frame_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, acceleration + 48 * i);
             continue;
         }
-#endif
+        double_pendulum_frame_acceleration_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), frame, reference, (double_pendulum_lanes8 *)(acceleration + 48 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         double_pendulum_frame_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, acceleration + 48 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

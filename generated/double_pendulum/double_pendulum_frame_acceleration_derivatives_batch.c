@@ -11,7 +11,6 @@
 #endif
 #include "double_pendulum_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void double_pendulum_frame_acceleration_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict da_dq, double_pendulum_lanes8 *restrict da_dv, double_pendulum_lanes8 *restrict da_da)
 {
     int path[BODIES];
@@ -51,15 +50,25 @@ static __attribute__((noinline)) void double_pendulum_frame_acceleration_derivat
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[12] = {
+/* where each entry of da_dq is among the results */
+static const unsigned short da_dq_places[12] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+};
+
+/* where each entry of da_dv is among the results */
+static const unsigned short da_dv_places[12] = {
+    12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+};
+
+/* where each entry of da_da is among the results */
+static const unsigned short da_da_places[12] = {
+    24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_acceleration_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], da_dq_lanes[12], da_dv_lanes[12], da_da_lanes[12], room[12], *const past = double_pendulum_way_past8(36 * n, room);
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[36], room[12], *const past = double_pendulum_way_past8(36 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -71,10 +80,10 @@ static size_t double_pendulum_frame_acceleration_derivatives_blocks(size_t n, co
             }
             continue;
         }
-        double_pendulum_frame_acceleration_derivatives_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, da_dq_lanes, da_dv_lanes, da_da_lanes);
-        double_pendulum_store8(da_dq_lanes, places, 12, past, da_dq + 12 * i);
-        double_pendulum_store8(da_dv_lanes, places, 12, past, da_dv + 12 * i);
-        double_pendulum_store8(da_da_lanes, places, 12, past, da_da + 12 * i);
+        double_pendulum_frame_acceleration_derivatives_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, results, results + 12, results + 24);
+        double_pendulum_store8(results, da_dq_places, 12, past, da_dq + 12 * i);
+        double_pendulum_store8(results, da_dv_places, 12, past, da_dv + 12 * i);
+        double_pendulum_store8(results, da_da_places, 12, past, da_da + 12 * i);
     }
     double_pendulum_settle();
     return i;
@@ -121,15 +130,19 @@ static void double_pendulum_frame_acceleration_derivatives_apart(const double *r
 
 void double_pendulum_frame_acceleration_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_acceleration_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), frame, reference, (double_pendulum_lanes8 *)(da_dq + 96 * i), (double_pendulum_lanes8 *)(da_dv + 96 * i), (double_pendulum_lanes8 *)(da_da + 96 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_frame_acceleration_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, da_dq + 96 * i, da_dv + 96 * i, da_da + 96 * i);
             continue;
         }
-#endif
+        double_pendulum_frame_acceleration_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), frame, reference, (double_pendulum_lanes8 *)(da_dq + 96 * i), (double_pendulum_lanes8 *)(da_dv + 96 * i), (double_pendulum_lanes8 *)(da_da + 96 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         double_pendulum_frame_acceleration_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, da_dq + 96 * i, da_dv + 96 * i, da_da + 96 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,6 @@
 #endif
 #include "double_pendulum_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void double_pendulum_frame_placement_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict placement)
 {
     int path[BODIES];
@@ -31,15 +30,15 @@ static __attribute__((noinline)) void double_pendulum_frame_placement_kernel8(co
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[16] = {
+/* where each entry of placement is among the results */
+static const unsigned short placement_places[16] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_placement_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict placement)
 {
-    double_pendulum_lanes8 q_lanes[8], placement_lanes[16], room[16], *const past = double_pendulum_way_past8(16 * n, room);
+    double_pendulum_lanes8 q_lanes[8], results[16], room[16], *const past = double_pendulum_way_past8(16 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -49,8 +48,8 @@ static size_t double_pendulum_frame_placement_blocks(size_t n, const double *res
             }
             continue;
         }
-        double_pendulum_frame_placement_kernel8(q_lanes, frame, reference, placement_lanes);
-        double_pendulum_store8(placement_lanes, places, 16, past, placement + 16 * i);
+        double_pendulum_frame_placement_kernel8(q_lanes, frame, reference, results);
+        double_pendulum_store8(results, placement_places, 16, past, placement + 16 * i);
     }
     double_pendulum_settle();
     return i;
@@ -85,15 +84,19 @@ static void double_pendulum_frame_placement_apart(const double *restrict q, int 
 
 void double_pendulum_frame_placement_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict placement)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_placement_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(placement + 128 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_frame_placement_apart(q + 16 * i, frame, reference, placement + 128 * i);
             continue;
         }
-#endif
+        double_pendulum_frame_placement_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(placement + 128 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         double_pendulum_frame_placement_apart(q + 16 * i, frame, reference, placement + 128 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,6 @@
 #endif
 #include "double_pendulum_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void double_pendulum_frame_position_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict position)
 {
     int path[BODIES];
@@ -25,15 +24,15 @@ static __attribute__((noinline)) void double_pendulum_frame_position_kernel8(con
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[8] = {
+/* where each entry of position is among the results */
+static const unsigned short position_places[8] = {
     0, 1, 2, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_position_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict position)
 {
-    double_pendulum_lanes8 q_lanes[8], position_lanes[3], room[3], *const past = double_pendulum_way_past8(3 * n, room);
+    double_pendulum_lanes8 q_lanes[8], results[3], room[3], *const past = double_pendulum_way_past8(3 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -43,8 +42,8 @@ static size_t double_pendulum_frame_position_blocks(size_t n, const double *rest
             }
             continue;
         }
-        double_pendulum_frame_position_kernel8(q_lanes, frame, reference, position_lanes);
-        double_pendulum_store8(position_lanes, places, 3, past, position + 3 * i);
+        double_pendulum_frame_position_kernel8(q_lanes, frame, reference, results);
+        double_pendulum_store8(results, position_places, 3, past, position + 3 * i);
     }
     double_pendulum_settle();
     return i;
@@ -79,15 +78,19 @@ static void double_pendulum_frame_position_apart(const double *restrict q, int f
 
 void double_pendulum_frame_position_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict position)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_position_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(position + 24 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_frame_position_apart(q + 16 * i, frame, reference, position + 24 * i);
             continue;
         }
-#endif
+        double_pendulum_frame_position_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(position + 24 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         double_pendulum_frame_position_apart(q + 16 * i, frame, reference, position + 24 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

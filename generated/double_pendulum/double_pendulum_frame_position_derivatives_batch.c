@@ -11,7 +11,6 @@
 #endif
 #include "double_pendulum_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void double_pendulum_frame_position_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dposition_dq)
 {
     int path[BODIES];
@@ -31,15 +30,15 @@ static __attribute__((noinline)) void double_pendulum_frame_position_derivatives
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[8] = {
+/* where each entry of dposition_dq is among the results */
+static const unsigned short dposition_dq_places[8] = {
     0, 1, 2, 3, 4, 5, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_position_derivatives_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict dposition_dq)
 {
-    double_pendulum_lanes8 q_lanes[8], dposition_dq_lanes[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
+    double_pendulum_lanes8 q_lanes[8], results[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -49,8 +48,8 @@ static size_t double_pendulum_frame_position_derivatives_blocks(size_t n, const 
             }
             continue;
         }
-        double_pendulum_frame_position_derivatives_kernel8(q_lanes, frame, reference, dposition_dq_lanes);
-        double_pendulum_store8(dposition_dq_lanes, places, 6, past, dposition_dq + 6 * i);
+        double_pendulum_frame_position_derivatives_kernel8(q_lanes, frame, reference, results);
+        double_pendulum_store8(results, dposition_dq_places, 6, past, dposition_dq + 6 * i);
     }
     double_pendulum_settle();
     return i;
@@ -85,15 +84,19 @@ static void double_pendulum_frame_position_derivatives_apart(const double *restr
 
 void double_pendulum_frame_position_derivatives_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict dposition_dq)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_position_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(dposition_dq + 48 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_frame_position_derivatives_apart(q + 16 * i, frame, reference, dposition_dq + 48 * i);
             continue;
         }
-#endif
+        double_pendulum_frame_position_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(dposition_dq + 48 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         double_pendulum_frame_position_derivatives_apart(q + 16 * i, frame, reference, dposition_dq + 48 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

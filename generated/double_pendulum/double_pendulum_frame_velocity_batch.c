@@ -11,7 +11,6 @@
 #endif
 #include "double_pendulum_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void double_pendulum_frame_velocity_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict velocity)
 {
     int path[BODIES];
@@ -29,15 +28,15 @@ static __attribute__((noinline)) void double_pendulum_frame_velocity_kernel8(con
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[8] = {
+/* where each entry of velocity is among the results */
+static const unsigned short velocity_places[8] = {
     0, 1, 2, 3, 4, 5, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_velocity_blocks(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict velocity)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], velocity_lanes[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -48,8 +47,8 @@ static size_t double_pendulum_frame_velocity_blocks(size_t n, const double *rest
             }
             continue;
         }
-        double_pendulum_frame_velocity_kernel8(q_lanes, v_lanes, frame, reference, velocity_lanes);
-        double_pendulum_store8(velocity_lanes, places, 6, past, velocity + 6 * i);
+        double_pendulum_frame_velocity_kernel8(q_lanes, v_lanes, frame, reference, results);
+        double_pendulum_store8(results, velocity_places, 6, past, velocity + 6 * i);
     }
     double_pendulum_settle();
     return i;
@@ -87,15 +86,19 @@ static void double_pendulum_frame_velocity_apart(const double *restrict q, const
 
 void double_pendulum_frame_velocity_lanes(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict velocity)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_velocity_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), frame, reference, (double_pendulum_lanes8 *)(velocity + 48 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_frame_velocity_apart(q + 16 * i, v + 16 * i, frame, reference, velocity + 48 * i);
             continue;
         }
-#endif
+        double_pendulum_frame_velocity_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), frame, reference, (double_pendulum_lanes8 *)(velocity + 48 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         double_pendulum_frame_velocity_apart(q + 16 * i, v + 16 * i, frame, reference, velocity + 48 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,6 @@
 #endif
 #include "double_pendulum_frames_batch.h"
 
-/* 8 samples */
 static __attribute__((noinline)) void double_pendulum_relative_jacobian_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int other, int reference, double_pendulum_lanes8 *restrict J)
 {
     int path[BODIES];
@@ -58,15 +57,15 @@ static __attribute__((noinline)) void double_pendulum_relative_jacobian_kernel8(
     }
 }
 
-/* Results are stored in the order in which they lie. */
-static const unsigned short places[12] = {
+/* where each entry of J is among the results */
+static const unsigned short J_places[12] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_relative_jacobian_blocks(size_t n, const double *restrict q, int frame, int other, int reference, double *restrict J)
 {
-    double_pendulum_lanes8 q_lanes[8], J_lanes[12], room[12], *const past = double_pendulum_way_past8(12 * n, room);
+    double_pendulum_lanes8 q_lanes[8], results[12], room[12], *const past = double_pendulum_way_past8(12 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -76,8 +75,8 @@ static size_t double_pendulum_relative_jacobian_blocks(size_t n, const double *r
             }
             continue;
         }
-        double_pendulum_relative_jacobian_kernel8(q_lanes, frame, other, reference, J_lanes);
-        double_pendulum_store8(J_lanes, places, 12, past, J + 12 * i);
+        double_pendulum_relative_jacobian_kernel8(q_lanes, frame, other, reference, results);
+        double_pendulum_store8(results, J_places, 12, past, J + 12 * i);
     }
     double_pendulum_settle();
     return i;
@@ -112,15 +111,19 @@ static void double_pendulum_relative_jacobian_apart(const double *restrict q, in
 
 void double_pendulum_relative_jacobian_lanes(size_t n, const double *restrict q, int frame, int other, int reference, double *restrict J)
 {
-    for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_relative_jacobian_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, other, reference, (double_pendulum_lanes8 *)(J + 96 * i));
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_relative_jacobian_apart(q + 16 * i, frame, other, reference, J + 96 * i);
             continue;
         }
-#endif
+        double_pendulum_relative_jacobian_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, other, reference, (double_pendulum_lanes8 *)(J + 96 * i));
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
         double_pendulum_relative_jacobian_apart(q + 16 * i, frame, other, reference, J + 96 * i);
     }
+#endif
 }
 #if defined(__clang__)
 #pragma clang attribute pop

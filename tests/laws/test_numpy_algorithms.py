@@ -42,7 +42,7 @@ TOLERANCE = 1e-12
 and minverse.
 """
 COUNT = 5
-MODELS = ("kuka_iiwa", "planar_floating", "tree1", "tree4", "tree6", "mimic")
+MODELS = ("kuka_iiwa", "planar_floating", "tree0", "tree2", "tree6", "mimic")
 
 Inputs = dict[str, Any]
 

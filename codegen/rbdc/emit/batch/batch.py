@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rbdc.emit.backend import BatchPlan, FunctionSource
-from rbdc.emit.batch.views import BatchForm, LanesEntry
+from rbdc.emit.batch.views import BatchForm, LaneResults, LanesEntry
 from rbdc.emit.c import arctangent, rotations, trigonometry
 from rbdc.emit.c.csource import batch_view, figures, kernel_parts
 from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
@@ -44,45 +45,68 @@ def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str)
     declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
     scalar = declaration.scalar
     source.declaration, source.one_by_one = declaration, one_by_one
-    forms = _forms(robot, declaration, [side_by_side(program, scalar.lanes) for program in programs])
-    kernel = FunctionSource(
-        declaration, cost(forms[0].samples.program), batch_headers(robot, version, scalar)
-    )
-    turning = any(rotations.has_rotations(form.samples.program) for form in forms)
+    samples = [side_by_side(program, scalar.lanes) for program in programs]
+    forms = _forms(robot, declaration, samples)
+    kernel = FunctionSource(declaration, cost(samples[0].program), batch_headers(robot, version, scalar))
+    turning = any(rotations.has_rotations(sample.program) for sample in samples)
     if turning:
         kernel.files[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
     made = [
-        kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version, storage=KERNEL)
-        for f in forms
+        kernel_parts(
+            robot, f"{form.name}_kernel{form.lanes}", sample.program, kernel, version, storage=KERNEL
+        )
+        for form, sample in zip(forms, samples, strict=True)
     ]
-    batch = batch_view(robot, declaration)
     source.batch_files |= kernel.files
     source.internal += kernel.internal
-    source.batch_files[f"{name}_batch.c"] = render(
-        "batch.c.jinja",
+    source.batch_files[f"{name}_batch.c"] = batch_text(
+        declaration,
+        forms,
+        f"{figures(kernel.cost)} for {scalar.lanes} samples",
         robot=robot,
-        function=declaration.name,
-        summary=comment(declaration.summary),
-        figures=figures(kernel.cost),
         version=version,
-        lanes=scalar.lanes,
-        turning=turning,
-        **scalar.words,
+        one_by_one=one_by_one,
+        headers=["batch", *(["rotations"] if turning else [])],
+        kernel="parts.c.jinja",
         parts=[part for parts, _ in made for part in parts],
         foreign=[prototype for _, foreign in made for prototype in foreign],
+        **scalar.words,
+    )
+
+
+def batch_text(
+    declaration: FunctionDeclaration,
+    forms: Sequence[BatchForm],
+    about: str,
+    *,
+    one_by_one: bool = False,
+    **given: Any,
+) -> str:
+    """The C of a batch around its kernels. about: what the head says of these; given: the template of
+    them with what it takes, and the words of the scalar type.
+    """
+    robot, scalar = forms[0].robot, declaration.scalar
+    batch = batch_view(robot, declaration)
+    return render(
+        "batch.c.jinja",
+        **given,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=about,
+        lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
         tables=[table for f in forms if not (one_by_one and f.direct) for table in f.index_tables],
         forms=forms,
-        entry=_lanes_entry(declaration, forms),
+        choice=_lanes_choice(declaration, forms),
         batch=batch if one_by_one else replace(batch, blocks=_whole_blocks(declaration, forms)),
     )
 
 
 def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[SideBySide]) -> list[BatchForm]:
     if not declaration.optional or len(samples) == 1:
-        return [BatchForm(robot, declaration, declaration, "", samples[0])]
+        return [BatchForm(robot, declaration, declaration, "", LaneResults.of(samples[0]))]
     bare, suffix = replace(declaration, inputs=tuple(declaration.required)), declaration.of_options
-    without, given = samples
+    without, given = map(LaneResults.of, samples)
     return [
         BatchForm(robot, declaration, bare, f"_without_{suffix}", without),
         BatchForm(robot, declaration, declaration, f"_with_{suffix}", given),
@@ -97,7 +121,7 @@ def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[BatchForm]) 
     return f"{declaration.any_given} ? {calls[1]} : {calls[0]}"
 
 
-def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[BatchForm]) -> LanesEntry | None:
+def _lanes_choice(declaration: FunctionDeclaration, forms: Sequence[BatchForm]) -> LanesEntry | None:
     """The view of the public function over blocks, which chooses the form; None where the only form is public
     itself.
     """

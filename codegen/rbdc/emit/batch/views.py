@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from rbdc.emit.c.csource import AbsentInput
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -70,6 +71,32 @@ class LanesEntry:
 
 
 @dataclass(frozen=True)
+class LaneResults:
+    """The results of a kernel for several samples: vectors, and numbers that are the same for all samples.
+
+    indices: for each output those of its entries among them, the numbers counted on from the vectors. apart:
+    the kernel takes a place for each output, whose entries lie one after the other.
+    """
+
+    count: int
+    constants: tuple[float, ...]
+    indices: tuple[tuple[int, ...], ...]
+    apart: bool = False
+
+    @staticmethod
+    def of(samples: SideBySide) -> LaneResults:
+        """Results of a program."""
+        return LaneResults(samples.program.outputs[0].size, samples.constants, samples.output_indices)
+
+    @staticmethod
+    def in_order(sizes: Sequence[int]) -> LaneResults:
+        """Results of a kernel that takes a place for each output, of so many entries."""
+        ends = [*accumulate(sizes)]
+        indices = (tuple(range(end - size, end)) for size, end in zip(sizes, ends, strict=True))
+        return LaneResults(ends[-1], (), tuple(indices), apart=True)
+
+
+@dataclass(frozen=True)
 class BatchForm:
     """One way of running a batch, as templates lay it out: with the optional input, without, or whether it is
     there or not. whole: the function that is declared; declaration: what the form takes and gives of it.
@@ -80,7 +107,7 @@ class BatchForm:
     whole: FunctionDeclaration
     declaration: FunctionDeclaration
     suffix: str
-    samples: SideBySide
+    results: LaneResults
 
     @property
     def name(self) -> str:
@@ -95,7 +122,7 @@ class BatchForm:
     @property
     def parameters(self) -> str:
         """Parameters of a function over arrays."""
-        return parameters(self.declaration)
+        return ", ".join(self.declaration.parameters(self.declaration.scalar.name))
 
     @cached_property
     def spared(self) -> dict[str, AbsentInput]:
@@ -135,14 +162,13 @@ class BatchForm:
     @property
     def constants(self) -> list[tuple[int, str]]:
         """Entries of the results that are the same for all samples, and the literals of these."""
-        first = self.samples.program.outputs[0].size
-        literals = map(self.declaration.scalar.literal, self.samples.constants)
-        return list(enumerate(literals, first))
+        literals = map(self.declaration.scalar.literal, self.results.constants)
+        return list(enumerate(literals, self.results.count))
 
     @property
     def count(self) -> int:
         """Vectors of results and constants."""
-        return self.samples.program.outputs[0].size + len(self.samples.constants)
+        return self.results.count + len(self.results.constants)
 
     @property
     def held(self) -> int:
@@ -160,12 +186,35 @@ class BatchForm:
         return max(array.size for array in self.outputs)
 
     @property
-    def direct(self) -> str:
-        """The place that results of blocks in lanes go straight to: where the only output lies, if they are
-        just that; empty where they are put together.
-        """
-        whole = self.samples.output_indices == (tuple(range(self.count)),) and not self.samples.constants
-        return self.outputs[0].block if whole else ""
+    def direct(self) -> bool:
+        """Whether results of blocks in lanes go straight to where the outputs lie, not put together first."""
+        only = self.results.indices == (tuple(range(self.count)),) and not self.results.constants
+        return only or self.results.apart
+
+    @property
+    def block_call(self) -> str:
+        """The call of the kernel for a block of samples that was loaded."""
+        places = [f"results{f' + {own[0]}' if own[0] else ''}" for own in self.results.indices]
+        inputs = [f"{array.name}_lanes" for array in self.inputs]
+        return self._kernel_call(inputs, places if self.results.apart else ["results"])
+
+    @property
+    def lanes_call(self) -> str:
+        """The call of the kernel for a block in lanes."""
+        entry = f"{self.robot}_lanes{self.lanes} *"
+        inputs = [f"(const {entry})({array.given})" for array in self.inputs]
+        places = [f"({entry})({array.block})" for array in self.outputs]
+        return self._kernel_call(inputs, places if self.direct else ["results"])
+
+    def _kernel_call(self, inputs: Sequence[str], places: Sequence[str]) -> str:
+        arguments = ", ".join([*inputs, *self.declaration.place, *places])
+        return f"{self.name}_kernel{self.lanes}({arguments})"
+
+    @property
+    def apart_call(self) -> str:
+        """The call for the samples of a block in lanes one by one."""
+        blocks = [array.block for array in self.inputs], [array.block for array in self.outputs]
+        return f"{self.name}_apart({', '.join([*blocks[0], *self.declaration.place, *blocks[1]])})"
 
     @property
     def single_call(self) -> str:
@@ -173,18 +222,36 @@ class BatchForm:
         arrays = (*self.declaration.inputs, *self.declaration.outputs)
         here = {p: f"{p.name} + {p.size} * k" for p in arrays}
         places = {p.name: p.where_given(x) if p.name in self.spared else x for p, x in here.items()}
-        return single_call(self.robot, self.whole, places)
+        return self._single_call(places)
 
     @property
     def single_sample(self) -> SingleSampleView:
         """The function that takes the samples of one block one by one."""
-        return single_sample_view(self.robot, self.whole, self.declaration, self.suffix, tuple(self.spared))
+        taken, spared = self.declaration, self.spared
+        arrays = (*taken.inputs, *taken.outputs)
+        copies = {
+            p.name: p.where_given(f"{p.name}_one") if p.name in spared else f"{p.name}_one" for p in arrays
+        }
+        return SingleSampleView(
+            f"static void {self.name}_apart({self.parameters})",
+            [
+                (p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p.name in spared else f"k < {p.size}")
+                for p in taken.inputs
+            ],
+            [(p.name, p.size) for p in taken.outputs],
+            self._single_call(copies),
+        )
+
+    def _single_call(self, arrays: Mapping[str, str]) -> str:
+        """The statement that computes one sample. `arrays`: by name where inputs and outputs are."""
+        arguments = self.whole.arguments(lambda p: arrays.get(p.name, "NULL"))
+        return f"{self.robot}_{self.whole.name}({', '.join(arguments)});"
 
     @property
     def index_tables(self) -> list[IndexTable]:
         """The tables of indices of all outputs."""
-        pairs = zip(self.outputs, self.samples.output_indices, strict=True)
-        return [index_table(array.name, array.indices, indices, self.lanes) for array, indices in pairs]
+        pairs = zip(self.outputs, self.results.indices, strict=True)
+        return [_index_table(array.name, array.indices, indices, self.lanes) for array, indices in pairs]
 
     def _array(self, p: Parameter, indices: str = "") -> ArrayView:
         here, table = f"{p.name} + {self.lanes * p.size} * i", self.spared.get(p.name)
@@ -200,43 +267,7 @@ class BatchForm:
         )
 
 
-def single_sample_view(
-    robot: str,
-    whole: FunctionDeclaration,
-    taken: FunctionDeclaration,
-    suffix: str = "",
-    spared: Sequence[str] = (),
-) -> SingleSampleView:
-    """The view of `<robot>_<name><suffix>_apart`, which takes the samples of one block one by one: the arrays
-    of `taken`, of which `spared` may be NULL, by the function that `whole` declares.
-    """
-    arrays = (*taken.inputs, *taken.outputs)
-    copies = {p.name: p.where_given(f"{p.name}_one") if p.name in spared else f"{p.name}_one" for p in arrays}
-    return SingleSampleView(
-        f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken)})",
-        [
-            (p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p.name in spared else f"k < {p.size}")
-            for p in taken.inputs
-        ],
-        [(p.name, p.size) for p in taken.outputs],
-        single_call(robot, whole, copies),
-    )
-
-
-def single_call(robot: str, declaration: FunctionDeclaration, arrays: Mapping[str, str]) -> str:
-    """The statement that computes one sample. `arrays`: by name where inputs and outputs are; NULL for an
-    input that is not there.
-    """
-    arguments = declaration.arguments(lambda p: arrays.get(p.name, "NULL"))
-    return f"{robot}_{declaration.name}({', '.join(arguments)});"
-
-
-def parameters(declaration: FunctionDeclaration) -> str:
-    """The parameters of a function over arrays of numbers."""
-    return ", ".join(declaration.parameters(declaration.scalar.name))
-
-
-def index_table(output: str, name: str, indices: Sequence[int], lanes: int) -> IndexTable:
+def _index_table(output: str, name: str, indices: Sequence[int], lanes: int) -> IndexTable:
     """The view of a table, filled up to so many lanes."""
     padded = [*indices, *[0] * (lanes - len(indices))]
     rows = [padded[k : k + _IN_A_LINE] for k in range(0, len(padded), _IN_A_LINE)]
