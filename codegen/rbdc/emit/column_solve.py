@@ -30,9 +30,10 @@ more by clang and 4.4 us by gcc, strips of 2 blocks 5.4 us by both.
 FEW_MORE = 1.7
 """A loop takes strips of zeros along; it is taken where it has less than so many times the products.
 
-On a Zen 3 core by clang 19 the loop takes 0.27 ns a product on HyQ, what is written out 0.49. G1's derivatives
-on two surfaces have 1.44 times as many and gain; under the forces of contacts 1.65 times as many, 14.7 us
-written out and 11.4 as a loop. Without contacts, where limbs hardly meet, humanoids take a kernel along paths.
+On a Zen 3 core by clang 19 the loop takes 0.27 ns a product on HyQ, what is written out 0.49. G1's
+derivatives on two surfaces have 1.44 times as many and gain; under the forces of contacts 1.65 times as many,
+14.7 us written out and 11.4 as a loop. Without contacts, where limbs hardly meet, humanoids take a kernel
+along paths.
 """
 
 
