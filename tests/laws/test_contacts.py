@@ -260,6 +260,18 @@ def test_builds_are_verified(case: str) -> None:
 
 
 @pytest.mark.slow
+def test_derivatives_under_forces_are_solved_in_columns() -> None:
+    """The build verifies them, alone and with the values in one call, which cost little more."""
+    names = ("contact_forward_dynamics", "contact_forward_dynamics_derivatives")
+    options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": POINTS, "fuse": (names,)}
+    module = build_module("hyq", functions=names[1:], cflags=UNOPTIMISED, name="under_forces", **options)
+    manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
+    both, derivatives = (manifest[name] for name in ("_and_".join(names), names[1]))
+    assert both["style"] == derivatives["style"] == "columns"
+    assert both["operations"] < 1.01 * derivatives["operations"]
+
+
+@pytest.mark.slow
 def test_batches_are_single_samples() -> None:
     module = build_module(
         "hyq",
