@@ -74,14 +74,14 @@ class LanesEntry:
 class LaneResults:
     """The results of a kernel for several samples: vectors, and numbers that are the same for all samples.
 
-    indices: for each output those of its entries among them, the numbers counted on from the vectors. apart:
-    the kernel takes a place for each output, whose entries lie one after the other.
+    indices: for each output those of its entries among them, the numbers counted on from the vectors.
+    separate: the kernel takes a place for each output, whose entries lie one after the other.
     """
 
     count: int
     constants: tuple[float, ...]
     indices: tuple[tuple[int, ...], ...]
-    apart: bool = False
+    separate: bool = False
 
     @staticmethod
     def of(samples: SideBySide) -> LaneResults:
@@ -93,7 +93,7 @@ class LaneResults:
         """Results of a kernel that takes a place for each output, of so many entries."""
         ends = [*accumulate(sizes)]
         indices = (tuple(range(end - size, end)) for size, end in zip(sizes, ends, strict=True))
-        return LaneResults(ends[-1], (), tuple(indices), apart=True)
+        return LaneResults(ends[-1], (), tuple(indices), separate=True)
 
 
 @dataclass(frozen=True)
@@ -189,14 +189,15 @@ class BatchForm:
     def direct(self) -> bool:
         """Whether results of blocks in lanes go straight to where the outputs lie, not put together first."""
         only = self.results.indices == (tuple(range(self.count)),) and not self.results.constants
-        return only or self.results.apart
+        return only or self.results.separate
 
     @property
     def block_call(self) -> str:
         """The call of the kernel for a block of samples that was loaded."""
-        places = [f"results{f' + {own[0]}' if own[0] else ''}" for own in self.results.indices]
+        starts = accumulate((len(own) for own in self.results.indices[:-1]), initial=0)
+        places = [f"results{f' + {start}' if start else ''}" for start in starts]
         inputs = [f"{array.name}_lanes" for array in self.inputs]
-        return self._kernel_call(inputs, places if self.results.apart else ["results"])
+        return self._kernel_call(inputs, places if self.results.separate else ["results"])
 
     @property
     def lanes_call(self) -> str:
