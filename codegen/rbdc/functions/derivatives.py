@@ -32,6 +32,7 @@ from rbdc.functions.inputs import (
     external_forces,
     generalised_force,
     in_space,
+    inverse_last,
     velocity,
     weights,
 )
@@ -58,8 +59,6 @@ def _matrices(model: Model) -> list[Function]:
         meaning = f"derivative by {{}}; row: of {of}, column: direction"
         shape = (model.nv, model.nv)
         return tuple(Parameter(f"{of}_d{x}", shape, meaning.format(x), Kind.JOINT_ROWS) for x in inputs)
-
-    *accelerations, by_torques = by("ddq", q.name, v.name, tau.name)
 
     return [
         Function(
@@ -96,7 +95,7 @@ def _matrices(model: Model) -> list[Function]:
                 "aba_derivatives",
                 "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
                 (q, v, tau, fext),
-                (*accelerations, replace(by_torques, kind=Kind.INVERSE)),
+                inverse_last(by("ddq", q.name, v.name, tau.name)),
             ),
             by_shape(
                 model,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from rbdc.functions.declarations import EXTERNAL_FORCES, FRICTION_WIDTH, PARAMETERS, Kind, Parameter
 from rbdc.model import Model
 from rbdc.model.xml import shown
@@ -71,6 +74,12 @@ def weights(model: Model) -> Parameter:
 def over_joints(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
     """One output with a row for each joint's direction."""
     return (Parameter(name, shape, meaning, Kind.JOINT_ROWS),)
+
+
+def inverse_last(outputs: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    """Derivatives of accelerations, of which the last, by generalised forces, is an inverse."""
+    *others, by_forces = outputs
+    return *others, replace(by_forces, kind=Kind.INVERSE)
 
 
 def in_space(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:

@@ -34,10 +34,13 @@ from rbdc.algorithms.contacts.dynamics import (
 )
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
 from rbdc.algorithms.contacts.residual_derivatives import residual_derivatives, velocity_derivatives
-from rbdc.algorithms.derivatives.forward_derivatives import known_root_columns, root_columns_are_known
+from rbdc.algorithms.derivatives.forward_derivatives import (
+    inverse_dynamics_derivatives,
+    known_root_columns,
+    root_columns_are_known,
+)
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import crba
-from rbdc.algorithms.dynamics.forward_dynamics import accelerations
 from rbdc.algorithms.dynamics.minverse import as_matrices
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, plus_diagonal, transposed, zeros
@@ -290,11 +293,9 @@ def _forward_sides(
     """Factors of M, ddq, and by q, v and forces right-hand sides B and known parts K: M (ddq_dx - K) = B."""
     factors = Factorisation(crba(model, q, trace))
     external = with_contact_forces(model, q, forces, fext)
-    a = accelerations(model, q, v, tau, external, trace, factors.solve)
+    a, by_q, by_v = inverse_dynamics_derivatives(model, q, v, tau, external, trace, factors)
     tree = tree_motion(model, q)
     contacts = contact_motions(tree, local=True)
-    roots = not root_columns_are_known(model)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, a, external, trace, root_columns=roots)
     by_q = _plus(by_q, following(tree, contacts, forces))
     side_q, side_v = ([[-x for x in row] for row in by] for by in (by_q, by_v))
     known_q, known_v = known_root_columns(model, q, v)

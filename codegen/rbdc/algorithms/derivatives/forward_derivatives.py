@@ -27,7 +27,7 @@ def derivatives_by_factors(
     the reference.
     """
     factors = Factorisation(crba(model, q, trace))
-    by = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
+    _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
     return _solved(model, q, v, by, factors.solve, factors.inverse(), trace)
 
 
@@ -45,7 +45,7 @@ def derivatives_by_inverse_factor(
     """
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
-    by = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
+    _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
     return _solved(model, q, v, by, inverse.solve, inverse.inverse(), trace)
 
 
@@ -60,7 +60,7 @@ def derivatives_of_branches(
     """The derivatives with all branches of the tree treated alike, for lanes."""
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
-    by = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
+    _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
     return _solved(model, q, v, by, inverse.solve, inverse.symmetric_inverse(), trace)
 
 
@@ -76,12 +76,12 @@ def derivatives_to_solve(
     to do is the same for every column, so that columns can run side by side.
     """
     factors = Factorisation(crba(model, q, trace))
-    by_q, by_v = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
-    sides = [[[-x for x in row] for row in matrix] for matrix in (by_q, by_v)]
+    _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
+    sides = [[[-x for x in row] for row in matrix] for matrix in by]
     return sides[0], sides[1], *known_root_columns(model, q, v), *as_matrices(factors, trace)
 
 
-def _inverse_dynamics_derivatives(
+def inverse_dynamics_derivatives(
     model: Model,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
@@ -89,16 +89,16 @@ def _inverse_dynamics_derivatives(
     fext: Sequence[Force] | None,
     trace: Trace,
     factors: Factorisation,
-) -> tuple[Matrix, Matrix]:
-    """dtau_dq and dtau_dv at the acceleration that tau gives, but for the columns of a free root that need no
-    solve.
+) -> tuple[list[Scalar], Matrix, Matrix]:
+    """The acceleration that tau gives (nv), and dtau_dq and dtau_dv at it (nv, nv), but for the columns of a
+    free root that need no solve.
     """
     a = accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
     by_q, by_v, _ = rnea_derivatives(
         model, q, v, a, fext, trace, root_columns=not root_columns_are_known(model)
     )
-    return by_q, by_v
+    return a, by_q, by_v
 
 
 def root_columns_are_known(model: Model) -> bool:
@@ -110,7 +110,7 @@ def _solved(
     model: Model,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
-    by: tuple[Matrix, Matrix],
+    by: Sequence[Matrix],
     solve: Callable[[Scalars], list[Scalar]],
     inverse: Matrix,
     trace: Trace,

@@ -214,8 +214,8 @@ class BatchForm:
     @property
     def apart_call(self) -> str:
         """The call for the samples of a block in lanes one by one."""
-        blocks = [array.block for array in self.inputs], [array.block for array in self.outputs]
-        return f"{self.name}_apart({', '.join([*blocks[0], *self.declaration.place, *blocks[1]])})"
+        blocks = {array.name: array.block for array in (*self.inputs, *self.outputs)}
+        return f"{self.name}_apart({', '.join(self.declaration.arguments(lambda p: blocks[p.name]))})"
 
     @property
     def single_call(self) -> str:

@@ -9,7 +9,6 @@ from rbdc.algorithms.contacts.world_aligned import TURNED, Algorithm
 from rbdc.functions.contacts.shared import (
     FORWARD,
     HELD,
-    accelerations_by,
     contact_forces,
     contact_function,
     contact_options,
@@ -27,6 +26,7 @@ from rbdc.functions.inputs import (
     direction,
     external_forces,
     generalised_force,
+    inverse_last,
     velocity,
 )
 from rbdc.functions.record import ChainRule, Differential, Function, Policy, Requirement
@@ -125,7 +125,7 @@ def _constrained(model: Model) -> list[Function]:
         "constrained_dynamics_derivatives",
         "Derivatives of constrained dynamics by q (in the tangent space), v and tau.",
         inputs,
-        *accelerations_by(model),
+        *inverse_last(derivatives_by(model, "ddq", model.nv, "q", "v", "tau")),
         *derivatives_by(model, "forces", rows, "q", "v", "tau", kind=Kind.SPACE_ROWS),
         requires=HELD,
         chain=ChainRule("constrained_dynamics", ("q", "v", "tau")),
@@ -263,7 +263,7 @@ def _under_forces(model: Model) -> list[Function]:
                 "contact_forward_dynamics_derivatives",
                 "Derivatives of forward dynamics under contact forces by q, v, tau and forces.",
                 forward,
-                *accelerations_by(model),
+                *inverse_last(derivatives_by(model, "ddq", model.nv, "q", "v", "tau")),
                 joint_output(model, "ddq_dforces", by_forces.format("ddq"), rows),
                 requires=FORWARD,
                 chain=ChainRule("contact_forward_dynamics", ("q", "v", "tau", "forces")),

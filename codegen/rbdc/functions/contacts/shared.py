@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rbdc.algorithms import projection
 from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
@@ -87,12 +85,6 @@ def derivatives_by(
 ) -> tuple[Parameter, ...]:
     meaning = f"derivative of {of} by {{}}; column: direction"
     return tuple(Parameter(f"{of}_d{x}", (rows, model.nv), meaning.format(x), kind) for x in names)
-
-
-def accelerations_by(model: Model) -> tuple[Parameter, ...]:
-    """Derivatives of accelerations by q, v and tau, the last of which is an inverse."""
-    *others, by_torques = derivatives_by(model, "ddq", model.nv, "q", "v", "tau")
-    return *others, replace(by_torques, kind=Kind.INVERSE)
 
 
 def contact_function(
