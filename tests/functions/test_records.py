@@ -45,7 +45,8 @@ KEYING: dict[str, set[str]] = {
     "algorithms/reference/derivatives/carpentier_mansard.py": {"q", "v"},
     "algorithms/trace.py": {"a", "v"},
     "analysis/model_summary.py": {"q", "v"},
-    "planning/limb_lanes.py": {"q", "v"},
+    "planning/lane_signs.py": {"q", "v"},
+    "planning/limb_lanes.py": {"v"},
     "planning/loops/path_bodies.py": {"v", "w"},
     "report/methods/casadi_methods.py": {"q"},
 }

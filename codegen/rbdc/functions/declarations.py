@@ -84,7 +84,7 @@ class Parameter:
 
     shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the
     unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C, which both mean the entries of
-    `default`, zeros where that is empty.
+    `default`, zeros where that is empty. by_forces: outputs whose columns are rows of the contacts.
     """
 
     name: str
@@ -93,6 +93,7 @@ class Parameter:
     kind: Kind = Kind.OTHER
     optional: bool = False
     default: tuple[float, ...] = ()
+    by_forces: bool = False
 
     @property
     def configuration(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rbdc.algorithms.contacts.dynamics import SOLUTION
 from rbdc.ir.passes.counterparts import Source
 from rbdc.model import Contact, Model
-from rbdc.model.contacts import row_slices, total_rows
+from rbdc.model.contacts import row_slices, total_rows, with_the_world
 from rbdc.spatial import Placement
 
 
@@ -17,17 +17,35 @@ def contacts_of(model: Model, index: int) -> list[Placement]:
     return [frame.placement for frame in frames if frame is not None and frame.body == index]
 
 
-def moved_rows(model: Model, step: Mapping[int, int]) -> dict[int, int]:
-    """A permutation of bodies as one of the rows of contacts; none where limbs are not alike in these."""
+def moved_contacts(model: Model, step: Mapping[int, int]) -> dict[int, int]:
+    """A permutation of bodies as one of the contacts; none where limbs are not alike in these."""
     described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
     alike = all(_kinds_on(model, here) == _kinds_on(model, there) for here, there in step.items())
     if not alike or set(moved) != set(described) or len(set(moved)) < len(moved):
         return {}
-    rows, moves = list(row_slices(model).values()), dict[int, int]()
-    for number, likeness in enumerate(moved):
-        own, other = rows[number], rows[described.index(likeness)]
-        moves |= {own.start + k: other.start + k for k in range(own.stop - own.start)}
-    return moves
+    return {number: described.index(likeness) for number, likeness in enumerate(moved)}
+
+
+def moved_rows(model: Model, contacts: Mapping[int, int]) -> dict[int, int]:
+    """A permutation of contacts as one of their rows."""
+    rows = list(row_slices(model).values())
+    return {
+        own: other
+        for here, there in contacts.items()
+        for own, other in zip(_numbers(rows[here]), _numbers(rows[there]), strict=True)
+    }
+
+
+def moved_targets(model: Model, contacts: Mapping[int, int]) -> dict[int, int]:
+    """A permutation of contacts as one of the numbers that say where those with the world are held."""
+    held = [model.contacts.index(contact) for contact in with_the_world(model)]
+    places = {number: range(7 * k, 7 * k + 7) for k, number in enumerate(held)}
+    return {
+        own: other
+        for here, there in contacts.items()
+        if here in places
+        for own, other in zip(places[here], places[there], strict=True)
+    }
 
 
 def moved_solution(model: Model, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
@@ -54,3 +72,7 @@ def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:
     """Kind, rows and bodies of a contact, exchanged by a step."""
     bodies = [-1 if frame is None else frame.body for frame in (contact.first, contact.second)]
     return contact.kind, contact.held, contact.second is None, *(step.get(b, b) for b in bodies)
+
+
+def _numbers(rows: slice) -> range:
+    return range(rows.start, rows.stop)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 from rbdc.algorithms.trace import Trace
@@ -24,11 +23,11 @@ from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.model import Body, Model
-from rbdc.model.contacts import total_rows
 from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
-from rbdc.planning.contact_lanes import contacts_of, moved_rows, moved_solution
+from rbdc.planning.contact_lanes import contacts_of, moved_contacts, moved_rows, moved_solution, moved_targets
+from rbdc.planning.lane_signs import signed, signed_output, signs_of
 from rbdc.reduction.limbs import LimbGroup, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Scalar
@@ -38,7 +37,7 @@ from rbdc.spatial.scalars import cos, sin
 CONSTANTS = "limb_constants"
 """The input array of the limbs' differing constants; packing makes numbers of it again."""
 
-APART = (Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE, Kind.POSITIVE, Kind.CONTACT_FORCES)
+APART = (Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE, Kind.POSITIVE, Kind.PLACEMENTS, Kind.CONTACT_FORCES)
 """Kinds of inputs that are not over the joints."""
 
 WORTH_NESTING = 0.95
@@ -221,16 +220,18 @@ def evaluated(
 
     Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
     """
-    signs = _signs(limbs, scalars)
+    signs = signs_of(
+        limbs.model.bodies, {index: LaneConstants.of(own).sign for index, own in scalars.items()}
+    )
     inputs = {
         p.name: given[p.name]
         if p.kind in APART
-        else _signed(given[p.name], signs["q" if p.configuration else "v"])
+        else signed(given[p.name], signs["q" if p.configuration else "v"])
         for p in declaration.required
     }
     values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
     return [
-        (p.name, _output(limbs.model, p, x, signs["v"]))
+        (p.name, signed_output(limbs.model, p, x, signs["v"]))
         for p, x in zip(declaration.outputs, values, strict=True)
     ]
 
@@ -249,49 +250,6 @@ def _scalars(
     return tuple(
         table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers)
     )
-
-
-def _signs(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
-    """By entry of q and of v the sign of its joint, where that is not +1."""
-    bodies = limbs.model.bodies
-    given = {index: LaneConstants.of(values).sign for index, values in scalars.items()}
-    found = {index: sign for index, sign in given.items() if not (isinstance(sign, float) and sign == 1.0)}
-    return {
-        "q": {bodies[index].index_q: sign for index, sign in found.items()},
-        "v": {bodies[index].index_v: sign for index, sign in found.items()},
-    }
-
-
-def _signed(entries: Sequence[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
-    return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
-
-
-def _output(model: Model, output: Parameter, entries: list[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
-    """An output over the joints' own directions: rows and columns that are such directions take the signs,
-    after those of contacts where these stand before them.
-    """
-    if len(output.shape) < 2:
-        return entries if output.in_space else _signed(entries, signs)
-    rows, columns = output.shape[0], output.shape[1]
-    of_rows = None if output.in_space else _first_direction(model, rows)
-    of_columns = _first_direction(model, columns)
-    result = []
-    for k, x in enumerate(entries):
-        row = None if of_rows is None else k // columns - of_rows
-        column = None if of_columns is None else k % columns - of_columns
-        if row != column:  # else the sign squared, or none
-            both = [signs[place] for place in (row, column) if place in signs]
-            x = prod(both) * x if both else x  # of signs first: entries of a block share it
-        result.append(x)
-    return result
-
-
-def _first_direction(model: Model, count: int) -> int | None:
-    """The place of the first of the joints' directions among so many rows or columns; None where there are
-    none.
-    """
-    contacts = total_rows(model)
-    return 0 if count == model.nv else contacts if count == model.nv + contacts else None
 
 
 def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
@@ -341,9 +299,11 @@ def _moves(
         for which in range(len(limbs.same[here])):
             if (here, which) in slots:
                 moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
-    rows = moved_rows(limbs.model, step)
-    for p in (p for p in inputs if p.kind is Kind.CONTACT_FORCES):
-        moves |= {(p.name, own): (p.name, other) for own, other in rows.items()}
+    contacts = moved_contacts(limbs.model, step)
+    rows = moved_rows(limbs.model, contacts)
+    of_contacts = {Kind.CONTACT_FORCES: rows, Kind.PLACEMENTS: moved_targets(limbs.model, contacts)}
+    for p in inputs:
+        moves |= {(p.name, own): (p.name, other) for own, other in of_contacts.get(p.kind, {}).items()}
     return moves | moved_solution(limbs.model, step, rows)
 
 

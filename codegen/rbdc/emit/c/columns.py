@@ -31,7 +31,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
     system = System.of(declaration)
     size = system.size
     outputs = [
-        Parameter(f"{what}_{p.name}", (size, p.shape[1]), "")
+        Parameter(f"{what}_{p.name}", (size, p.shape[1]), "", by_forces=p.by_forces)
         for what in ("side", "known")
         for p in system.sides
     ]

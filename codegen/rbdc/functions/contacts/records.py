@@ -9,6 +9,7 @@ from rbdc.algorithms.contacts.world_aligned import TURNED, Algorithm
 from rbdc.functions.contacts.shared import (
     FORWARD,
     HELD,
+    by_contact_forces,
     contact_forces,
     contact_function,
     contact_options,
@@ -111,7 +112,7 @@ def _kinematics(model: Model) -> list[Function]:
             "delassus",
             "Inverse inertia that contacts feel: J M^-1 J^T + mu 1.",
             (q, *contact_options(model, "mu")),
-            row_output(model, "delassus", "J M^-1 J^T + mu 1", total_rows(model)),
+            by_contact_forces(row_output(model, "delassus", "J M^-1 J^T + mu 1", total_rows(model))),
             requires=FORWARD,
         ),
     ]
@@ -244,7 +245,7 @@ def _under_forces(model: Model) -> list[Function]:
             "Derivatives of inverse dynamics under contact forces, and of the residual.",
             inverse,
             *derivatives_by(model, "dtau", model.nv, "q", "v", "a"),
-            joint_output(model, "dtau_dforces", by_forces.format("tau"), rows),
+            by_contact_forces(joint_output(model, "dtau_dforces", by_forces.format("tau"), rows)),
             *derivatives_by(model, "dr", rows, "q", "v", "a", kind=Kind.SPACE_ROWS),
             chain=ChainRule(
                 "contact_inverse_dynamics", ("q", "v", "a", "forces"), kept=(0, 1, 2, 3, 4, 5, 6)
@@ -264,7 +265,7 @@ def _under_forces(model: Model) -> list[Function]:
                 "Derivatives of forward dynamics under contact forces by q, v, tau and forces.",
                 forward,
                 *inverse_last(derivatives_by(model, "ddq", model.nv, "q", "v", "tau")),
-                joint_output(model, "ddq_dforces", by_forces.format("ddq"), rows),
+                by_contact_forces(joint_output(model, "ddq_dforces", by_forces.format("ddq"), rows)),
                 requires=FORWARD,
                 chain=ChainRule("contact_forward_dynamics", ("q", "v", "tau", "forces")),
             ),
@@ -294,6 +295,7 @@ def _centroidal(model: Model) -> list[Function]:
                 (6, total_rows(model)),
                 "derivative by forces; column: row of the contacts",
                 Kind.SPACE_ROWS,
+                by_forces=True,
             ),
             requires=mass,
             chain=ChainRule("centroidal_contact_dynamics", ("q", "forces")),

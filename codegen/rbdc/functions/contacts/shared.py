@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rbdc.algorithms import projection
 from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
@@ -34,6 +36,11 @@ PEERS = (
 def row_output(model: Model, name: str, meaning: str, *shape: int) -> Parameter:
     """An output with a row for each row of the contacts."""
     return Parameter(name, (total_rows(model), *shape), meaning, Kind.SPACE_ROWS)
+
+
+def by_contact_forces(output: Parameter) -> Parameter:
+    """An output whose columns are rows of the contacts."""
+    return replace(output, by_forces=True)
 
 
 def joint_output(model: Model, name: str, meaning: str, *shape: int) -> Parameter:
@@ -101,11 +108,7 @@ def contact_function(
     algorithm = getattr(room, name)
     return Function(
         FunctionDeclaration(name, summary, inputs, outputs),
-        {
-            "range_space": (JointSpace if Requirement.INDEPENDENT_ROWS in requires else OnJointSpace)(
-                algorithm
-            )
-        },
+        {"range_space": (OnJointSpace if room is projection else JointSpace)(algorithm)},
         preset="control" if chain is None else "optimisation",
         requires=requires,
         chain=chain,

@@ -1,0 +1,59 @@
+"""Signs of the joints of limbs that are alike, which inputs and outputs over these joints take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+
+from rbdc.functions.declarations import Parameter
+from rbdc.model import Body, Model
+from rbdc.model.contacts import total_rows
+from rbdc.spatial import Scalar
+
+
+def signs_of(bodies: Sequence[Body], given: Mapping[int, Scalar]) -> dict[str, dict[int, Scalar]]:
+    """By entry of q and of v the sign of its joint, where that is not +1; `given`: by body."""
+    found = {index: sign for index, sign in given.items() if not (isinstance(sign, float) and sign == 1.0)}
+    return {
+        "q": {bodies[index].index_q: sign for index, sign in found.items()},
+        "v": {bodies[index].index_v: sign for index, sign in found.items()},
+    }
+
+
+def signed(entries: Sequence[Scalar], signs: Mapping[int, Scalar]) -> list[Scalar]:
+    """Entries over the joints times the signs of these."""
+    return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
+
+
+def signed_output(
+    model: Model, output: Parameter, entries: Sequence[Scalar], signs: Mapping[int, Scalar]
+) -> list[Scalar]:
+    """An output over the joints' own directions: along axes that are such directions entries take the signs,
+    after those of contacts where these stand before them.
+    """
+    starts = _joint_axes(model, output)
+    result = []
+    for x, entry in zip(entries, product(*map(range, output.shape)), strict=True):
+        places = [k - start for k, start in zip(entry, starts, strict=True) if start is not None]
+        odd = [signs[p] for p in dict.fromkeys(places) if p in signs and places.count(p) % 2]
+        result.append(prod(odd) * x if odd else x)  # of signs first: entries of a block share it
+    return result
+
+
+def _joint_axes(model: Model, output: Parameter) -> list[int | None]:
+    """For each axis of an output where the joints' directions begin along it; None where it has none, as axes
+    of directions in space and of matrices of placements.
+    """
+    last = len(output.shape) - 1
+    apart = {0, *({1, 2} if last == 2 else ())} if output.in_space else set()
+    apart |= {last} if output.by_forces else set()
+    return [None if k in apart else _first_direction(model, count) for k, count in enumerate(output.shape)]
+
+
+def _first_direction(model: Model, count: int) -> int | None:
+    """The place of the first of the joints' directions among so many rows or columns; None where there are
+    none.
+    """
+    contacts = total_rows(model)
+    return 0 if count == model.nv else contacts if count == model.nv + contacts else None

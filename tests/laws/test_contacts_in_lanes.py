@@ -1,0 +1,92 @@
+"""Limbs in lanes: outputs over contacts and with three axes take the signs of mirrored joints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rbdc import Link, Model
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import InLanes
+from rbdc.planning.limb_lanes import lane_model
+from tests.laws.test_lanes import limbs
+from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
+from tests.support_trees import random_inertia
+
+FUNCTIONS = (
+    "contact_jacobian",
+    "contact_velocity",
+    "contact_placements",
+    "contact_error",
+    "contact_drift",
+    "delassus",
+    "contact_inverse_dynamics_derivatives",
+    "contact_forward_dynamics",
+    "centroidal_contact_dynamics_derivatives",
+    "minverse",
+)
+POINT = ":0.1,0.2,-0.1,0.3,0.2,0.1"
+CASES = {
+    "as many rows as joints": (2, 3, "fixed", "point"),
+    "four points": (4, 3, "free-flyer", "point"),
+    "two soles": (2, 4, "free-flyer", "surface"),
+}
+
+
+def mirrored(count: int, joints: int, root: str) -> Model:
+    """A trunk with limbs some of whose axes are the other way."""
+    rng = np.random.default_rng(joints)
+    kinds = ("revolute", "prismatic", "revolute", "revolute")[:joints]
+    links, made = limbs(rng, count, kinds, "trunk", "leg")
+    name = f"mirrored_{count}_{joints}_{root.replace('-', '_')}"
+    return Model.assemble(name, [Link("trunk", random_inertia(rng)), *links], made, root_joint=root)
+
+
+def signs(model: Model) -> set[float]:
+    """Of the joints in their limbs' common frame."""
+    limbs_alike = lane_model(model)
+    assert limbs_alike is not None
+    return {numbers[-1] for numbers in limbs_alike.numbers.values()}
+
+
+@pytest.mark.parametrize("case", slow_but(CASES, ("as many rows as joints",)))
+def test_contacts_of_mirrored_limbs_are_side_by_side(case: str) -> None:
+    count, joints, root, kind = CASES[case]
+    model = mirrored(count, joints, root)
+    assert -1.0 in signs(model)
+    tips = [f"leg{m}_{joints - 1}" for m in range(count)]
+    module = build_module(
+        model,
+        functions=FUNCTIONS,
+        contacts=tuple(f"c{m}={kind}@{tip}{POINT}" for m, tip in enumerate(tips)),
+        cflags=UNOPTIMISED,
+    )
+    manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())
+    assert {manifest["functions"][name]["style"] for name in FUNCTIONS[:-1]} == {"lanes"}
+
+    q = module.random_configuration(np.random.default_rng(0))
+    v, a = np.random.default_rng(1).standard_normal((2, module.nv))
+    jacobian = module.contact_jacobian(q)
+    forces = np.random.default_rng(2).standard_normal(len(jacobian))
+    assert_close(module.contact_velocity(q, v), jacobian @ v)
+    assert_close(module.delassus(q), jacobian @ module.minverse(q) @ jacobian.T, 1e-9)
+    by_q, *_, by_forces, _, _, by_a = module.contact_inverse_dynamics_derivatives(q, v, a, forces)
+    assert by_q.shape == (module.nv, module.nv)
+    assert_close(by_forces, -jacobian.T)
+    assert_close(by_a, jacobian)
+
+
+def test_second_derivatives_of_few_mirrored_joints() -> None:
+    model = mirrored(2, 2, "fixed")
+    assert -1.0 in signs(model)
+    name = "rnea_second_derivatives"
+    assert all(isinstance(method, InLanes) for method in functions_of(model)[name].methods.values())
+    module = build_module(model, functions=(name, "rnea_derivatives"), cflags=UNOPTIMISED)
+    q, v, a = np.random.default_rng(0).standard_normal((3, module.nv))
+    second, step = module.rnea_second_derivatives(q, v, a), 1e-6
+    for k, e in enumerate(step * np.eye(module.nv)):
+        up, down = (module.rnea_derivatives(q + x, v, a)[0] for x in (e, -e))
+        assert_close(second[0][:, :, k], (up - down) / (2.0 * step), 1e-6)
