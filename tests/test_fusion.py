@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,11 +11,13 @@ import rbdc
 from rbdc import Model
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
+from rbdc.functions.record import Policy
 from rbdc.ir.cost import cost
 from rbdc.planning.candidates import chosen
 from rbdc.planning.fusion import fused
 from rbdc.resources import resolve
-from tests.support import assert_close, build_module
+from tests.support import UNOPTIMISED, assert_close, build_module
+from tests.support_trees import mimic_tree
 
 ARM = ("rnea", "crba", "frame_jacobian@lbr_iiwa_link_7@WORLD", "frame_velocity@lbr_iiwa_link_3")
 DYNAMICS = ("aba", "minverse", "aba_derivatives")
@@ -58,6 +62,29 @@ def test_it_takes_less_than_the_functions_one_by_one(names: tuple[str, ...]) -> 
     together = cost(chosen(model, fused(model, catalogue, names))[1][0])
     alone = [cost(chosen(model, catalogue[name])[1][0]) for name in names]
     assert together.operations < sum(c.operations for c in alone)
+
+
+FORMS = [("unrolled", "aba_jvp"), ("rolled", "minverse"), ("rolled", "rnea_derivatives")]
+
+
+@pytest.mark.parametrize(("style", "last"), FORMS)
+def test_forms_of_the_last_function_are_not_taken_for_all(style: str, last: str) -> None:
+    """The build verifies every output; a method that the last function follows is none of the fused ones."""
+    tree = mimic_tree("coupled")
+    names = ("gravity_torque", last)
+    module = build_module(tree, functions=names, fuse=(names,), style=style, cflags=UNOPTIMISED)
+    q, *rest = np.random.default_rng(0).uniform(-1.0, 1.0, (6, module.nv))
+    count = {"minverse": 0, "rnea_derivatives": 2, "aba_jvp": 5}[last]
+    together = getattr(module, f"gravity_torque_and_{last}")(q, *rest[:count])
+    assert_close(together[0], module.gravity_torque(q), 1e-12)
+
+
+def test_no_fused_function_has_loops_or_kernels_of_a_part() -> None:
+    model = Model.from_urdf(resolve("kuka_iiwa"))
+    catalogue = functions_of(model)
+    last = [n for n, f in catalogue.items() if n != "gravity_torque" and not f.declaration.framed]
+    policies = [fused(model, catalogue, ("gravity_torque", name)).policy for name in last]
+    assert all(replace(policy, dense_right_sides=False) == Policy() for policy in policies)
 
 
 def test_outputs_with_one_name_get_that_of_their_function() -> None:

@@ -13,7 +13,7 @@ from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.functions.evaluation import Evaluate, InLanes, Inputs, Part, for_one_frame
-from rbdc.functions.record import Function
+from rbdc.functions.record import Function, Policy
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.reduction.passes import Space
@@ -78,7 +78,9 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
         evaluates = [evaluate for _, evaluate in chosen]
         kind = FusedInLanes if all(isinstance(evaluate, InLanes) for evaluate in evaluates) else Fused
         methods[" + ".join(method for method, _ in chosen)] = kind(tuple(zip(takes, evaluates, strict=True)))
-    return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=parts[-1].policy)
+    # Loops and kernels of a part give its own outputs alone, and a method that it follows is not fused.
+    policy = Policy(dense_right_sides=parts[-1].policy.dense_right_sides)
+    return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)
 
 
 def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
