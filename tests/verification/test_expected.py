@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rbdc import Joint, Link, Model, Placement, Rotation, Vector3
 from rbdc.verification.expected import Expected
+from tests.support import UNOPTIMISED, build_module
+from tests.support_trees import random_inertia
 
 
 def test_results_of_any_size_are_wrong_without_a_warning() -> None:
@@ -12,3 +15,14 @@ def test_results_of_any_size_are_wrong_without_a_warning() -> None:
     with np.errstate(all="raise"):
         error = expected.error(np.array([[1e308, 1e308, 7.0]]))
     assert np.array_equal(error, [[np.inf, np.inf, 0.0]])
+
+
+def test_a_joint_does_not_move_its_own_axis() -> None:
+    """Nothing of the Jacobian's derivative is different from 0, which rounding does not keep to."""
+    quarter = Placement(Rotation.from_rpy(0.0, 1.5707963, 0.0), Vector3(-0.23, 0.202, 0.15))
+    arm = Link("arm", random_inertia(np.random.default_rng(0)))
+    joint = Joint("turn", "continuous", "base", "arm", quarter, Vector3(0.0, 0.0, -1.0))
+    model = Model.assemble("turning_about_itself", [Link("base"), arm], [joint])
+    module = build_module(model, functions=("frame_jacobian_derivatives",), cflags=UNOPTIMISED)
+    moved = module.frame_jacobian_derivatives(np.array([0.3]), "arm", "WORLD")
+    assert np.max(np.abs(moved)) < 1e-15

@@ -64,7 +64,9 @@ class References:
 
     A result may be off by the most that it moves where the description's and the inputs' numbers change by
     `tolerance` of their size and every operation is rounded to `tolerance`, or by `tolerance` of itself; the
-    components of a vector in space together.
+    components of a vector in space together. What is 0 and moves by nothing in any state, as the derivative
+    of a joint's axis by its own angle, may be off by `tolerance` of the largest number among all inputs and
+    outputs.
     """
 
     def __init__(self, model: Model, tolerance: float) -> None:
@@ -87,8 +89,12 @@ class References:
         for part in parts:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
-            own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
-            made = [_expected(_rows(x, states), p, self.tolerance, framed=framed) for x, p in own]
+            rows, framed = [_rows(x, states) for x in found], part.frame is not None
+            scale = _largest([*inputs.values(), *(x[:, 0].T for x in rows)], states)
+            made = [
+                _expected(x, p, self.tolerance, scale, framed=framed)
+                for x, p in zip(rows, outputs[len(result) :], strict=False)
+            ]
             result += self._solved(declaration, part, inputs, made)
         return result
 
@@ -187,10 +193,19 @@ def _rows(entries: Sequence[Scalar], states: int) -> Array:
     return rows
 
 
-def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
+def _largest(arrays: Sequence[Array], states: int) -> Array:
+    """The largest finite magnitude of each state, at least 1; arrays: (states, size)."""
+    finite = (np.where(np.isfinite(x), np.abs(x), 0.0) for x in arrays)
+    largest: Array = np.maximum.reduce([np.ones(states), *(np.max(x, axis=1, initial=0.0) for x in finite)])
+    return largest
+
+
+def _expected(rows: Array, output: Parameter, tolerance: float, scale: Array, *, framed: bool) -> Expected:
+    """From (size, replicas, states) of an output; scale: the largest number of each state."""
     values, others = rows[:, 0], rows[:, 1:]
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
+    never = np.max(allowed, axis=1, initial=0.0) == 0.0
     if output.in_space:
         allowed = _of_vectors(allowed, output.shape, framed=framed)
     gradient = framed and len(output.shape) == 1 and not output.in_space
@@ -199,6 +214,7 @@ def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool)
         largest = np.max(np.where(np.isfinite(allowed), allowed, 0.0), initial=0.0)
         beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
         allowed = np.maximum(np.maximum(allowed, beside), OF_ALL * largest)
+    allowed[never] = np.maximum(allowed[never], tolerance * scale)
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 

@@ -6,6 +6,8 @@ constant in the axes of the contacts' frames while they are differentiated (Carp
     f_dx = -Delta^-1 (r_dx - J M^-1 T_dx),     qddot_dx = -M^-1 (T_dx - J^T f_dx)
     f_dtau = -Delta^-1 J M^-1,                 qddot_dtau = M^-1 + M^-1 J^T f_dtau
 
+Where there are several steps each has T_dx and r_dx at its own qddot and f.
+
 T_dx is that of inverse dynamics under external forces that are constant in their bodies. On body 2 of a loop
 the force is not: it follows body 1. A step of k turns it against body 2 by J_k where k carries body 1 and not
 2, by -J_k the other way, so that T_q[j, k] has J_j . (J_k x* F) more, for j that carry body 2; where points
@@ -24,7 +26,7 @@ from typing import Any
 
 from rbdc.algorithms.contacts.dynamics import (
     Constraints,
-    Solution,
+    Step,
     contact_forces_on_bodies,
     forces_at_origin,
     impact,
@@ -50,6 +52,8 @@ from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Force, Motion, Scalar
 
 Vector = list[Scalar]
+Side = tuple[Matrix, Matrix]
+"""What inverse dynamics (nv, n) and the residual of contacts (nc, n) change by."""
 
 
 def constrained_dynamics_derivatives(
@@ -65,10 +69,11 @@ def constrained_dynamics_derivatives(
 
     Test: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
     """
-    found, *sides = _sides(model, q, v, tau, fext, options, trace)
+    found = solution(model, q, v, tau, fext, options, trace, local=True)
     constraints, parts = found.constraints, []
-    for by, residual, known in sides:
-        moved, pushed = _solved(constraints, by, residual)
+    of_steps = [_sides(model, q, v, step, fext, options, trace) for step in found.steps]
+    for known, *sides in zip(known_root_columns(model, q, v), *of_steps, strict=True):
+        moved, pushed = _solved(constraints, sides)
         parts.append((_plus(moved, known), pushed))
     parts.append(_by_torques(constraints, model.nv))
     names = ("q", "v", "tau")
@@ -82,28 +87,24 @@ def _sides(
     model: Model,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    step: Step,
     fext: Sequence[Force] | None,
     options: ContactOptions,
     trace: Trace,
-) -> tuple[Solution, tuple[Matrix, Matrix, Matrix], tuple[Matrix, Matrix, Matrix]]:
-    """Accelerations and forces with the factors, and by q and by v the change of inverse dynamics and of the
-    residual under known parts of qddot_dx, and these; rows of contacts along the axes of their own frames.
+) -> tuple[Side, Side]:
+    """By q and by v the change of inverse dynamics at accelerations and forces, and of the residual there
+    under the known parts of qddot_dx; rows of contacts along the axes of their own frames.
     """
-    found = solution(model, q, v, tau, fext, options, trace, local=True)
-    tree = tree_motion(model, q, v, found.accelerations, trace)
+    accelerations, forces = step
+    tree = tree_motion(model, q, v, accelerations, trace)
     contacts = contact_motions(tree, options, local=True)
-    external = _with(fext, contact_forces_on_bodies(tree, contacts, found.forces))
+    external = _with(fext, contact_forces_on_bodies(tree, contacts, forces))
     roots = not root_columns_are_known(model)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, found.accelerations, external, trace, root_columns=roots)
-    by_q = _plus(by_q, following(tree, contacts, found.forces))
+    by_q, by_v, _ = rnea_derivatives(model, q, v, accelerations, external, trace, root_columns=roots)
+    by_q = _plus(by_q, following(tree, contacts, forces))
     jacobian = stacked(contacts)
     (r_q, r_v), (k_q, k_v) = residual_derivatives(contacts), known_root_columns(model, q, v)
-    return (
-        found,
-        (by_q, _plus(r_q, _product(jacobian, k_q)), k_q),
-        (by_v, _plus(r_v, _product(jacobian, k_v)), k_v),
-    )
+    return (by_q, _plus(r_q, _product(jacobian, k_q))), (by_v, _plus(r_v, _product(jacobian, k_v)))
 
 
 def constrained_to_solve_with_values(
@@ -118,10 +119,11 @@ def constrained_to_solve_with_values(
     """B_q, B_v, K_q, K_v, L, D^-1 with L^T D L ((forces_dq, ddq_dq) - K_q) = B_q, and by v likewise; then ddq
     (nv) and forces (nc).
     """
-    found, *changes = _sides(model, q, v, tau, fext, options, trace)
+    found = solution(model, q, v, tau, fext, options, trace, local=True)
     constraints = found.constraints
-    sides = [constraints.right_sides(by, residual) for by, residual, _ in changes]
-    known = [[*zeros(constraints.rows, model.nv), *part] for *_, part in changes]
+    changes = _sides(model, q, v, found.steps[-1], fext, options, trace)
+    sides = [constraints.right_sides(by, residual) for by, residual in changes]
+    known = [[*zeros(constraints.rows, model.nv), *part] for part in known_root_columns(model, q, v)]
     return *sides, *known, *as_matrices(constraints.factors, trace), found.accelerations, found.forces
 
 
@@ -137,21 +139,21 @@ def _product(one: Matrix, other: Matrix) -> Matrix:
     return [[dot(row, column) for column in transposed(other)] for row in one]
 
 
-def _solved(constraints: Constraints, by: Matrix, residual: Matrix) -> tuple[Matrix, Matrix]:
+def _solved(constraints: Constraints, steps: Sequence[Side]) -> tuple[Matrix, Matrix]:
     """Accelerations (nv, nv) and forces (nc, nv) by each column of what inverse dynamics and the residual
-    change by.
+    change by in each step.
     """
-    pairs = [
-        constraints.solved([-x for x in column], own)
-        for column, own in zip(transposed(by), transposed(residual), strict=True)
-    ]
+    columns = zip(
+        *(zip(transposed(by), transposed(residual), strict=True) for by, residual in steps), strict=True
+    )
+    pairs = [constraints.changed(*(([-x for x in by], own) for by, own in column)) for column in columns]
     return transposed([a for a, _ in pairs]), transposed([f for _, f in pairs])
 
 
 def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
     """Accelerations, symmetric to the last bit, and forces by unit torques."""
     nothing: Vector = [0.0] * constraints.rows
-    pairs = [constraints.solved([float(i == j) for i in range(size)], nothing) for j in range(size)]
+    pairs = [constraints.steps([float(i == j) for i in range(size)], nothing)[-1] for j in range(size)]
     moved = [[pairs[max(i, j)][0][min(i, j)] for j in range(size)] for i in range(size)]
     return moved, transposed([f for _, f in pairs])
 
@@ -193,8 +195,9 @@ def impulse_dynamics_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """v_after_dq, v_after_dv (nv, nv), impulses_dq, impulses_dv (nc, nv)."""
-    _, constraints, *changes = _impact_sides(model, q, v, restitution, options, trace)
-    (moved, pushed), (kept, held) = (_solved(constraints, *change) for change in changes)
+    steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
+    changes = zip(*(_impact_sides(model, q, v, restitution, step, trace) for step in steps), strict=True)
+    (moved, pushed), (kept, held) = (_solved(constraints, sides) for sides in changes)
     return moved, plus_diagonal(kept, [1.0] * model.nv), pushed, held
 
 
@@ -203,13 +206,13 @@ def _impact_sides(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     restitution: Sequence[Scalar],
-    options: ContactOptions,
+    step: Step,
     trace: Trace,
-) -> tuple[tuple[Vector, Vector], Constraints, tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
-    """v_after and impulses, the factors, and by q and by v the change of inverse dynamics and of the velocity
-    of the contacts after it, with what restitution takes; rows along the axes of the contacts' own frames.
+) -> tuple[Side, Side]:
+    """By q and by v the change of inverse dynamics at v_after and impulses and of the velocity of the
+    contacts after it, with what restitution takes; rows along the axes of the contacts' own frames.
     """
-    after, impulses, constraints = impact(model, q, v, restitution, options, trace, local=True)
+    after, impulses = step
     change = [x - y for x, y in zip(after, v, strict=True)]
     sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
     tree = tree_motion(model, q, sliding, trace=trace)
@@ -220,8 +223,7 @@ def _impact_sides(
     by_q = _plus(by_q, following(tree, contacts, impulses))
     factor = 1.0 + restitution[0]
     approach = [[factor * x for x in row] for row in stacked(contacts)]
-    by_v = zeros(model.nv, model.nv)
-    return (after, impulses), constraints, (by_q, velocity_derivatives(contacts)), (by_v, approach)
+    return (by_q, velocity_derivatives(contacts)), (zeros(model.nv, model.nv), approach)
 
 
 def impulse_to_solve_with_values(
@@ -235,11 +237,12 @@ def impulse_to_solve_with_values(
     """B_q, B_v, K_q, K_v, L, D^-1 as `constrained_to_solve_with_values` has them, then v_after (nv) and
     impulses (nc).
     """
-    values, constraints, *changes = _impact_sides(model, q, v, restitution, options, trace)
+    steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
+    changes = _impact_sides(model, q, v, restitution, steps[-1], trace)
     sides = [constraints.right_sides(by, residual) for by, residual in changes]
     nothing = zeros(constraints.rows + model.nv, model.nv)
     kept = [*zeros(constraints.rows, model.nv), *plus_diagonal(zeros(model.nv, model.nv), [1.0] * model.nv)]
-    return *sides, nothing, kept, *as_matrices(constraints.factors, trace), *values
+    return *sides, nothing, kept, *as_matrices(constraints.factors, trace), *steps[-1]
 
 
 def contact_inverse_dynamics_derivatives(

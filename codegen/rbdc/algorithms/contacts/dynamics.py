@@ -7,7 +7,8 @@ Factors L^T D L of the whole keep the zeros of M between branches, and rows of J
 bodies that carry their contact; what is left for the contacts is -(J M^-1 J^T + E). Bias and gamma are those
 of reference accelerations of our choosing, as in forward dynamics. Contacts that are not active have zeros
 for their rows of J and gamma, s = 0, and forces of zero. Where rows depend on others there is a second,
-proximal step, with gamma - mu f on the right, which leaves an error of the square of mu.
+proximal step, with gamma - mu f on the right, which leaves an error of the square of mu. Each step is a
+solution of its own equations of motion, and derivatives are those of what the steps compute.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from rbdc.spatial import Force, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
+Step = tuple[Vector, Vector]
+"""Accelerations (nv) and forces (nc) of one step, or changes and weights of them."""
 
 SOLUTION = "solution"
 """Symbol of the forces of all contacts and what the joints' velocities change by, in one row."""
@@ -67,17 +70,44 @@ class Constraints:
         held = [switched(row, self.switches, k) for k, row in enumerate(residual)]
         return [*held, *([-x for x in row] for row in by)]
 
-    def solved(self, forces: Vector, residual: Vector) -> tuple[Vector, Vector]:
-        """Accelerations (nv) and forces (nc) for generalised forces (nv), and the residual that contacts
-        would have without accelerations (nc).
+    def steps(self, forces: Vector, residual: Vector) -> list[Step]:
+        """The solution of each step for generalised forces (nv), and the residual that contacts would have
+        without accelerations (nc).
         """
-        if self.switches is not None:
-            residual = [s * x for s, x in zip(self.switches, residual, strict=True)]
-        found = self.factors.solve([*residual, *forces])
-        if not is_zero(self.mu):
-            again = [x - self.mu * f for x, f in zip(residual, found[: self.rows], strict=True)]
-            found = self.factors.solve([*again, *forces])
-        return found[self.rows :], found[: self.rows]
+        return self._in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
+
+    def changed(self, *sides: tuple[Vector, Vector]) -> Step:
+        """The change of the last step's solution. sides: for each step what its generalised forces and its
+        residual change by at its own accelerations and forces.
+        """
+        return self._in_turn(sides)[-1]
+
+    def _in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
+        found: list[Step] = []
+        for forces, residual in sides:
+            rows = self.held(residual)
+            if found:
+                rows = [x - self.mu * f for x, f in zip(rows, found[-1][1], strict=True)]
+            solved = self.factors.solve([*rows, *forces])
+            found.append((solved[self.rows :], solved[: self.rows]))
+        return found
+
+    def weights(self, accelerations: Vector, forces: Vector) -> list[Step]:
+        """z of each step for weights of the last step's solution (nv, nc): that is weighted as the step's
+        generalised forces and residual are by z.
+        """
+        (found,) = self._in_turn([(accelerations, forces)])
+        if is_zero(self.mu):
+            return [found]
+        nothing: Vector = [0.0] * len(accelerations)
+        (before,) = self._in_turn([(nothing, [-(self.mu * x) for x in found[1]])])
+        return [before, found]
+
+    def held(self, residual: Vector) -> Vector:
+        """A residual (nc), zero where contacts are switched off."""
+        if self.switches is None:
+            return residual
+        return [s * x for s, x in zip(self.switches, residual, strict=True)]
 
 
 def switched(row: Vector, switches: Vector | None, k: int) -> Vector:
@@ -97,11 +127,20 @@ def residuals(contacts: Sequence[ContactMotion]) -> Vector:
 
 @dataclass(frozen=True)
 class Solution:
-    """Constrained dynamics in one configuration: accelerations, forces, and what led there."""
+    """Constrained dynamics in one configuration: accelerations and forces of each step, and the factors."""
 
-    accelerations: Vector
-    forces: Vector
+    steps: list[Step]
     constraints: Constraints
+
+    @property
+    def accelerations(self) -> Vector:
+        """Accelerations (nv)."""
+        return self.steps[-1][0]
+
+    @property
+    def forces(self) -> Vector:
+        """Forces (nc)."""
+        return self.steps[-1][1]
 
 
 def solution(
@@ -125,11 +164,13 @@ def solution(
     constraints = constraints_of(model, q, contacts, options, trace)
     residual = residuals(contacts)
     trace("contacts", "gamma: residual of the reference", "gamma", residual)
-    found, forces = constraints.solved(moving, residual)
+    steps = constraints.steps(moving, residual)
+    found, forces = steps[-1]
     trace(
         "contacts", "f and qddot less the reference, L^T D L x = (gamma, tau - h)", SOLUTION, forces + found
     )
-    return Solution([x + r for x, r in zip(found, reference, strict=True)], forces, constraints)
+    moved = [([x + r for x, r in zip(a, reference, strict=True)], f) for a, f in steps]
+    return Solution(moved, constraints)
 
 
 def constraints_of(
@@ -191,7 +232,8 @@ def impulse_dynamics(
 
     Test: kinetic energy is unchanged by a restitution of 1.
     """
-    after, impulses, _ = impact(model, q, v, restitution, options, trace)
+    steps, _ = impact(model, q, v, restitution, options, trace)
+    after, impulses = steps[-1]
     return after, in_own_axes(contact_motions(tree_motion(model, q)), impulses)
 
 
@@ -204,16 +246,19 @@ def impact(
     trace: Trace,
     *,
     local: bool = False,
-) -> tuple[Vector, Vector, Constraints]:
-    """v_after, impulses and the factors. local: rows are along the axes of the contacts' own frames."""
+) -> tuple[list[Step], Constraints]:
+    """v_after and impulses of each step, and the factors. local: rows are along the axes of the contacts' own
+    frames.
+    """
     contacts = contact_motions(tree_motion(model, q, v, trace=trace), local=local)
     constraints = constraints_of(model, q, contacts, options, trace)
     approach = [x for contact in contacts for x in contact.rows(contact.velocity())]
     factor = 1.0 + restitution[0]
     still: Vector = [0.0] * model.nv
-    change, impulses = constraints.solved(still, [factor * x for x in approach])
+    steps = constraints.steps(still, [factor * x for x in approach])
+    change, impulses = steps[-1]
     trace("contacts", "impulses and v_after - v, L^T D L x = (J v, 0)", SOLUTION, impulses + change)
-    return [x + y for x, y in zip(v, change, strict=True)], impulses, constraints
+    return [([x + y for x, y in zip(v, a, strict=True)], f) for a, f in steps], constraints
 
 
 def contact_forces_on_bodies(

@@ -6,6 +6,8 @@ frames, and K the symmetric matrix of `rbdc.algorithms.contacts.dynamics`, facto
     in a direction:   (f, qddot)' = K^-1 (r', tau' - T')
     weighted by w:    z = K^-1 w,     w (f, qddot)_x = z_f r_x - z_a T_x,     w (f, qddot)_tau = z_a
 
+and of several steps the sum of these, each with T and r at its own solution.
+
 T and r in one direction come from their recursions over dual numbers, weighted sums of their rows from the
 recursions back over all their steps. Logarithms, which neither goes through, enter by their own derivative:
 e' = Jlog(e) J q'.
@@ -13,10 +15,10 @@ e' = Jlog(e) J q'.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.contacts.dynamics import Solution, residuals, solution, with_contact_forces
+from rbdc.algorithms.contacts.dynamics import Step, residuals, solution, with_contact_forces
 from rbdc.algorithms.contacts.logarithm import rate_of_logarithm, transposed_rate_of_logarithm
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
 from rbdc.algorithms.derivatives.jvp import values_and_rates
@@ -39,15 +41,14 @@ Values = Callable[[Vector, Vector, Trace], Vector]
 """T (nv) and r (nc), one after the other, at q and v."""
 
 
-def _torques_and_residual(
-    model: Model, found: Solution, fext: Forces | None, options: ContactOptions
-) -> Values:
-    """T and r, but for the logarithms in it, under the accelerations and forces of a solution."""
+def _torques_and_residual(model: Model, step: Step, fext: Forces | None, options: ContactOptions) -> Values:
+    """T and r, but for the logarithms in it, under accelerations and forces."""
+    accelerations, forces = step
 
     def values(q: Vector, v: Vector, trace: Trace) -> Vector:
-        external = with_contact_forces(model, q, found.forces, fext)
-        torques = newton_euler(model, q, v, found.accelerations, external, trace)
-        contacts = contact_motions(tree_motion(model, q, v, found.accelerations), options, local=True)
+        external = with_contact_forces(model, q, forces, fext)
+        torques = newton_euler(model, q, v, accelerations, external, trace)
+        contacts = contact_motions(tree_motion(model, q, v, accelerations), options, local=True)
         held = [contact if contact.of_points else replace(contact, kp=0.0) for contact in contacts]
         return [*torques, *residuals(held)]
 
@@ -78,6 +79,13 @@ def _logarithms(tree: TreeMotion, options: ContactOptions) -> list[_Logarithm]:
     return found
 
 
+def _sum(vectors: Sequence[Vector]) -> Vector:
+    first, *others = vectors
+    for other in others:
+        first = [x + y for x, y in zip(first, other, strict=True)]
+    return first
+
+
 def constrained_dynamics_jvp(
     model: Model,
     q: Scalars,
@@ -93,16 +101,20 @@ def constrained_dynamics_jvp(
     """
     dq, dv, dtau = directions
     found = solution(model, q, v, tau, fext, options, trace, local=True)
-    values = _torques_and_residual(model, found, fext, options)
     moving = [*tangents(q, configuration_rate(model, q, dq))], [*tangents(v, dv)]
-    rates = [rate_of(x) for x in values(*moving, values_and_rates(trace))]
+    errors: Vector = [0.0] * len(found.forces)
     for logarithm in _logarithms(tree_motion(model, q, dq), options):
         contact = logarithm.contact
         rate = rate_of_logarithm(logarithm.error, Motion.of(contact.rows(contact.velocity()))).scalars()
         for row, component in logarithm.rows:
-            rates[model.nv + row] = rates[model.nv + row] + contact.kp * rate[component]
-    moved = [x - y for x, y in zip(dtau, rates, strict=False)]
-    return found.constraints.solved(moved, rates[model.nv :])
+            errors[row] = contact.kp * rate[component]
+    sides = []
+    for step in found.steps:
+        values = _torques_and_residual(model, step, fext, options)
+        rates = [rate_of(x) for x in values(*moving, values_and_rates(trace))]
+        moved = [x - y for x, y in zip(dtau, rates, strict=False)]
+        sides.append((moved, [x + y for x, y in zip(rates[model.nv :], errors, strict=True)]))
+    return found.constraints.changed(*sides)
 
 
 def constrained_dynamics_vjp(
@@ -119,12 +131,16 @@ def constrained_dynamics_vjp(
     those of the forces with w_forces (nc). Test: the products of `constrained_dynamics_derivatives`.
     """
     found = solution(model, q, v, tau, fext, options, trace, local=True)
-    of_torques, of_rows = found.constraints.solved(*map(list, weights))
+    weighted = found.constraints.weights(*map(list, weights))
+    of_torques, of_rows = (_sum(parts) for parts in zip(*weighted, strict=True))
     trace("contacts", "z = K^-1 w", "z", [*of_rows, *of_torques])
     tape = Tape()
     given_q, given_v = ([*tape.variables(x)] for x in (q, v))
-    values = _torques_and_residual(model, found, fext, options)(given_q, given_v, there_and_back(tape, trace))
-    bar = tape.adjoints(values, [*(-z for z in of_torques), *of_rows])
+    values: Vector = []
+    for step in found.steps:
+        of_step = _torques_and_residual(model, step, fext, options)
+        values += of_step(given_q, given_v, there_and_back(tape, trace))
+    bar = tape.adjoints(values, [z for own, rows in weighted for z in (*(-x for x in own), *rows)])
     by_q = tangent_gradient(model, q, [bar(x) for x in given_q])
     for logarithm in _logarithms(tree_motion(model, q), options):
         contact, entries = logarithm.contact, [0.0] * 6

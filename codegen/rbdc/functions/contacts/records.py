@@ -148,8 +148,12 @@ def _constrained(model: Model) -> list[Function]:
 
 
 def _in_one_step(model: Model, function: Function, with_values: Algorithm) -> Function:
-    """The function with its solves side by side, unless redundant contacts take several steps of them."""
-    return function if model.redundant else _in_columns(function, with_values)
+    """The function with its solves side by side; where redundant contacts take several steps of them, one
+    after the other, compared with dual numbers through the reference of the values.
+    """
+    if not model.redundant:
+        return _in_columns(function, with_values)
+    return replace(function, references={}, comparison=replace(function.comparison, checks_only=True))
 
 
 def _in_columns(function: Function, with_values: Algorithm) -> Function:
