@@ -1,22 +1,24 @@
 """Random descriptions, compiled: the build's own verification finds nothing, straight-line, rolled, in single
-precision, in batches.
+precision, in batches, and under random options.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
 
 from rbdc import Model
 from rbdc.analysis.availability import buildable
+from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
-from rbdc.pipeline import build_package
+from rbdc.pipeline import build_package, read
 from tests.support import UNOPTIMISED
 from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
 
@@ -53,6 +55,63 @@ def builds(model: Model, asked: list[str], way: str) -> None:
     assert set(errors) == set(functions)
 
 
+@st.composite
+def asked(draw: st.DrawFn, model: Model) -> dict[str, Any]:
+    """Options of a build beside its functions, as they come together."""
+    numbers = st.integers(-300, 300).map(lambda millimetres: f"{millimetres / 1000.0}")
+    point = st.tuples(st.sampled_from([body.name for body in model.bodies]), numbers, numbers, numbers)
+    kinds = st.sampled_from(["point", "point", "surface"])
+    places = draw(st.lists(st.tuples(kinds, point), max_size=3))
+    found: dict[str, Any] = {
+        "style": draw(st.sampled_from(["unrolled", "unrolled", "rolled", "auto"])),
+        "dtype": draw(st.sampled_from(["float64", "float64", "float32"])),
+        "targets": draw(st.sampled_from([("c",), ("c", "batch"), ("c", "batch", "casadi")])),
+        "contacts": [f"c{k}={kind}@{link}:{x},{y},{z}" for k, (kind, (link, x, y, z)) in enumerate(places)],
+        "contact_frame": draw(st.sampled_from(["local", "local-world-aligned"])) if places else "local",
+    }
+    if not places and draw(st.booleans()):
+        found["fext_frame"] = "world"
+    if found["style"] != "rolled" and found["targets"][-1] != "casadi" and draw(st.booleans()):
+        found["parameters"] = ("inertial",)
+    return found
+
+
+@st.composite
+def packages(draw: st.DrawFn) -> tuple[Model, dict[str, Any]]:
+    """A model and all options of its build: functions of contacts among them, and two fused."""
+    described = draw(st.one_of(*DESCRIPTIONS))
+    options = draw(asked(described))
+    try:
+        model = read(described, BuildOptions(**options))
+    except (OptionError, UnsupportedError):
+        reject()
+    catalogue = functions_of(model)
+    held = [name for name in catalogue if name not in functions_of(described)]
+    wanted = draw(st.permutations(held))[:2] + draw(st.permutations(list(catalogue)))[:FUNCTIONS]
+    functions = buildable(model, list(dict.fromkeys(wanted)), None)[0] or ["rnea"]
+    pair = [name for name in functions if not catalogue[name].declaration.framed][:2]
+    options |= {"functions": tuple(functions)}
+    if len(pair) == 2 and draw(st.booleans()):
+        options["fuse"] = (tuple(pair),)
+    return described, options
+
+
+@pytest.mark.parametrize(
+    "examples", [pytest.param(3, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.exhaustive)]
+)
+def test_builds_under_any_options_are_verified(examples: int) -> None:
+    def holds(package: tuple[Model, dict[str, Any]]) -> None:
+        model, options = package
+        with tempfile.TemporaryDirectory() as folder:
+            how = BuildOptions(cflags=UNOPTIMISED, jobs=1, out=Path(folder), force=True, **options)
+            try:
+                assert build_package(model, how).errors
+            except UnsupportedError:
+                reject()
+
+    _tried(given(packages())(holds), examples)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_builds_are_verified(way: str) -> None:
     _imagined(way, EXAMPLES[way])
@@ -65,8 +124,16 @@ def test_many_builds_are_verified(way: str) -> None:
 
 
 def _imagined(way: str, examples: int) -> None:
+    _tried(given(st.one_of(*DESCRIPTIONS), names)(lambda model, asked: builds(model, asked, way)), examples)
+
+
+def _tried(test: Callable[[], None], examples: int) -> None:
     """Without making failing descriptions smaller, which would take hundreds of builds."""
-    test = given(st.one_of(*DESCRIPTIONS), names)(lambda model, asked: builds(model, asked, way))
-    settings(derandomize=True, deadline=None, max_examples=examples, phases=[Phase.generate], database=None)(
-        test
-    )()
+    settings(
+        derandomize=True,
+        deadline=None,
+        max_examples=examples,
+        phases=[Phase.generate],
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )(test)()
