@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rbdc.algorithms.contacts.dynamics import SOLUTION
+from rbdc.algorithms.contacts.dynamics import SOLUTION, WEIGHTS
 from rbdc.ir.passes.counterparts import Source
 from rbdc.model import Contact, Model
 from rbdc.model.contacts import row_slices, total_rows, with_the_world
@@ -49,17 +49,16 @@ def moved_targets(model: Model, contacts: Mapping[int, int]) -> dict[int, int]:
 
 
 def moved_solution(model: Model, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
-    """Forces of contacts and joint accelerations under a permutation of bodies and that of their rows, which
-    elimination one contact after the other does not show to be exchanged.
+    """Forces of contacts and joint accelerations, and their weights, under a permutation of bodies and that
+    of their rows, which elimination one contact after the other does not show to be exchanged.
     """
     if not rows:
         return {}
-    moves: dict[Source, Source] = {(SOLUTION, own): (SOLUTION, other) for own, other in rows.items()}
+    moves = dict(rows)
     for index, body in enumerate(model.bodies):
         places = [total_rows(model) + b.index_v for b in (body, model.bodies[step.get(index, index)])]
-        for k in range(body.joint.nv):
-            moves[SOLUTION, places[0] + k] = (SOLUTION, places[1] + k)
-    return moves
+        moves |= {places[0] + k: places[1] + k for k in range(body.joint.nv)}
+    return {(name, own): (name, other) for name in (SOLUTION, WEIGHTS) for own, other in moves.items()}
 
 
 def _kinds_on(model: Model, index: int) -> list[tuple[object, ...]]:

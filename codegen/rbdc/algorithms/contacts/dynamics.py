@@ -38,6 +38,9 @@ Step = tuple[Vector, Vector]
 SOLUTION = "solution"
 """Symbol of the forces of all contacts and what the joints' velocities change by, in one row."""
 
+WEIGHTS = "z"
+"""Symbol of the weights of the residuals of all contacts and of the joints' equations, in one row."""
+
 
 @dataclass(frozen=True)
 class Constraints:

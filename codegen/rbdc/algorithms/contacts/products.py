@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.contacts.dynamics import Step, residuals, solution, with_contact_forces
+from rbdc.algorithms.contacts.dynamics import WEIGHTS, Step, residuals, solution, with_contact_forces
 from rbdc.algorithms.contacts.logarithm import rate_of_logarithm, transposed_rate_of_logarithm
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
 from rbdc.algorithms.derivatives.jvp import values_and_rates
@@ -133,7 +133,7 @@ def constrained_dynamics_vjp(
     found = solution(model, q, v, tau, fext, options, trace, local=True)
     weighted = found.constraints.weights(*map(list, weights))
     of_torques, of_rows = (_sum(parts) for parts in zip(*weighted, strict=True))
-    trace("contacts", "z = K^-1 w", "z", [*of_rows, *of_torques])
+    trace("contacts", "z = K^-1 w", WEIGHTS, [*of_rows, *of_torques])
     tape = Tape()
     given_q, given_v = ([*tape.variables(x)] for x in (q, v))
     values: Vector = []
