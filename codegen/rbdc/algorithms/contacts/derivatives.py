@@ -53,7 +53,7 @@ from rbdc.spatial import Force, Motion, Scalar
 
 Vector = list[Scalar]
 Side = tuple[Matrix, Matrix]
-"""What inverse dynamics (nv, n) and the residual of contacts (nc, n) change by."""
+"""Changes of inverse dynamics (nv, n) and of the residual of contacts (nc, n)."""
 
 
 def constrained_dynamics_derivatives(
