@@ -72,7 +72,7 @@ def asked(draw: st.DrawFn, model: Model) -> dict[str, Any]:
     if not places and draw(st.booleans()):
         found["fext_frame"] = "world"
     if found["style"] != "rolled" and found["targets"][-1] != "casadi" and draw(st.booleans()):
-        found["parameters"] = ("inertial",)
+        found["parameters"] = ()
     return found
 
 
