@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.contacts.dynamics import stacked
+from rbdc.algorithms.contacts.constraints import stacked
 from rbdc.algorithms.contacts.motion import contact_motions, tree_motion
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed

@@ -7,7 +7,7 @@ one unit (m, rad) by 1 / sqrt(1 + |step|^2), which leaves short ones what they a
 
 from __future__ import annotations
 
-from rbdc.algorithms.contacts.dynamics import stacked
+from rbdc.algorithms.contacts.constraints import stacked
 from rbdc.algorithms.contacts.motion import contact_motions, tree_motion
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.manifold import integrate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rbdc.algorithms.contacts.dynamics import SOLUTION, WEIGHTS
+from rbdc.algorithms.contacts.constraints import SOLUTION, WEIGHTS
 from rbdc.ir.passes.counterparts import Source
 from rbdc.model import Contact, Model
 from rbdc.model.contacts import row_slices, total_rows, with_the_world

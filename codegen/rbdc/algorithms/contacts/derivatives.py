@@ -24,14 +24,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rbdc.algorithms.contacts.constraints import Constraints, Step, stacked
 from rbdc.algorithms.contacts.dynamics import (
-    Constraints,
-    Step,
     contact_forces_on_bodies,
     forces_at_origin,
     impact,
     solution,
-    stacked,
     with_contact_forces,
 )
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion

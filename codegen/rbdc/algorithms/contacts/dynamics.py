@@ -1,14 +1,6 @@
-"""Constrained dynamics by elimination along the tree, contacts last:
+"""Constrained dynamics by elimination along the tree, contacts last (`rbdc.algorithms.contacts.constraints`).
 
-    [-E  -J ] [f     ]   [gamma  ]
-    [-J^T M ] [qddot ] = [tau - h],     E = mu + 1 - s on the diagonal
-
-Factors L^T D L of the whole keep the zeros of M between branches, and rows of J have entries only along the
-bodies that carry their contact; what is left for the contacts is -(J M^-1 J^T + E). Bias and gamma are those
-of reference accelerations of our choosing, as in forward dynamics. Contacts that are not active have zeros
-for their rows of J and gamma, s = 0, and forces of zero. Where rows depend on others there is a second,
-proximal step, with gamma - mu f on the right, which leaves an error of the square of mu. Each step is a
-solution of its own equations of motion, and derivatives are those of what the steps compute.
+Bias and gamma are those of reference accelerations of our choosing, as in forward dynamics.
 """
 
 from __future__ import annotations
@@ -16,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.contacts.constraints import SOLUTION, Constraints, Step, stacked
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.drives import without_resistance
@@ -24,103 +17,13 @@ from rbdc.algorithms.dynamics.forward_dynamics import accelerations
 from rbdc.algorithms.dynamics.newton_euler import newton_euler, reference_pass
 from rbdc.algorithms.kinematics import homogeneous
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Force, Scalar, Vector3
-from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
-Step = tuple[Vector, Vector]
-"""Accelerations (nv) and forces (nc) of one step, or changes and weights of them."""
-
-SOLUTION = "solution"
-"""Symbol of the forces of all contacts and what the joints' velocities change by, in one row."""
-
-WEIGHTS = "z"
-"""Symbol of the weights of the residuals of all contacts and of the joints' equations, in one row."""
-
-
-@dataclass(frozen=True)
-class Constraints:
-    """The matrix of the module's docstring by its factors, rows of contacts first; switches of the rows,
-    where there are some, and mu of the proximal step, 0 where there is none.
-    """
-
-    factors: Factorisation
-    rows: int
-    switches: Vector | None
-    mu: Scalar
-
-    @staticmethod
-    def of(model: Model, inertia: Matrix, jacobian: Matrix, options: ContactOptions) -> Constraints:
-        """From M and J (nc, nv)."""
-        rows, switches = len(jacobian), options.switches(model)
-        mu: Scalar = 0.0 if options.mu is None else options.mu[0]
-        switched_off = [0.0 if switches is None else 1.0 - switches[k] for k in range(rows)]
-        held = [switched(row, switches, k) for k, row in enumerate(jacobian)]
-        diagonal = [[-(mu + switched_off[k]) if k == i else 0.0 for i in range(rows)] for k in range(rows)]
-        above = [[*own, *(-x for x in row)] for own, row in zip(diagonal, held, strict=True)]
-        below = [[*(-x for x in column), *own] for column, own in zip(transposed(held), inertia, strict=True)]
-        factors = Factorisation([*above, *below])
-        return Constraints(factors, rows, switches, mu if model.redundant else 0.0)
-
-    def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:
-        """Right-hand sides of derivatives by what inverse dynamics and the residual change by, the rows of
-        contacts first, zero where they are switched off.
-        """
-        held = [switched(row, self.switches, k) for k, row in enumerate(residual)]
-        return [*held, *([-x for x in row] for row in by)]
-
-    def steps(self, forces: Vector, residual: Vector) -> list[Step]:
-        """The solution of each step for generalised forces (nv), and the residual that contacts would have
-        without accelerations (nc).
-        """
-        return self._in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
-
-    def changed(self, *sides: tuple[Vector, Vector]) -> Step:
-        """The change of the last step's solution. sides: for each step what its generalised forces and its
-        residual change by at its own accelerations and forces.
-        """
-        return self._in_turn(sides)[-1]
-
-    def _in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
-        found: list[Step] = []
-        for forces, residual in sides:
-            rows = self.held(residual)
-            if found:
-                rows = [x - self.mu * f for x, f in zip(rows, found[-1][1], strict=True)]
-            solved = self.factors.solve([*rows, *forces])
-            found.append((solved[self.rows :], solved[: self.rows]))
-        return found
-
-    def weights(self, accelerations: Vector, forces: Vector) -> list[Step]:
-        """z of each step for weights of the last step's solution (nv, nc): that is weighted as the step's
-        generalised forces and residual are by z.
-        """
-        (found,) = self._in_turn([(accelerations, forces)])
-        if is_zero(self.mu):
-            return [found]
-        nothing: Vector = [0.0] * len(accelerations)
-        (before,) = self._in_turn([(nothing, [-(self.mu * x) for x in found[1]])])
-        return [before, found]
-
-    def held(self, residual: Vector) -> Vector:
-        """A residual (nc), zero where contacts are switched off."""
-        if self.switches is None:
-            return residual
-        return [s * x for s, x in zip(self.switches, residual, strict=True)]
-
-
-def switched(row: Vector, switches: Vector | None, k: int) -> Vector:
-    """A row of J, or zeros where its switch is off."""
-    return row if switches is None else [0.0 if is_zero(x) else switches[k] * x for x in row]
-
-
-def stacked(contacts: Sequence[ContactMotion]) -> Matrix:
-    """J (nc, nv) of all contacts."""
-    return [row for contact in contacts for row in contact.jacobian()]
 
 
 def residuals(contacts: Sequence[ContactMotion]) -> Vector:

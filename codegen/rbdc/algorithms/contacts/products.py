@@ -1,7 +1,7 @@
 """Products of the derivatives of constrained dynamics with a vector, without forming the matrices.
 
 With T = ID(q, v, qddot) - J^T f and r(q, v, qddot) at the solution, f constant in the axes of the contacts'
-frames, and K the symmetric matrix of `rbdc.algorithms.contacts.dynamics`, factored once for all solutions:
+frames, and K the symmetric matrix of `rbdc.algorithms.contacts.constraints`, factored once for all solutions:
 
     in a direction:   (f, qddot)' = K^-1 (r', tau' - T')
     weighted by w:    z = K^-1 w,     w (f, qddot)_x = z_f r_x - z_a T_x,     w (f, qddot)_tau = z_a
@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.contacts.dynamics import WEIGHTS, Step, residuals, solution, with_contact_forces
+from rbdc.algorithms.contacts.constraints import WEIGHTS, Step
+from rbdc.algorithms.contacts.dynamics import residuals, solution, with_contact_forces
 from rbdc.algorithms.contacts.logarithm import rate_of_logarithm, transposed_rate_of_logarithm
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
 from rbdc.algorithms.derivatives.jvp import values_and_rates
