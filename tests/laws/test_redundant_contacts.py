@@ -7,6 +7,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from rbdc.functions.catalogue import functions_of
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
 from tests.laws.test_contacts_in_lanes import mirrored
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 
@@ -60,3 +63,9 @@ def test_derivatives_of_two_steps(axes: str) -> None:
         found = differences(module, "impulse_dynamics", [q, v, bounce], which)
         assert_close(of_impact[which], found[0], 1e-7)
         assert_close(of_impact[2 + which], found[1], 1e-7)
+
+
+def test_no_peer_takes_these_steps() -> None:
+    """Pinocchio without regularisation gives NaN, with its own another solution."""
+    catalogue = functions_of(read(mirrored(2, 2, "fixed"), BuildOptions(contacts=POINTS)))
+    assert all(not function.comparison.peers for name, function in catalogue.items() if name in FUNCTIONS)

@@ -9,6 +9,7 @@ from rbdc.algorithms.contacts.world_aligned import TURNED, Algorithm
 from rbdc.functions.contacts.shared import (
     FORWARD,
     HELD,
+    PEERS,
     by_contact_forces,
     contact_forces,
     contact_function,
@@ -48,7 +49,25 @@ def contacts(model: Model) -> list[Function]:
         *_centroidal(model),
         *_projections(model),
     ]
+    if model.redundant:
+        functions = [*map(_in_two_steps, functions)]
     return [*map(_along_the_world, functions)] if model.world_aligned else functions
+
+
+def _in_two_steps(function: Function) -> Function:
+    """The function under contacts whose rows depend on others: no single solve gives its derivatives, which
+    are compared with dual numbers through both steps, and Pinocchio regularises in another way.
+    """
+    if function.name not in PEERS:
+        return function
+    return replace(
+        function,
+        to_solve=None,
+        with_values=None,
+        policy=Policy(),
+        references={} if function.chain else function.references,
+        comparison=replace(function.comparison, peers={}, checks_only=True),
+    )
 
 
 def _along_the_world(function: Function) -> Function:
@@ -143,17 +162,8 @@ def _constrained(model: Model) -> list[Function]:
             if model.redundant
             else Differential("constrained_dynamics_derivatives", **FORCES_AS_TORQUES),
         ),
-        _in_one_step(model, matrices, derivatives.constrained_to_solve_with_values),
+        _in_columns(matrices, derivatives.constrained_to_solve_with_values),
     ]
-
-
-def _in_one_step(model: Model, function: Function, with_values: Algorithm) -> Function:
-    """The function with its solves side by side; where redundant contacts take several steps of them, one
-    after the other, compared with dual numbers through the reference of the values.
-    """
-    if not model.redundant:
-        return _in_columns(function, with_values)
-    return replace(function, references={}, comparison=replace(function.comparison, checks_only=True))
 
 
 def _in_columns(function: Function, with_values: Algorithm) -> Function:
@@ -225,7 +235,7 @@ def _impacts(model: Model) -> list[Function]:
             row_output(model, "impulses", "impulses on body 1 (N s, N m s)"),
             requires=HELD,
         ),
-        _in_one_step(model, matrices, derivatives.impulse_to_solve_with_values),
+        _in_columns(matrices, derivatives.impulse_to_solve_with_values),
     ]
 
 
