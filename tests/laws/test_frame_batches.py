@@ -79,6 +79,7 @@ def in_blocks(x: Floats, lanes: int) -> Floats:
     return np.ascontiguousarray(x.reshape(-1, lanes, x.shape[-1]).swapaxes(1, 2))
 
 
+@pytest.mark.slow
 def test_a_frame_of_the_world_and_deep_ones_are_tried() -> None:
     carried = [model.frames[k].body for model in (made() for made in MODELS.values()) for k in frames(model)]
     assert -1 in carried and max(carried) > 5

@@ -160,6 +160,7 @@ def test_hessians(robot: str, name: str) -> None:
     assert np.abs(H - H.T).max() <= 1e-12 * np.abs(H).max()
 
 
+@pytest.mark.slow
 def test_batches() -> None:
     """vmap against a loop, broadcasting against NumPy's, with external forces; nested, and under scan."""
     m = module("double_pendulum", "free-flyer")
