@@ -28,11 +28,11 @@ def moved_contacts(model: Model, step: Mapping[int, int]) -> dict[int, int]:
 
 def moved_rows(model: Model, contacts: Mapping[int, int]) -> dict[int, int]:
     """A permutation of contacts as one of their rows."""
-    rows = list(row_slices(model).values())
+    every, of = range(total_rows(model)), list(row_slices(model).values())
     return {
         own: other
         for here, there in contacts.items()
-        for own, other in zip(_numbers(rows[here]), _numbers(rows[there]), strict=True)
+        for own, other in zip(every[of[here]], every[of[there]], strict=True)
     }
 
 
@@ -71,7 +71,3 @@ def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:
     """Kind, rows and bodies of a contact, exchanged by a step."""
     bodies = [-1 if frame is None else frame.body for frame in (contact.first, contact.second)]
     return contact.kind, contact.held, contact.second is None, *(step.get(b, b) for b in bodies)
-
-
-def _numbers(rows: slice) -> range:
-    return range(rows.start, rows.stop)

@@ -65,8 +65,8 @@ class References:
     A result may be off by the most that it moves where the description's and the inputs' numbers change by
     `tolerance` of their size and every operation is rounded to `tolerance`, or by `tolerance` of itself; the
     components of a vector in space together. What is 0 and moves by nothing in any state, as the derivative
-    of a joint's axis by its own angle, may be off by `tolerance` of the largest number among all inputs and
-    outputs.
+    of a joint's axis by its own angle, may be off by `tolerance` of the largest entry of its output, of the
+    largest input where that is 0.
     """
 
     def __init__(self, model: Model, tolerance: float) -> None:
@@ -84,17 +84,14 @@ class References:
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
+        scale = np.max([np.ones(states), *(_largest(x.T) for x in inputs.values())], axis=0)
         given = self._perturbed_inputs(declaration, inputs)
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
-            rows, framed = [_rows(x, states) for x in found], part.frame is not None
-            scale = _largest([*inputs.values(), *(x[:, 0].T for x in rows)], states)
-            made = [
-                _expected(x, p, self.tolerance, scale, framed=framed)
-                for x, p in zip(rows, outputs[len(result) :], strict=False)
-            ]
+            own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
+            made = [_expected(_rows(x, states), p, self.tolerance, scale, framed=framed) for x, p in own]
             result += self._solved(declaration, part, inputs, made)
         return result
 
@@ -193,15 +190,14 @@ def _rows(entries: Sequence[Scalar], states: int) -> Array:
     return rows
 
 
-def _largest(arrays: Sequence[Array], states: int) -> Array:
-    """The largest finite magnitude of each state, at least 1; arrays: (states, size)."""
-    finite = (np.where(np.isfinite(x), np.abs(x), 0.0) for x in arrays)
-    largest: Array = np.maximum.reduce([np.ones(states), *(np.max(x, axis=1, initial=0.0) for x in finite)])
+def _largest(values: Array) -> Array:
+    """The largest finite magnitude of each state, (size, states)."""
+    largest: Array = np.max(np.where(np.isfinite(values), np.abs(values), 0.0), axis=0, initial=0.0)
     return largest
 
 
 def _expected(rows: Array, output: Parameter, tolerance: float, scale: Array, *, framed: bool) -> Expected:
-    """From (size, replicas, states) of an output; scale: the largest number of each state."""
+    """From (size, replicas, states) of an output; scale: the largest input of each state."""
     values, others = rows[:, 0], rows[:, 1:]
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
@@ -214,7 +210,8 @@ def _expected(rows: Array, output: Parameter, tolerance: float, scale: Array, *,
         largest = np.max(np.where(np.isfinite(allowed), allowed, 0.0), initial=0.0)
         beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
         allowed = np.maximum(np.maximum(allowed, beside), OF_ALL * largest)
-    allowed[never] = np.maximum(allowed[never], tolerance * scale)
+    own = _largest(values)
+    allowed[never] = np.maximum(allowed[never], tolerance * np.where(own > 0.0, own, scale))
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 

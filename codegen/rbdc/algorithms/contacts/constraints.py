@@ -79,7 +79,7 @@ class Constraints:
     def _in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
         found: list[Step] = []
         for forces, residual in sides:
-            rows = self.held(residual)
+            rows = self._held(residual)
             if found:
                 rows = [x - self.mu * f for x, f in zip(rows, found[-1][1], strict=True)]
             solved = self.factors.solve([*rows, *forces])
@@ -97,7 +97,7 @@ class Constraints:
         (before,) = self._in_turn([(nothing, [-(self.mu * x) for x in found[1]])])
         return [before, found]
 
-    def held(self, residual: Vector) -> Vector:
+    def _held(self, residual: Vector) -> Vector:
         """A residual (nc), zero where contacts are switched off."""
         if self.switches is None:
             return residual

@@ -10,7 +10,6 @@ from rbdc.functions.contacts.shared import (
     FORWARD,
     HELD,
     PEERS,
-    by_contact_forces,
     contact_forces,
     contact_function,
     contact_options,
@@ -131,7 +130,7 @@ def _kinematics(model: Model) -> list[Function]:
             "delassus",
             "Inverse inertia that contacts feel: J M^-1 J^T + mu 1.",
             (q, *contact_options(model, "mu")),
-            by_contact_forces(row_output(model, "delassus", "J M^-1 J^T + mu 1", total_rows(model))),
+            row_output(model, "delassus", "J M^-1 J^T + mu 1", total_rows(model), by_forces=True),
             requires=FORWARD,
         ),
     ]
@@ -259,7 +258,7 @@ def _under_forces(model: Model) -> list[Function]:
             "Derivatives of inverse dynamics under contact forces, and of the residual.",
             inverse,
             *derivatives_by(model, "dtau", model.nv, "q", "v", "a"),
-            by_contact_forces(joint_output(model, "dtau_dforces", by_forces.format("tau"), rows)),
+            joint_output(model, "dtau_dforces", by_forces.format("tau"), rows, by_forces=True),
             *derivatives_by(model, "dr", rows, "q", "v", "a", kind=Kind.SPACE_ROWS),
             chain=ChainRule(
                 "contact_inverse_dynamics", ("q", "v", "a", "forces"), kept=(0, 1, 2, 3, 4, 5, 6)
@@ -279,7 +278,7 @@ def _under_forces(model: Model) -> list[Function]:
                 "Derivatives of forward dynamics under contact forces by q, v, tau and forces.",
                 forward,
                 *inverse_last(derivatives_by(model, "ddq", model.nv, "q", "v", "tau")),
-                by_contact_forces(joint_output(model, "ddq_dforces", by_forces.format("ddq"), rows)),
+                joint_output(model, "ddq_dforces", by_forces.format("ddq"), rows, by_forces=True),
                 requires=FORWARD,
                 chain=ChainRule("contact_forward_dynamics", ("q", "v", "tau", "forces")),
             ),

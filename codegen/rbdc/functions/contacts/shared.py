@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rbdc.algorithms import projection
 from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
@@ -33,19 +31,14 @@ PEERS = (
 """Functions that Pinocchio has too."""
 
 
-def row_output(model: Model, name: str, meaning: str, *shape: int) -> Parameter:
+def row_output(model: Model, name: str, meaning: str, *shape: int, by_forces: bool = False) -> Parameter:
     """An output with a row for each row of the contacts."""
-    return Parameter(name, (total_rows(model), *shape), meaning, Kind.SPACE_ROWS)
+    return Parameter(name, (total_rows(model), *shape), meaning, Kind.SPACE_ROWS, by_forces=by_forces)
 
 
-def by_contact_forces(output: Parameter) -> Parameter:
-    """An output whose columns are rows of the contacts."""
-    return replace(output, by_forces=True)
-
-
-def joint_output(model: Model, name: str, meaning: str, *shape: int) -> Parameter:
+def joint_output(model: Model, name: str, meaning: str, *shape: int, by_forces: bool = False) -> Parameter:
     """An output with a row for each direction of the joints."""
-    return Parameter(name, (model.nv, *shape), meaning, Kind.JOINT_ROWS)
+    return Parameter(name, (model.nv, *shape), meaning, Kind.JOINT_ROWS, by_forces=by_forces)
 
 
 def contact_forces(model: Model) -> Parameter:
