@@ -48,7 +48,7 @@ def typical(robot: str, function: str) -> dict[str, float]:
 def test_the_table_chooses_as_the_measurements_do(robot: str, function: str) -> None:
     forms, times = measured(robot, function), typical(robot, function)
     assert len(forms) > 1
-    chosen = min(forms, key=lambda m: nanoseconds(m.form, m.operations))
+    chosen = min(forms, key=lambda m: nanoseconds(m.form, m.operations, m.looped))
     assert times[chosen.form] <= TIE * min(times.values()), times
 
 
@@ -75,7 +75,8 @@ def test_robots_are_planned_so(robot: str, function: str) -> None:
     forms = {m.form: m for m in measured(robot, function)}
     times = typical(robot, function)
     assert times[plan.form] <= TIE * min(times.values())
-    assert plan.cost.operations == pytest.approx(forms[plan.form].operations, rel=0.1), "measure again"
+    then = forms[plan.form].operations + forms[plan.form].looped
+    assert plan.cost.operations == pytest.approx(then, rel=0.1), "measure again"
 
 
 def test_arms_have_no_kernel_along_paths() -> None:

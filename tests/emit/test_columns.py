@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,14 @@ from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_deriva
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.emit import column_solve
 from rbdc.emit.c.columns import column_cost, kernel, plan_of
-from rbdc.emit.column_solve import solve, strip_rows
+from rbdc.emit.column_solve import row_groups, solve, solve_cost, strips
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
 from rbdc.planning import calibration
 from rbdc.planning.candidates import chosen, left_to_solve
 from rbdc.planning.forms import straight_line
@@ -34,12 +37,12 @@ from tests.support_trees import random_tree
 @pytest.mark.parametrize("strip", slow_but([0, 3], [3]))
 @pytest.mark.parametrize("seed", slow_but(range(8), (0,), (1,)))
 def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where neither straight-line code nor a kernel along paths is taken for less work; written out, and in
-    several strips of blocks.
+    """Where neither straight-line code nor a kernel along paths is taken for less work; written out, and as a
+    loop over strips of blocks.
     """
-    if strip:
-        for name, value in (("WORTH_STRIPS", 0), ("FEW_MORE", float("inf")), ("STRIP", strip)):
-            monkeypatch.setattr(column_solve, name, value)
+    monkeypatch.setattr(column_solve, "WORTH_A_LOOP", -1)
+    monkeypatch.setattr(column_solve, "MORE_IN_A_LOOP", float("inf") if strip else 0.0)
+    monkeypatch.setattr(column_solve, "STRIP", max(strip, 1))
     monkeypatch.setattr(straight_line, "is_left_to_others", lambda *_: True)
     never = {**calibration.RATES, calibration.KERNEL_ALONG_PATHS: calibration.Rate(1e9, 1e9)}
     monkeypatch.setattr(calibration, "RATES", never)
@@ -53,7 +56,7 @@ def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.M
     folder = Path(str(module.__file__)).parent
     manifest = json.loads((folder / "manifest.json").read_text())["functions"]
     assert {manifest[name]["method"] for name in ("minverse", "aba_derivatives")} == {"columns"}
-    assert ("_solve_rows[]" in next(folder.glob("*_aba_derivatives.c")).read_text()) == bool(strip)
+    assert ("_solve_groups[]" in next(folder.glob("*_aba_derivatives.c")).read_text()) == bool(strip)
     rng = np.random.default_rng(seed)
     for with_forces in (False, True):
         q, (v, tau) = module.random_configuration(rng), rng.standard_normal((2, module.nv))
@@ -92,38 +95,60 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     )
 
 
-def test_strips_take_what_written_rows_take() -> None:
-    """Every product of a written row is in the strip of its block, and little else."""
+def test_groups_take_what_written_rows_take() -> None:
+    """Every product of a written row is in the strip of its block, and little else but zeros."""
     _, function, programs = prepared("hyq", "aba_derivatives", "free-flyer")
-    plan = plan_of(programs, function.declaration)
-    strips = replace(plan, strip=2)
-    taken = {
-        (row.own + b, factor, other + b)
-        for row in strip_rows(solve(strips), strips)
-        for factor, other in row.terms
-        for b in range(2)
-    }
+    plan = replace(plan_of(programs, function.declaration), strip=4)
+    taken, operations = set(), 0
+    for strip in strips(plan, plan.early_blocks):
+        for group in (group for way in row_groups(plan, strip) for group in way):
+            operations += group.operations * len(strip)
+            pairs = combinations(range(3), 2)
+            within = [
+                (group.rows[k], x, group.rows[m]) for (m, k), x in zip(pairs, group.within, strict=True)
+            ]
+            products = [(k, x, i) for xs, i in group.terms for k, x in zip(group.rows, xs, strict=True)]
+            taken |= {(k, x, i, b) for k, x, i in products + within if x < len(plan.factor) for b in strip}
     written = {
-        (row.sums[0].entry // plan.blocks * plan.blocks + block, term.factor, entry)
-        for row in solve(plan)
+        (row.number, term.factor, term.source, block)
+        for row in solve(plan, plan.early_blocks)
         for term in row.terms
-        for block, entry in term.blocks
+        for block, _ in term.blocks
     }
-    assert strips.blocks == plan.blocks
     assert written <= taken
     assert len(taken) < 1.5 * len(written)
+    assert operations == solve_cost(plan).vectors
+
+
+@pytest.mark.parametrize("contacts, solved", [((), 45), (("foot=point@lf_foot",), 48)])
+def test_columns_of_a_free_root_that_are_known_are_not_solved_for(
+    contacts: tuple[str, ...], solved: int
+) -> None:
+    """Of 54: those of the root's position, of its linear velocity and, where nothing holds a body against
+    gravity, of its orientation; external forces or gains may make all of them differ from zero.
+    """
+    options = BuildOptions.of({"root_joint": "free-flyer", "contact": contacts})
+    model = read("hyq", options)
+    function = functions_of(model)["constrained_dynamics_derivatives" if contacts else "aba_derivatives"]
+    programs = left_to_solve(model, function)
+    assert programs is not None
+    plan = plan_of(programs, function.declaration)
+    assert plan.early == solved
+    assert sorted(plan.order) == list(range(54))
+    if contacts:  # gains
+        assert {plan.block(side, column) for side, _, column in plan.stored} & set(plan.late_blocks)
 
 
 def test_blocks_of_zeros_are_left_out() -> None:
     """A branch of the tree is not multiplied into columns of another."""
     _, function, programs = prepared("hyq", "aba_derivatives", "free-flyer")
     plan = plan_of(programs, function.declaration)
-    dense = 2 * len(plan.factor) * plan.blocks
-    assert sum(row.products for row in solve(plan)) < 0.9 * dense
+    dense = 2 * len(plan.factor) * len(plan.early_blocks)
+    assert sum(row.products for row in solve(plan, plan.early_blocks)) < 0.9 * dense
 
 
 @pytest.mark.parametrize("robot", ["kuka_iiwa", "panda"])
 def test_columns_take_less_than_writing_the_solves_out(robot: str) -> None:
     model, function, programs = prepared(robot, "aba_derivatives")
-    solved = column_cost(programs[0], function.declaration).operations
+    solved = column_cost(programs[0], function.declaration)[0].operations
     assert solved < 0.85 * cost(chosen(model, function)[1][0]).operations

@@ -260,8 +260,8 @@ def test_builds_are_verified(case: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("feet", "style"), [(4, "lanes"), (1, "columns")])
-def test_derivatives_under_forces_in_one_call(feet: int, style: str) -> None:
+@pytest.mark.parametrize("feet", [4, 1])
+def test_derivatives_under_forces_in_one_call(feet: int) -> None:
     """The build verifies them, alone and with the values in one call, which cost little more; limbs with
     contacts of their own are not alike.
     """
@@ -272,7 +272,7 @@ def test_derivatives_under_forces_in_one_call(feet: int, style: str) -> None:
     )
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
     both, derivatives = (manifest[name] for name in ("_and_".join(names), names[1]))
-    assert both["style"] == derivatives["style"] == style
+    assert both["style"] == derivatives["style"] == "columns"
     assert both["operations"] < 1.01 * derivatives["operations"]
 
 

@@ -8,32 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
 
-WORTH_STRIPS = 5_000
-"""Solves of more products of blocks are a loop over a table, which takes them by strips.
+WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 1.9
+"""A solve of more operations is a loop where that has less than so many times these: what is written out
+leaves out blocks of zeros, and half of an inverse.
 
-Measured on a contended Zen 3 core (AVX2), minima of 3000 interleaved passes: derivatives of HyQ's
-constrained dynamics (four points; 6,137 products, or 7,644 in strips) 5.1 to 5.3 us written out, 4.1 to 4.2
-as a loop by clang 19, 4.4 and 4.2 by gcc 12; of G1's (two surfaces; 19,998 products, 28,896 in strips) 21.1
-and 14.6 by clang. Code shrinks from 337 to 237 KB, and from 1,091 to 665 KB.
+Measured on a Zen 3 core (AVX2), minima of 6000 interleaved passes, the loop's time of a call by clang 14 and
+gcc 12 in that of rows written out one by one (operations of the solve, the loop's in these). Derivatives of
+constrained dynamics: HyQ on one point 0.84 and 0.92 (4,900, 1.61), an arm on a surface 0.98 and 1.03 (1,583,
+2.08), under forces there 1.02 and 1.05 (567, 1.9); of impacts: HyQ on four points 0.75 and 0.86 (6,486,
+1.27); of forward dynamics: a humanoid 0.63 and 0.81 (18,546, 1.73), TIAGo 0.76 and 0.87 (8,978, 1.83),
+quadrupeds 0.84 to 0.86 and 0.93 to 0.97 (3,358, 1.88), UR5 on a free root 0.90 and 0.96 (about 1,600, 1.6),
+panda 0.96 and 1.08 (888, 1.38), iiwa 1.09 and 1.13 (425, 2.5). M^-1: TIAGo 1.02 and 1.16 (2.4 and more),
+Unitree G1 1.05 and 1.18 (the same), panda 1.32 and 1.14 (few).
 """
 
-STRIP = 14
-"""At most so many blocks in a strip: 16 registers hold their sums and an entry of L. Strips of 7 took no
-more by clang and 4.4 us by gcc, strips of 2 blocks 5.4 us by both.
-"""
+GROUP, STRIP = 3, 4
+"""Rows that a loop makes together, and blocks of each: 16 registers hold their sums, a block of another row
+and its entries of L. A block that is loaded serves all rows of a group.
 
-FEW_MORE = 1.7
-"""A loop takes strips of zeros along; it is taken where it has less than so many times the products.
-
-On a Zen 3 core by clang 19 the loop takes 0.27 ns a product on HyQ, what is written out 0.49. G1's
-derivatives on two surfaces have 1.44 times as many and gain; under the forces of contacts 1.65 times as many,
-14.7 us written out and 11.4 as a loop, by gcc 12 12.0 and 10.6. Without contacts, where limbs hardly meet,
-humanoids take a kernel along paths.
+Measured there, derivatives of constrained dynamics of HyQ (four points) and Unitree G1 (two surfaces), time
+in that of one row and 14 blocks at once: 0.89 and 0.85 by clang, 0.85 and 0.82 by gcc. 2 rows of 6 or 5
+blocks, 4 of 3 and 3 of 3 took 1.03 to 1.6 times as long, HyQ's 2 of 6 by clang 0.92.
 """
 
 
@@ -88,14 +89,17 @@ class System:
 
 @dataclass
 class ColumnPlan:
-    """Where everything lies. `stored`: (right-hand side, row, column) of the entries that can differ from
-    zero; `known` likewise; `factor`: (row, column) of those of L below its diagonal of ones. A row of columns
-    holds all right-hand sides, then those of the identity; a block of columns fills a vector of `scalar`.
-    strip: blocks that loops take at once, of which a row has a multiple; 0 where the solve is written out.
+    """Where everything lies. `order`: the columns of all right-hand sides and of the identity as they lie in
+    a row; from the `early`-th on they are zeros unless optional inputs are given. `stored`: (right-hand side,
+    row, column) of the entries that can differ from zero; `known` likewise; `factor`: (row, column) of
+    those of L below its diagonal of ones. A block of columns fills a vector of `scalar`. strip: blocks that
+    a loop takes at once; 0 where the solve is written out.
     """
 
     system: System
     scalar: ScalarType
+    order: Sequence[int]
+    early: int
     stored: list[tuple[int, int, int]] = field(default_factory=list)
     known: list[tuple[int, int, int]] = field(default_factory=list)
     factor: list[tuple[int, int]] = field(default_factory=list)
@@ -112,26 +116,48 @@ class ColumnPlan:
         return self.scalar.single_lanes
 
     @property
+    def early_blocks(self) -> range:
+        """The blocks of a row that are always solved for."""
+        return range(self._blocks_of(self.early))
+
+    @property
+    def late_blocks(self) -> range:
+        """The others, of columns that are zeros unless optional inputs are given."""
+        first = self.early_blocks.stop
+        return range(first, first + self._blocks_of(max(0, len(self.order) - first * self.lanes)))
+
+    def _blocks_of(self, columns: int) -> int:
+        """Blocks of so many columns: whole strips, or fewer blocks than one has."""
+        blocks = -(-columns // self.lanes)
+        return blocks if blocks <= self.strip or not self.strip else -(-blocks // self.strip) * self.strip
+
+    @property
     def blocks(self) -> int:
         """Blocks of columns in a row."""
-        columns, strip = self.system.first(len(self.system.solutions)), self.strip or 1
-        blocks = -(-columns // self.lanes)
-        return -(-blocks // strip) * strip
+        return self.late_blocks.stop
+
+    @cached_property
+    def _position(self) -> dict[int, int]:
+        return {column: position for position, column in enumerate(self.order)}
+
+    def position(self, side: int, column: int) -> int:
+        """The place of a right-hand side's column in a row."""
+        return self._position[self.system.first(side) + column]
 
     def block(self, side: int, column: int) -> int:
         """The block of a row in which a column is."""
-        return (self.system.first(side) + column) // self.lanes
+        return self.position(side, column) // self.lanes
 
     def mirrored(self, row: int) -> range:
         """The blocks of a row that the symmetry of A^-1 gives: left of its diagonal."""
         if self.system.inverse is None:
             return range(0)
-        own = self.system.first(len(self.system.sides))
+        own = self.position(len(self.system.sides), 0)
         return range(-(-own // self.lanes), (own + max(row - self.system.contacts, 0)) // self.lanes)
 
     def place(self, side: int, row: int, column: int) -> int:
         """Place of a right-hand side's entry among all columns."""
-        return row * self.blocks * self.lanes + self.system.first(side) + column
+        return row * self.blocks * self.lanes + self.position(side, column)
 
 
 @dataclass(frozen=True)
@@ -147,18 +173,22 @@ class BlockSum:
 
 @dataclass(frozen=True)
 class Term:
-    """Another row times an entry of L: for each of its blocks the number in the row and the entry of y."""
+    """Another row, the source, times an entry of L: for each of its blocks the number in the row and the
+    entry of y.
+    """
 
     factor: int
+    source: int
     blocks: list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class SolveRow:
-    """One row of the solve: sums over blocks and what is taken from them. pivot: whose inverse scales the row
-    first, as C; empty for none.
+    """One row of the solve: its number, sums over blocks and what is taken from them. pivot: that whose
+    inverse scales the row first, as C; empty for none.
     """
 
+    number: int
     title: str
     sums: list[BlockSum]
     terms: list[Term]
@@ -180,9 +210,10 @@ class SolveRow:
         return 1 + len(self.terms) + len(self.sums)
 
 
-def solve(plan: ColumnPlan) -> list[SolveRow]:
-    """L^T Y = B from the last row up, then L X = D^-1 Y from the first one down, in place; of X = A^-1, which
-    is symmetric, blocks left of the diagonal are left out. The rows that were made last are taken last.
+def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
+    """L^T Y = B from the last row up, then L X = D^-1 Y from the first one down, in place, in these blocks;
+    of X = A^-1, which is symmetric, blocks left of the diagonal are left out. The rows that were made last
+    are taken last.
     """
     size, numbers = plan.size, {entry: number for number, entry in enumerate(plan.factor)}
     below = {
@@ -195,12 +226,14 @@ def solve(plan: ColumnPlan) -> list[SolveRow]:
         filled[plan.system.contacts + k].add(plan.block(len(plan.system.sides), k))
     for side, row, column in plan.stored:
         filled[row].add(plan.block(side, column))
+    for k in range(size):
+        filled[k].intersection_update(blocks)
     upward = [k for k in reversed(range(size)) if below[k]]
     made = [replace(_row(plan, below[k], filled, k), title=f"row {k} of L^T Y = B") for k in upward]
     for k in range(size):
         downward = _row(plan, before[k], filled, k, plan.mirrored(k))
         made.append(replace(downward, title=f"row {k} of L X = D^-1 Y", pivot=f"pivots[{k}]"))
-    return made
+    return [row for row in made if row.sums]
 
 
 def _row(
@@ -217,52 +250,75 @@ def _row(
     sums = [BlockSum(b, k * plan.blocks + b, b in filled[k]) for b in used]
     taken = [(number, i, sorted(filled[i].intersection(used))) for number, i in terms]
     products = [
-        Term(number, [(b, i * plan.blocks + b) for b in blocks]) for number, i, blocks in taken if blocks
+        Term(number, i, [(b, i * plan.blocks + b) for b in blocks]) for number, i, blocks in taken if blocks
     ]
     filled[k] = set(used)
-    return SolveRow("", sums, products, "")
+    return SolveRow(k, "", sums, products, "")
 
 
 @dataclass(frozen=True)
-class StripRow:
-    """One row of the solve in one strip of its blocks. own: the entry of y where that begins; pivot: the
-    number of that which scales it, -1 for none; terms: entries of L and of y whose products are taken off.
+class RowGroup:
+    """Rows that a loop makes together, `plan.size` in the place of one that there is not. pivots: numbers
+    of those that scale them; terms: for each other row the entries of L by which it is taken off these, and
+    its number; within: entries by which the first is taken off the others, then the second off the third.
+    An entry that is zero has the number after the last one, so has the pivot of rows that are not scaled.
     """
 
-    own: int
-    pivot: int
-    terms: list[tuple[int, int]]
+    rows: tuple[int, ...]
+    pivots: tuple[int, ...]
+    terms: tuple[tuple[tuple[int, ...], int], ...]
+    within: tuple[int, ...]
+
+    @property
+    def operations(self) -> int:
+        """On each block of columns."""
+        return GROUP * (1 + 2 * len(self.terms)) + 2 * len(self.within)
 
 
-def strip_rows(rows: Sequence[SolveRow], plan: ColumnPlan) -> list[StripRow]:
-    """The solve in strips: a strip of a row takes whole strips of others, unless these are all zeros."""
-    made = []
-    for row in rows:
-        k = row.sums[0].entry // plan.blocks
-        for strip in sorted({s.block // plan.strip for s in row.sums}):
-            taken = [
-                (term.factor, term.blocks[0][1] // plan.blocks * plan.blocks + strip * plan.strip)
-                for term in row.terms
-                if any(block // plan.strip == strip for block, _ in term.blocks)
-            ]
-            made.append(StripRow(k * plan.blocks + strip * plan.strip, k if row.pivot else -1, taken))
-    return made
+def strips(plan: ColumnPlan, blocks: range) -> list[range]:
+    """The blocks that a loop takes at once."""
+    return [blocks[first : first + plan.strip] for first in range(0, len(blocks), plan.strip)]
 
 
-def solve_cost(rows: Sequence[SolveRow], plan: ColumnPlan) -> Cost:
-    """Operations of the solve, each on a block as one."""
-    operations = sum(2 * row.products + row.scaled for row in rows)
+def row_groups(plan: ColumnPlan, strip: range) -> tuple[list[RowGroup], list[RowGroup]]:
+    """The rows of a loop for one strip of blocks, so many at once: those on the way up that take something
+    from others there, and those on the way down.
+    """
+    rows = solve(plan, strip)
+    upward, downward = ([row for row in rows if bool(row.pivot) == down] for down in (False, True))
+    return _groups([row for row in upward if row.terms], plan), _groups(downward, plan)
+
+
+def _groups(rows: Sequence[SolveRow], plan: ColumnPlan) -> list[RowGroup]:
+    padded = [*rows, *[SolveRow(plan.size, "", [], [], "")] * (-len(rows) % GROUP)]
+    return [_group(padded[first : first + GROUP], plan) for first in range(0, len(padded), GROUP)]
+
+
+def _group(rows: Sequence[SolveRow], plan: ColumnPlan) -> RowGroup:
+    entries = [{term.source: term.factor for term in row.terms} for row in rows]
+    numbers = [row.number for row in rows]
+    others = dict.fromkeys(source for own in entries for source in own if source not in numbers)
+    none = len(plan.factor)
+    return RowGroup(
+        tuple(numbers),
+        tuple(row.number if row.pivot else plan.size for row in rows),
+        tuple((tuple(own.get(source, none) for own in entries), source) for source in others),
+        tuple(own.get(numbers[k], none) for k in range(GROUP) for own in entries[k + 1 :]),
+    )
+
+
+def solve_cost(plan: ColumnPlan) -> Cost:
+    """Operations of the solve without optional inputs, each on a block as one."""
     if plan.strip:
-        strips = strip_rows(rows, plan)
-        operations = plan.strip * sum(2 * len(row.terms) + (row.pivot >= 0) for row in strips)
+        made = [(len(strip), row_groups(plan, strip)) for strip in strips(plan, plan.early_blocks)]
+        operations = sum(width * group.operations for width, ways in made for way in ways for group in way)
+    else:
+        operations = sum(2 * row.products + row.scaled for row in solve(plan, plan.early_blocks))
     return Cost(vectors=operations, lane_flops=plan.lanes * operations)
 
 
 def in_strips(plan: ColumnPlan) -> ColumnPlan:
     """The plan, with strips if the solve is better a loop."""
-    products = sum(row.products for row in solve(plan))
-    if products <= WORTH_STRIPS:
-        return plan
-    strips = replace(plan, strip=-(-plan.blocks // -(-plan.blocks // STRIP)))
-    looped = strips.strip * sum(len(row.terms) for row in strip_rows(solve(strips), strips))
-    return strips if looped < FEW_MORE * products else plan
+    looped, written = replace(plan, strip=STRIP), solve_cost(plan).vectors
+    small = written <= WORTH_A_LOOP
+    return plan if small or solve_cost(looped).vectors >= MORE_IN_A_LOOP * written else looped

@@ -18,13 +18,14 @@ class Rate:
 
     near: while the code is in caches close to the core. far: where it has more than `NEAR_CODE` bytes, and is
     fetched anew at each call. bytes: of code for an operation; 0 for loops, whose code does not grow so.
-    call: nanoseconds of a call beside its operations.
+    call: nanoseconds of a call beside its operations. looped: of those of a loop over blocks of columns.
     """
 
     near: float
     far: float
     bytes: float = 0.0
     call: float = 0.0
+    looped: float = 0.0
 
 
 NEAR_CODE = 90_000
@@ -45,7 +46,7 @@ ROLLED = "rolled"
 
 RATES: Mapping[str, Rate] = {
     STRAIGHT_LINE: Rate(near=0.15, far=0.25, bytes=14.0),
-    COLUMNS: Rate(near=0.15, far=0.25, bytes=14.0, call=5.0),
+    COLUMNS: Rate(near=0.15, far=0.25, bytes=14.0, call=5.0, looped=0.1),
     KERNEL_ALONG_PATHS: Rate(near=0.2, far=0.2),
     LOOPS_ALONG_PATHS: Rate(near=0.17, far=0.17),
     CLIMB: Rate(near=0.2, far=0.2),
@@ -60,17 +61,14 @@ quadrupeds). On Zen 3, whose registers hold half as much, straight-line code tak
 paths 0.19 to 0.39. On Zen 5 straight-line code takes 0.08 to 0.18, columns in blocks of 32 bytes 0.08 to 0.18
 (0.26 for TIAGo's inverse of M by clang), kernels along paths 0.09 to 0.17. Columns of an arm's inverse of M
 take no less than straight-line code of as many operations (on Zen 4 by gcc 1.17 of its time): some
-nanoseconds go into laying out the blocks. Rolled code takes 0.09 to 0.2 on Zen 4; loops along paths come from
+nanoseconds go into laying out the blocks. Their loop takes 0.09 on Zen 3 (two multiply-adds a cycle, as on
+Intel's, where it was not measured). Rolled code takes 0.09 to 0.2 on Zen 4; loops along paths come from
 the times at `rbdc.planning.policy.TRIED_SECOND_ORDER`. A climb is compared with nothing.
 """
 
 
-def code_bytes(form: str, operations: float) -> float:
-    """About how much code a kernel has whose size grows with its operations; 0 for loops."""
-    return RATES[form].bytes * operations
-
-
-def nanoseconds(form: str, operations: float) -> float:
-    """The time of a call by the form of its code and its operations."""
+def nanoseconds(form: str, operations: float, looped: float = 0.0) -> float:
+    """The time of a call by the form of its code, its operations and, beside these, those of a loop."""
     rate = RATES[form]
-    return rate.call + operations * (rate.near if code_bytes(form, operations) <= NEAR_CODE else rate.far)
+    is_near = rate.bytes * operations <= NEAR_CODE
+    return rate.call + operations * (rate.near if is_near else rate.far) + looped * rate.looped

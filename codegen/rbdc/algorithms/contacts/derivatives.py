@@ -43,7 +43,7 @@ from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.minverse import as_matrices
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, plus_diagonal, transposed, zeros
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, plus_diagonal, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
@@ -100,9 +100,8 @@ def _sides(
     roots = not root_columns_are_known(model)
     by_q, by_v, _ = rnea_derivatives(model, q, v, accelerations, external, trace, root_columns=roots)
     by_q = _plus(by_q, following(tree, contacts, forces))
-    jacobian = stacked(contacts)
-    (r_q, r_v), (k_q, k_v) = residual_derivatives(contacts), known_root_columns(model, q, v)
-    return (by_q, _plus(r_q, _product(jacobian, k_q))), (by_v, _plus(r_v, _product(jacobian, k_v)))
+    r_q, r_v = residual_derivatives(contacts, known_root_columns(model, q, v))
+    return (by_q, r_q), (by_v, r_v)
 
 
 def constrained_to_solve_with_values(
@@ -131,10 +130,6 @@ def _with(fext: Sequence[Force] | None, more: Sequence[Force]) -> list[Force]:
 
 def _plus(one: Matrix, other: Matrix) -> Matrix:
     return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(one, other, strict=True)]
-
-
-def _product(one: Matrix, other: Matrix) -> Matrix:
-    return [[dot(row, column) for column in transposed(other)] for row in one]
 
 
 def _solved(constraints: Constraints, steps: Sequence[Side]) -> tuple[Matrix, Matrix]:

@@ -22,6 +22,12 @@ from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import WORLD
 from rbdc.spatial import Motion, Placement, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
+from rbdc.spatial.vectors import motion_sum
+
+Pushes = tuple[Matrix, Matrix] | None
+"""Changes of accelerations by q and by v (nv, nv), of which a joint's columns have entries in its own rows
+alone.
+"""
 
 
 @dataclass(frozen=True)
@@ -40,22 +46,32 @@ NOTHING = Step(Motion.zero(), Motion.zero(), Motion.zero(), Motion.zero())
 """A body that a degree of freedom does not carry does not change."""
 
 
-def _steps(tree: TreeMotion, index: int, body: int) -> list[Step]:
+def _steps(tree: TreeMotion, index: int, body: int, pushes: Pushes) -> list[Step]:
     """The degrees of freedom of the joint `index`, as they change the motion of `body`."""
     parent = tree.model.bodies[index].parent
     above, pulled = tree.velocity(parent), tree.acceleration(parent)
     found, moving = [], tree.velocity(body)
     below = moving - tree.velocity(index) if body != index else Motion.zero()
-    for s in tree.columns[index]:
+    for s, (by_q, by_v) in zip(tree.columns[index], _pushed(tree, index, pushes), strict=True):
         psi = above.cross(s)
-        found.append(Step(s, psi, pulled.cross(s) + (above - moving).cross(psi), psi + s.cross(below)))
+        acceleration = pulled.cross(s) + (above - moving).cross(psi) + by_q
+        found.append(Step(s, psi, acceleration, psi + s.cross(below) + by_v))
     return found
 
 
-def residual_derivatives(contacts: Sequence[ContactMotion]) -> tuple[Matrix, Matrix]:
-    """r_q and r_v (nc, nv), r's accelerations and forces held."""
-    by_q = [row for contact in contacts for row in _matrix(contact, _by_q)]
-    by_v = [row for contact in contacts for row in _matrix(contact, _by_v)]
+def _pushed(tree: TreeMotion, index: int, pushes: Pushes) -> list[list[Motion]]:
+    """For each degree of freedom of a joint what its own accelerations change by with q and with v."""
+    columns, first = tree.columns[index], tree.model.bodies[index].index_v
+    if pushes is None:
+        return [[Motion.zero(), Motion.zero()] for _ in columns]
+    own = range(first, first + len(columns))
+    return [[motion_sum(columns, [push[row][k] for row in own]) for push in pushes] for k in own]
+
+
+def residual_derivatives(contacts: Sequence[ContactMotion], pushes: Pushes = None) -> tuple[Matrix, Matrix]:
+    """r_q and r_v (nc, nv), r's forces and accelerations held, but for what `pushes` says of these."""
+    by_q = [row for contact in contacts for row in _matrix(contact, _by_q, pushes)]
+    by_v = [row for contact in contacts for row in _matrix(contact, _by_v, pushes)]
     return by_q, by_v
 
 
@@ -68,13 +84,13 @@ Change = Callable[[ContactMotion, Step, Step], Motion]
 """Change at the contact by a degree of freedom, as it moves body 1 and body 2."""
 
 
-def _matrix(contact: ContactMotion, change: Change) -> Matrix:
+def _matrix(contact: ContactMotion, change: Change, pushes: Pushes = None) -> Matrix:
     tree, (first, second) = contact.tree, contact.bodies
     columns: dict[int, list[list[Scalar]]] = {}
     for index, (one, two) in contact.supports().items():
         nothing = [NOTHING] * len(tree.columns[index])
-        ones = _steps(tree, index, first) if one else nothing
-        twos = _steps(tree, index, second) if two else nothing
+        ones = _steps(tree, index, first, pushes) if one else nothing
+        twos = _steps(tree, index, second, pushes) if two else nothing
         columns[index] = [contact.rows(change(contact, a, b)) for a, b in zip(ones, twos, strict=True)]
     return contact.matrix(columns)
 

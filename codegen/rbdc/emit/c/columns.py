@@ -10,12 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import combinations, pairwise
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
 from rbdc.emit.c.vectors import lanes_header
-from rbdc.emit.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost, strip_rows
+from rbdc.emit.column_solve import (
+    GROUP,
+    ColumnPlan,
+    RowGroup,
+    SolveRow,
+    System,
+    in_strips,
+    row_groups,
+    solve,
+    solve_cost,
+    strips,
+)
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -45,19 +56,28 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
     sides, widths = len(system.sides), [p.shape[1] for p in system.sides]
 
     def nonzero(which: int, columns: int) -> list[tuple[int, int]]:
-        entries = {
-            k for p in programs for k, value in enumerate(p.results[which]) if p.values[value].constant != 0.0
-        }
+        entries = {entry for p in programs for entry in _nonzero(p, which)}
         return [divmod(k, columns) for k in sorted(entries)]
 
+    early = {
+        system.first(m) + entry % widths[m] for m in range(sides) for entry in _nonzero(programs[0], m)
+    } | set(range(system.first(sides), system.first(len(system.solutions))))
+    late = sorted(set(range(system.first(sides))) - early)
     plan = ColumnPlan(
         system,
         declaration.scalar,
+        [*sorted(early), *late],
+        len(early),
         [(m, *entry) for m in range(sides) for entry in nonzero(m, widths[m])],
         [(m, *entry) for m in range(sides) for entry in nonzero(sides + m, widths[m])],
         nonzero(2 * sides, system.size),
     )
     return in_strips(plan)
+
+
+def _nonzero(program: Program, which: int) -> list[int]:
+    """The entries of a result that can differ from zero."""
+    return [k for k, value in enumerate(program.results[which]) if program.values[value].constant != 0.0]
 
 
 def kernel(program: Program, plan: ColumnPlan) -> Program:
@@ -68,9 +88,10 @@ def kernel(program: Program, plan: ColumnPlan) -> Program:
         return tuple(program.results[first + m][row * sides[m].shape[1] + column] for m, row, column in of)
 
     factor, pivots = program.results[2 * len(sides)], program.results[2 * len(sides) + 1]
-    indices = tuple(plan.place(*entry) for entry in plan.stored)
+    stored = [(m, *divmod(k, p.shape[1])) for m, p in enumerate(sides) for k in _nonzero(program, m)]
+    indices = tuple(plan.place(*entry) for entry in stored)
     outputs = {
-        Array("columns", len(plan.stored), output_indices=indices): entries(0, plan.stored),
+        Array("columns", len(stored), output_indices=indices): entries(0, stored),
         Array("known", len(plan.known)): entries(len(sides), plan.known),
         Array("factor", len(plan.factor)): tuple(
             factor[row * plan.size + column] for row, column in plan.factor
@@ -84,10 +105,11 @@ def kernel(program: Program, plan: ColumnPlan) -> Program:
     return replace(program, outputs=tuple(outputs), results=tuple(outputs.values()))
 
 
-def column_cost(program: Program, declaration: FunctionDeclaration) -> Cost:
-    """The operations of a function that is made so, each on a block as one."""
+def column_cost(program: Program, declaration: FunctionDeclaration) -> tuple[Cost, Cost]:
+    """The operations of a function that is made so, each on a block as one: all, and those of its loop."""
     plan = plan_of([program], declaration)
-    return cost(kernel(program, plan)) + solve_cost(solve(plan), plan)
+    solved = solve_cost(plan)
+    return cost(kernel(program, plan)) + solved, solved if plan.strip else Cost()
 
 
 def column_source(
@@ -102,15 +124,15 @@ def column_source(
     declares, the first of two without the optional inputs; `loop`: its batch is a loop over samples.
     """
     plan, name = plan_of(programs, declaration), f"{robot}_{declaration.name}"
-    kernels, made = [kernel(program, plan) for program in programs], solve(plan)
-    source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(made, plan), method="columns")
+    kernels = [kernel(program, plan) for program in programs]
+    source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(plan), method="columns")
     add_headers(source, robot, kernels, version)
     source.style = "columns"
     source.files |= lanes_header(robot, version, declaration.scalar)
     views = add_kernels(robot, f"{name}_columns", f"{name}_columns", kernels, source, version)
-    strips = _strips(name, made, plan) if plan.strip else None
-    solves = [] if strips else _solve_parts(name, made)
-    source.statements += sum(row.statements for _, part in solves for row in part)
+    early = _solve(f"{name}_solve", plan, plan.early_blocks)
+    late = _solve(f"{name}_solve_late", plan, plan.late_blocks)
+    source.statements += sum(row.statements for _, part in early.parts + late.parts for row in part)
     source.files[f"{name}.c"] = render(
         "columns.c.jinja",
         robot=robot,
@@ -121,15 +143,15 @@ def column_source(
         headers=headers(source),
         foreign=views.foreign,
         parts=views.parts,
-        solves=solves,
-        strips=strips,
+        early=early,
+        late=late,
         sizes=_sizes(plan),
         lanes=plan.lanes,
         **declaration.scalar.words,
         prototype=declaration.c_prototype(robot, batch=False),
         call=views.call,
-        outputs=_outputs(plan.system.solutions, plan, plan.system.contacts),
-        of_contacts=_outputs(plan.system.of_contacts, plan, 0),
+        outputs=_runs(plan.system.solutions, plan, plan.system.contacts),
+        of_contacts=_runs(plan.system.of_contacts, plan, 0),
         inverse="" if plan.system.inverse is None else plan.system.inverse.name,
         known=[_known(plan, *entry) for entry in plan.known],
         batch=batch_view(robot, declaration) if loop else None,
@@ -137,9 +159,28 @@ def column_source(
     return source
 
 
-def _outputs(parameters: Sequence[Parameter], plan: ColumnPlan, row: int) -> list[tuple[str, int, int]]:
-    """The outputs whose first row is one of the system's: names, columns, and where these begin among all."""
-    return [(p.name, p.shape[1], plan.place(side, row, 0)) for side, p in enumerate(parameters)]
+@dataclass(frozen=True)
+class _Run:
+    """Columns of an output that lie side by side in a row: the output's name and its columns in all, the
+    first of them, how many they are, and where they begin in the first row of the output.
+    """
+
+    output: str
+    width: int
+    first: int
+    count: int
+    place: int
+
+
+def _runs(parameters: Sequence[Parameter], plan: ColumnPlan, row: int) -> list[_Run]:
+    """Where the outputs lie whose first row is one of the system's."""
+    found = []
+    for side, p in enumerate(parameters):
+        columns = range(p.shape[1])
+        starts = [c for c in columns if c == 0 or plan.position(side, c) != plan.position(side, c - 1) + 1]
+        for first, end in pairwise([*starts, len(columns)]):
+            found.append(_Run(p.name, len(columns), first, end - first, plan.place(side, row, first)))
+    return found
 
 
 def _known(plan: ColumnPlan, side: int, row: int, column: int) -> tuple[str, int]:
@@ -151,75 +192,116 @@ def _known(plan: ColumnPlan, side: int, row: int, column: int) -> tuple[str, int
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Numbers of entries as the template lays them out: rows of the system, of M, of contacts; blocks and
-    entries in a row of columns; all of them; entries of `factor` and `known`, at least one; what a step along
-    the diagonal of the identity takes, and where that begins.
+    """Numbers of entries as the template lays them out: rows of M, of contacts; blocks and entries in a row
+    of columns; all of them; entries of `factor`, of `pivots` and of `known`, at least one; what a step along
+    the diagonal of the identity takes, and where that begins. A loop has a row, a 0 and a 1 more.
     """
 
-    rows: int
     joints: int
     contacts: int
     blocks: int
     row: int
     columns: int
     factor: int
+    pivots: int
     known: int
     diagonal: int
     identity: int
 
 
 def _sizes(plan: ColumnPlan) -> _Sizes:
-    row = plan.blocks * plan.lanes
+    row, more = plan.blocks * plan.lanes, int(plan.strip > 0)
     return _Sizes(
-        plan.size,
         plan.system.joints,
         plan.system.contacts,
         plan.blocks,
         row,
-        columns=plan.size * row,
-        factor=max(len(plan.factor), 1),
+        columns=(plan.size + more) * row,
+        factor=max(len(plan.factor) + more, 1),
+        pivots=plan.size + more,
         known=max(len(plan.known), 1),
         diagonal=row + 1,
-        identity=plan.place(len(plan.system.sides), plan.system.contacts, 0),
+        identity=plan.place(len(plan.system.sides), plan.system.contacts, 0) if plan.system.inverse else 0,
     )
 
 
 @dataclass(frozen=True)
-class _Strips:
-    """The solve as a loop: the C function's name, rows of its table as numbers in C (where they begin, the
-    pivot, where their terms end), `count` of them, of which the first `upward` are not scaled; terms; and the
-    numbers of the `width` blocks of a strip.
+class _Loop:
+    """A solve as a loop: the C function's name, tables as C, and their type. runs: for each strip of blocks
+    and each way where it begins in a row, which groups of rows, and where their terms begin; groups: where
+    their rows begin, their pivots, entries of L within the group, the end of their terms; terms: entries of
+    L, where the other row begins. members: numbers of the rows in a group, with their pairs; blocks: those
+    of a strip.
     """
 
     name: str
-    upward: int
-    count: int
-    rows: list[str]
+    runs: list[str]
+    groups: list[str]
     terms: list[str]
-    width: int
+    members: range
+    pairs: list[tuple[int, int]]
     blocks: range
+    number: str
 
 
-def _strips(name: str, rows: Sequence[SolveRow], plan: ColumnPlan) -> _Strips:
-    """The tables of the solve in strips."""
-    made = strip_rows(rows, plan)
-    ends = accumulate(len(row.terms) for row in made)
-    return _Strips(
-        f"{name}_solve",
-        sum(row.pivot < 0 for row in made),
-        len(made),
-        [f"{row.own}, {max(row.pivot, 0)}, {end}" for row, end in zip(made, ends, strict=True)],
-        [f"{factor}, {other}" for row in made for factor, other in row.terms],
-        plan.strip,
-        range(plan.strip),
+@dataclass(frozen=True)
+class _Solve:
+    """The solve for some blocks of columns: C functions with rows written out, by name, or a loop."""
+
+    parts: list[tuple[str, list[SolveRow]]]
+    loop: _Loop | None
+
+    @property
+    def calls(self) -> list[str]:
+        """The names of its C functions in their order."""
+        return [name for name, _ in self.parts] + ([] if self.loop is None else [self.loop.name])
+
+
+def _solve(name: str, plan: ColumnPlan, blocks: range) -> _Solve:
+    if not plan.strip:
+        return _Solve(_parts(name, solve(plan, blocks)), None)
+    return _Solve([], _loop(name, plan, blocks) if solve(plan, blocks) else None)
+
+
+def _loop(name: str, plan: ColumnPlan, blocks: range) -> _Loop:
+    """The tables of a loop; strips with the rows of another on their way share that one's."""
+    runs: list[tuple[int, ...]] = []
+    groups: list[tuple[object, ...]] = []
+    terms: list[tuple[tuple[int, ...], int]] = []
+    known: dict[tuple[RowGroup, ...], tuple[int, int, int]] = {}
+    for strip in strips(plan, blocks):
+        for way in map(tuple, row_groups(plan, strip)):
+            if way not in known:
+                known[way] = (len(groups), len(groups) + len(way), len(terms))
+                for group in way:
+                    terms += [(entries, other * plan.blocks) for entries, other in group.terms]
+                    places = tuple(row * plan.blocks for row in group.rows)
+                    groups.append((places, group.pivots, group.within, len(terms)))
+            runs.append((strip.start, *known[way]))
+    largest = max((plan.size + 1) * plan.blocks, len(plan.factor), len(terms))
+    return _Loop(
+        name,
+        [_braced(run) for run in runs],
+        [_braced(group) for group in groups],
+        [_braced(term) for term in terms or [((0,) * GROUP, 0)]],
+        range(GROUP),
+        list(combinations(range(GROUP), 2)),
+        range(len(strips(plan, blocks)[0])),
+        "unsigned short" if largest < 1 << 16 else "unsigned",
     )
 
 
-def _solve_parts(name: str, rows: Sequence[SolveRow]) -> list[tuple[str, list[SolveRow]]]:
-    """The C functions of the solve, names and rows, cut between rows."""
-    parts: list[list[SolveRow]] = [[]]
+def _braced(entries: Sequence[object]) -> str:
+    """Numbers and sequences of them as C writes the entries of a table."""
+    parts = (_braced(x) if isinstance(x, tuple) else str(x) for x in entries)
+    return "{" + ", ".join(parts) + "}"
+
+
+def _parts(name: str, rows: Sequence[SolveRow]) -> list[tuple[str, list[SolveRow]]]:
+    """The C functions of rows that are written out, names and rows, cut between rows."""
+    parts: list[list[SolveRow]] = []
     for row in rows:
-        if parts[-1] and sum(r.products for r in parts[-1]) + row.products > PART:
+        if not parts or sum(r.products for r in parts[-1]) + row.products > PART:
             parts.append([])
         parts[-1].append(row)
-    return [(f"{name}_solve{number + 1}", part) for number, part in enumerate(parts)]
+    return [(f"{name}{number + 1}", part) for number, part in enumerate(parts)]

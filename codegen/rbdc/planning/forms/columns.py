@@ -19,12 +19,14 @@ class SolveInColumns:
         if solved is None:
             return None
         declaration = subject.function.declaration
+        cost, looped = column_cost(solved[0], declaration)
         return Plan(
             COLUMNS,
-            column_cost(solved[0], declaration),
+            cost,
             lambda package, loop: column_source(
                 package.robot, declaration, solved, package.version, loop=loop
             ),
             COLUMNS,
             tuple(solved),
+            looped.operations,
         )

@@ -41,7 +41,7 @@ class Plan:
 
     printed: gives the C, `loop` where the batch is a loop over samples beside the function. method: the
     algorithm, as the manifest names it. kernels: the straight-line programs that it mostly consists of, if
-    it does.
+    it does. looped: operations that a loop in it makes, whose code does not grow with them.
     """
 
     form: str
@@ -49,16 +49,12 @@ class Plan:
     printed: Callable[[Package, bool], FunctionSource]
     method: str = ""
     kernels: tuple[Program, ...] = ()
+    looped: int = 0
 
     @property
     def nanoseconds(self) -> float:
         """Time of a call by the table of `rbdc.planning.calibration`."""
-        return calibration.nanoseconds(self.form, self.cost.operations)
-
-    @property
-    def code_bytes(self) -> float:
-        """About how much code it has that grows with its operations; 0 for loops."""
-        return calibration.code_bytes(self.form, self.cost.operations)
+        return calibration.nanoseconds(self.form, self.cost.operations - self.looped, self.looped)
 
 
 class Form(Protocol):
