@@ -18,7 +18,8 @@ class Rate:
 
     near: while the code is in caches close to the core. far: where it has more than `NEAR_CODE` bytes, and is
     fetched anew at each call. bytes: of code for an operation; 0 for loops, whose code does not grow so.
-    call: nanoseconds of a call beside its operations. looped: of those of a loop over blocks of columns.
+    call: nanoseconds of a call beside its operations. looped: of an operation of a loop over blocks of
+    columns. moved: of a number among the columns, which is cleared first and copied to the results at last.
     """
 
     near: float
@@ -26,6 +27,7 @@ class Rate:
     bytes: float = 0.0
     call: float = 0.0
     looped: float = 0.0
+    moved: float = 0.0
 
 
 NEAR_CODE = 90_000
@@ -46,7 +48,7 @@ ROLLED = "rolled"
 
 RATES: Mapping[str, Rate] = {
     STRAIGHT_LINE: Rate(near=0.15, far=0.25, bytes=14.0),
-    COLUMNS: Rate(near=0.15, far=0.25, bytes=14.0, call=5.0, looped=0.1),
+    COLUMNS: Rate(near=0.15, far=0.25, bytes=14.0, call=5.0, looped=0.07, moved=0.1),
     KERNEL_ALONG_PATHS: Rate(near=0.2, far=0.2),
     LOOPS_ALONG_PATHS: Rate(near=0.17, far=0.17),
     CLIMB: Rate(near=0.2, far=0.2),
@@ -61,14 +63,19 @@ quadrupeds). On Zen 3, whose registers hold half as much, straight-line code tak
 paths 0.19 to 0.39. On Zen 5 straight-line code takes 0.08 to 0.18, columns in blocks of 32 bytes 0.08 to 0.18
 (0.26 for TIAGo's inverse of M by clang), kernels along paths 0.09 to 0.17. Columns of an arm's inverse of M
 take no less than straight-line code of as many operations (on Zen 4 by gcc 1.17 of its time): some
-nanoseconds go into laying out the blocks. Their loop takes 0.09 on Zen 3 (two multiply-adds a cycle, as on
-Intel's, where it was not measured). Rolled code takes 0.09 to 0.2 on Zen 4; loops along paths come from
-the times at `rbdc.planning.policy.TRIED_SECOND_ORDER`. A climb is compared with nothing.
+nanoseconds go into laying out the blocks. Beside operations large ones take 0.1 to 0.38 ns a number on Zen 3,
+to 0.4 on Zen 4, to 0.14 on Zen 5: inverses of M of humanoids with a fixed root took 1.4 to 1.6 times as long
+as straight-line code of as many operations. Their loop takes 0.09 an operation on Zen 3 (two multiply-adds a
+cycle, as on Intel's, where it was not measured). Rolled code takes 0.09 to 0.2 on Zen 4; loops along paths
+come from the times at `rbdc.planning.policy.TRIED_SECOND_ORDER`. A climb is compared with nothing.
 """
 
 
-def nanoseconds(form: str, operations: float, looped: float = 0.0) -> float:
-    """The time of a call by the form of its code, its operations and, beside these, those of a loop."""
+def nanoseconds(form: str, operations: float, looped: float = 0.0, moved: float = 0.0) -> float:
+    """The time of a call by the form of its code, its operations, beside these those of a loop, and numbers
+    among columns.
+    """
     rate = RATES[form]
     is_near = rate.bytes * operations <= NEAR_CODE
-    return rate.call + operations * (rate.near if is_near else rate.far) + looped * rate.looped
+    written = operations * (rate.near if is_near else rate.far)
+    return rate.call + written + looped * rate.looped + moved * rate.moved

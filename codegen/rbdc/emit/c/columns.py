@@ -105,11 +105,14 @@ def kernel(program: Program, plan: ColumnPlan) -> Program:
     return replace(program, outputs=tuple(outputs), results=tuple(outputs.values()))
 
 
-def column_cost(program: Program, declaration: FunctionDeclaration) -> tuple[Cost, Cost]:
-    """The operations of a function that is made so, each on a block as one: all, and those of its loop."""
+def column_cost(program: Program, declaration: FunctionDeclaration) -> tuple[Cost, int, int]:
+    """The operations of a function that is made so, each on a block as one: all, and those of its loop; and
+    the numbers among its columns.
+    """
     plan = plan_of([program], declaration)
     solved = solve_cost(plan)
-    return cost(kernel(program, plan)) + solved, solved if plan.strip else Cost()
+    looped = solved.operations if plan.strip else 0
+    return cost(kernel(program, plan)) + solved, looped, plan.size * plan.blocks * plan.lanes
 
 
 def column_source(

@@ -19,7 +19,7 @@ class SolveInColumns:
         if solved is None:
             return None
         declaration = subject.function.declaration
-        cost, looped = column_cost(solved[0], declaration)
+        cost, looped, moved = column_cost(solved[0], declaration)
         return Plan(
             COLUMNS,
             cost,
@@ -28,5 +28,6 @@ class SolveInColumns:
             ),
             COLUMNS,
             tuple(solved),
-            looped.operations,
+            looped,
+            moved,
         )

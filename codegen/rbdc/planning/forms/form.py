@@ -41,7 +41,7 @@ class Plan:
 
     printed: gives the C, `loop` where the batch is a loop over samples beside the function. method: the
     algorithm, as the manifest names it. kernels: the straight-line programs that it mostly consists of, if
-    it does. looped: operations that a loop in it makes, whose code does not grow with them.
+    it does. looped: operations that a loop over blocks of columns makes; moved: numbers among the columns.
     """
 
     form: str
@@ -50,11 +50,13 @@ class Plan:
     method: str = ""
     kernels: tuple[Program, ...] = ()
     looped: int = 0
+    moved: int = 0
 
     @property
     def nanoseconds(self) -> float:
         """Time of a call by the table of `rbdc.planning.calibration`."""
-        return calibration.nanoseconds(self.form, self.cost.operations - self.looped, self.looped)
+        written = self.cost.operations - self.looped
+        return calibration.nanoseconds(self.form, written, self.looped, self.moved)
 
 
 class Form(Protocol):
