@@ -1,7 +1,8 @@
 """The solve L^T D L X = B over blocks of columns: where everything lies, what each row takes from the others,
 written out or in strips for a loop.
 
-Blocks of zeros are left out where rows are written out; in a loop, strips of them.
+Blocks of zeros are left out where rows are written out; in a loop, rows of zeros in a strip. Columns that are
+zeros unless optional inputs are given come last, and are solved for with these alone.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ GROUP, STRIP = 3, 4
 and its entries of L. A block that is loaded serves all rows of a group.
 
 Measured there, derivatives of constrained dynamics of HyQ (four points) and Unitree G1 (two surfaces), time
-in that of one row and 14 blocks at once: 0.89 and 0.85 by clang, 0.85 and 0.82 by gcc. 2 rows of 6 or 5
-blocks, 4 of 3 and 3 of 3 took 1.03 to 1.6 times as long, HyQ's 2 of 6 by clang 0.92.
+in that of one row and 14 blocks at once, for columns of zeros too: 0.89 and 0.85 by clang, 0.85 and 0.82 by
+gcc. Solves by 2 rows of 6 or 5 blocks, 4 of 3 and 3 of 3 took 1.06 to 1.6 times as long, but HyQ's 2 of 6 by
+clang 0.92.
 """
 
 

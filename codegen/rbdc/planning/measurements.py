@@ -91,25 +91,25 @@ atlas_v4         rnea_derivatives  kernel along paths  12116        2501 2634  2
 others a free one.
 """
 
-_OF_COLUMNS = {
-    ("kuka_iiwa", "minverse"): (0, 56),
-    ("kuka_iiwa", "aba_derivatives"): (0, 168),
-    ("panda", "minverse"): (0, 96),
-    ("panda", "aba_derivatives"): (0, 192),
-    ("hyq", "minverse"): (0, 360),
-    ("hyq", "aba_derivatives"): (6300, 1008),
-    ("solo12", "minverse"): (0, 360),
-    ("solo12", "aba_derivatives"): (6300, 1008),
-    ("anymal_b", "minverse"): (0, 360),
-    ("anymal_b", "aba_derivatives"): (6300, 1008),
-    ("simple_humanoid", "minverse"): (0, 1260),
-    ("simple_humanoid", "aba_derivatives"): (32028, 3780),
-    ("g1_29dof", "minverse"): (0, 1260),
-    ("g1_29dof", "aba_derivatives"): (30456, 3780),
-    ("tiago_pro", "minverse"): (0, 1188),
-    ("tiago_pro", "aba_derivatives"): (16392, 3300),
-}
-"""By robot and function the operations of the loop over blocks of columns, and the numbers among these."""
+_OF_COLUMNS = """
+kuka_iiwa        minverse          0      56
+kuka_iiwa        aba_derivatives   0      168
+panda            minverse          0      96
+panda            aba_derivatives   0      192
+hyq              minverse          0      360
+hyq              aba_derivatives   6300   1008
+solo12           minverse          0      360
+solo12           aba_derivatives   6300   1008
+anymal_b         minverse          0      360
+anymal_b         aba_derivatives   6300   1008
+simple_humanoid  minverse          0      1260
+simple_humanoid  aba_derivatives   32028  3780
+g1_29dof         minverse          0      1260
+g1_29dof         aba_derivatives   30456  3780
+tiago_pro        minverse          0      1188
+tiago_pro        aba_derivatives   16392  3300
+"""
+"""By robot and function operations of the loop over blocks of columns, and the numbers among these."""
 
 
 def measurements() -> list[Measurement]:
@@ -123,5 +123,6 @@ def _measurement(robot: str, function: str, form: str, operations: str, *columns
         if column != "-":
             clang, gcc = map(int, column.split())
             times[processor] = (clang, gcc)
-    looped, moved = _OF_COLUMNS[robot, function] if form == "columns" else (0, 0)
+    of_columns = {(r, f): (int(a), int(b)) for r, f, a, b in map(str.split, _OF_COLUMNS.strip().splitlines())}
+    looped, moved = of_columns[robot, function] if form == "columns" else (0, 0)
     return Measurement(robot, function, form, int(operations), looped, moved, times)

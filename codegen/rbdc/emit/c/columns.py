@@ -146,8 +146,9 @@ def column_source(
         headers=headers(source),
         foreign=views.foreign,
         parts=views.parts,
-        early=early,
-        late=late,
+        solves=[early, late],
+        calls=early.calls,
+        late_calls=late.calls,
         sizes=_sizes(plan),
         lanes=plan.lanes,
         **declaration.scalar.words,
@@ -197,7 +198,8 @@ def _known(plan: ColumnPlan, side: int, row: int, column: int) -> tuple[str, int
 class _Sizes:
     """Numbers of entries as the template lays them out: rows of M, of contacts; blocks and entries in a row
     of columns; all of them; entries of `factor`, of `pivots` and of `known`, at least one; what a step along
-    the diagonal of the identity takes, and where that begins. A loop has a row, a 0 and a 1 more.
+    the diagonal of the identity takes, and where that begins. A loop has a row, a factor 0 and a pivot 1
+    more.
     """
 
     joints: int
@@ -210,6 +212,8 @@ class _Sizes:
     known: int
     diagonal: int
     identity: int
+    zero: int | None
+    one: int | None
 
 
 def _sizes(plan: ColumnPlan) -> _Sizes:
@@ -225,6 +229,8 @@ def _sizes(plan: ColumnPlan) -> _Sizes:
         known=max(len(plan.known), 1),
         diagonal=row + 1,
         identity=plan.place(len(plan.system.sides), plan.system.contacts, 0) if plan.system.inverse else 0,
+        zero=len(plan.factor) if plan.strip else None,
+        one=plan.size if plan.strip else None,
     )
 
 
@@ -246,24 +252,44 @@ class _Loop:
     blocks: range
     number: str
 
+    @property
+    def count(self) -> int:
+        """Runs."""
+        return len(self.runs)
+
+    @property
+    def size(self) -> int:
+        """Rows in a group."""
+        return len(self.members)
+
+    @property
+    def within(self) -> int:
+        """Entries of L within a group."""
+        return len(self.pairs)
+
+    @property
+    def width(self) -> int:
+        """Blocks of a strip."""
+        return len(self.blocks)
+
 
 @dataclass(frozen=True)
 class _Solve:
-    """The solve for some blocks of columns: C functions with rows written out, by name, or a loop."""
+    """The solve for some blocks of columns: C functions with rows written out, by name, or one loop."""
 
     parts: list[tuple[str, list[SolveRow]]]
-    loop: _Loop | None
+    loops: list[_Loop]
 
     @property
     def calls(self) -> list[str]:
         """The names of its C functions in their order."""
-        return [name for name, _ in self.parts] + ([] if self.loop is None else [self.loop.name])
+        return [name for name, _ in self.parts] + [loop.name for loop in self.loops]
 
 
 def _solve(name: str, plan: ColumnPlan, blocks: range) -> _Solve:
     if not plan.strip:
-        return _Solve(_parts(name, solve(plan, blocks)), None)
-    return _Solve([], _loop(name, plan, blocks) if solve(plan, blocks) else None)
+        return _Solve(_parts(name, solve(plan, blocks)), [])
+    return _Solve([], [_loop(name, plan, blocks)] if solve(plan, blocks) else [])
 
 
 def _loop(name: str, plan: ColumnPlan, blocks: range) -> _Loop:
