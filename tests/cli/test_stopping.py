@@ -147,9 +147,18 @@ def test_code_that_does_not_return_is_ended_too(tmp_path: Path) -> None:
 def test_the_next_command_sweeps_what_a_killed_build_left(
     robots: tuple[str, ...], after: str, tmp_path: Path
 ) -> None:
+    def is_caught() -> bool:
+        """Whether the build, which stands still then, has something that it would sweep itself."""
+        os.killpg(process.pid, signal.SIGSTOP)
+        if leftovers(tmp_path):
+            return True
+        os.killpg(process.pid, signal.SIGCONT)
+        return False
+
     with building(tmp_path, robots) as process:
-        wait_until(lambda: leftovers(tmp_path))
+        wait_until(is_caught)
         process.kill()
+        os.killpg(process.pid, signal.SIGCONT)  # its helpers
         process.communicate()
         wait_until(lambda: not alive(process.pid))  # helpers end with the process that they help
     assert leftovers(tmp_path)
