@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -117,12 +118,17 @@ def measurements() -> list[Measurement]:
     return [_measurement(*re.split(r"\s{2,}", row)) for row in _TABLE.strip().splitlines()]
 
 
+@cache
+def _of_columns() -> dict[tuple[str, str], tuple[int, int]]:
+    rows = map(str.split, _OF_COLUMNS.strip().splitlines())
+    return {(robot, function): (int(looped), int(moved)) for robot, function, looped, moved in rows}
+
+
 def _measurement(robot: str, function: str, form: str, operations: str, *columns: str) -> Measurement:
     times = {}
     for processor, column in zip(PROCESSORS, columns, strict=True):
         if column != "-":
             clang, gcc = map(int, column.split())
             times[processor] = (clang, gcc)
-    of_columns = {(r, f): (int(a), int(b)) for r, f, a, b in map(str.split, _OF_COLUMNS.strip().splitlines())}
-    looped, moved = of_columns[robot, function] if form == "columns" else (0, 0)
+    looped, moved = _of_columns()[robot, function] if form == "columns" else (0, 0)
     return Measurement(robot, function, form, int(operations), looped, moved, times)
