@@ -4,6 +4,7 @@ template shows it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -31,3 +32,8 @@ def render(template: str, **context: Any) -> str:
 def render_html(template: str, **context: Any) -> str:
     """A template of HTML: every value is escaped, but for what the template marks as markup."""
     return _environment(True).get_template(template).render(context)
+
+
+def braced(entries: Iterable[object]) -> str:
+    """An initialiser of C."""
+    return "{" + ", ".join(map(str, entries)) + "}"

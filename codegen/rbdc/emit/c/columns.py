@@ -28,7 +28,7 @@ from rbdc.emit.column_solve import (
     strips,
 )
 from rbdc.emit.names import comment
-from rbdc.emit.render import render
+from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
@@ -294,36 +294,31 @@ def _solve(name: str, plan: ColumnPlan, blocks: range) -> _Solve:
 
 def _loop(name: str, plan: ColumnPlan, blocks: range) -> _Loop:
     """The tables of a loop; strips with the rows of another on their way share that one's."""
-    runs: list[tuple[int, ...]] = []
-    groups: list[tuple[object, ...]] = []
-    terms: list[tuple[tuple[int, ...], int]] = []
+    runs: list[str] = []
+    groups: list[str] = []
+    terms: list[str] = []
     known: dict[tuple[RowGroup, ...], tuple[int, int, int]] = {}
     for strip in strips(plan, blocks):
         for way in map(tuple, row_groups(plan, strip)):
             if way not in known:
                 known[way] = (len(groups), len(groups) + len(way), len(terms))
                 for group in way:
-                    terms += [(entries, other * plan.blocks) for entries, other in group.terms]
-                    places = tuple(row * plan.blocks for row in group.rows)
-                    groups.append((places, group.pivots, group.within, len(terms)))
-            runs.append((strip.start, *known[way]))
+                    terms += [braced([braced(x), other * plan.blocks]) for x, other in group.terms]
+                    places = [row * plan.blocks for row in group.rows]
+                    parts = map(braced, (places, group.pivots, group.within))
+                    groups.append(braced([*parts, len(terms)]))
+            runs.append(braced([strip.start, *known[way]]))
     largest = max((plan.size + 1) * plan.blocks, len(plan.factor), len(terms))
     return _Loop(
         name,
-        [_braced(run) for run in runs],
-        [_braced(group) for group in groups],
-        [_braced(term) for term in terms or [((0,) * GROUP, 0)]],
+        runs,
+        groups,
+        terms or [braced([braced([0] * GROUP), 0])],
         range(GROUP),
         list(combinations(range(GROUP), 2)),
         range(len(strips(plan, blocks)[0])),
         "unsigned short" if largest < 1 << 16 else "unsigned",
     )
-
-
-def _braced(entries: Sequence[object]) -> str:
-    """Numbers and sequences of them as C writes the entries of a table."""
-    parts = (_braced(x) if isinstance(x, tuple) else str(x) for x in entries)
-    return "{" + ", ".join(parts) + "}"
 
 
 def _parts(name: str, rows: Sequence[SolveRow]) -> list[tuple[str, list[SolveRow]]]:

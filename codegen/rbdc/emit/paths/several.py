@@ -4,10 +4,10 @@ coordinates, and what carries them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rbdc.emit.paths.layout import LIMBS, Place, Schedule
+from rbdc.emit.render import braced
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,6 @@ class SeveralView:
     carrier: str
     end: str
     poses: tuple[PoseView, ...]
-
-
-def braced(entries: Iterable[object]) -> str:
-    """An initialiser of C."""
-    return "{" + ", ".join(map(str, entries)) + "}"
 
 
 def several_of(schedule: Schedule) -> SeveralView:

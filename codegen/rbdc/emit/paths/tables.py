@@ -9,7 +9,8 @@ from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
 from rbdc.emit.paths.constants import Constants
 from rbdc.emit.paths.layout import LIMBS, Node, Schedule, frame_of
-from rbdc.emit.paths.several import braced, several_of
+from rbdc.emit.paths.several import several_of
+from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
 from rbdc.spatial.vectors import AXES

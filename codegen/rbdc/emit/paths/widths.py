@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rbdc.emit.paths.layout import Schedule, Window, windows
-from rbdc.emit.paths.several import braced
+from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 
 REGISTERS = {"#if defined(__AVX512F__)": 64, "#elif defined(__AVX__)": 32, "#else": 16}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rbdc.emit.paths.layout import LIMBS, Schedule
-from rbdc.emit.paths.several import braced
 from rbdc.emit.paths.tables import GROUP
+from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 
 

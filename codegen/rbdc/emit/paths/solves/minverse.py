@@ -12,11 +12,11 @@ from rbdc.emit.paths import entries
 from rbdc.emit.paths.layout import Node, Schedule, scheduled
 from rbdc.emit.paths.paths import Request, kernel_source, sizes_of
 from rbdc.emit.paths.row_loops import Bodies, down_view, loop_cost, products_cost
-from rbdc.emit.paths.several import braced
 from rbdc.emit.paths.solves.branches import Branches, runs_of, tree_view, width_of
 from rbdc.emit.paths.solves.supernodes import factor_products, inverse_products, supernodes
 from rbdc.emit.paths.solves.views import solve_views
 from rbdc.emit.paths.widths import REGISTERS
+from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.model import Model

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.paths.layout import windows
-from rbdc.emit.paths.several import braced
 from rbdc.emit.paths.solves.branches import Branches, width_of
 from rbdc.emit.paths.solves.supernodes import Row, Shape, Supernode, shapes, supernodes
 from rbdc.emit.paths.widths import REGISTERS
+from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 
 SIDES = "qv"
