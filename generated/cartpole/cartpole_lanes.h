@@ -7,8 +7,10 @@
 
 typedef double cartpole_vector4 __attribute__((vector_size(32)));
 typedef double cartpole_vector2 __attribute__((vector_size(16)));
+typedef double cartpole_vector8 __attribute__((vector_size(64)));
 
 /* columns side by side, wherever they begin */
 typedef double cartpole_lanes4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double cartpole_lanes8 __attribute__((vector_size(64), aligned(8), may_alias));
 
 #endif

@@ -10,25 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.column_loop import Loop, loop_of
 from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
 from rbdc.emit.c.vectors import lanes_header
-from rbdc.emit.column_solve import (
-    GROUP,
-    ColumnPlan,
-    RowGroup,
-    SolveRow,
-    System,
-    in_strips,
-    row_groups,
-    solve,
-    solve_cost,
-    strips,
-)
+from rbdc.emit.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost
 from rbdc.emit.names import comment
-from rbdc.emit.render import braced, render
+from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
@@ -235,50 +225,11 @@ def _sizes(plan: ColumnPlan) -> _Sizes:
 
 
 @dataclass(frozen=True)
-class _Loop:
-    """A solve as a loop: the C function's name, tables as C, and their type. runs: for each strip of blocks
-    and each way where it begins in a row, which groups of rows, and where their terms begin; groups: where
-    their rows begin, their pivots, entries of L within the group, the end of their terms; terms: entries of
-    L, where the other row begins. members: numbers of the rows in a group, with their pairs; blocks: those
-    of a strip.
-    """
-
-    name: str
-    runs: list[str]
-    groups: list[str]
-    terms: list[str]
-    members: range
-    pairs: list[tuple[int, int]]
-    blocks: range
-    number: str
-
-    @property
-    def count(self) -> int:
-        """Runs."""
-        return len(self.runs)
-
-    @property
-    def size(self) -> int:
-        """Rows in a group."""
-        return len(self.members)
-
-    @property
-    def within(self) -> int:
-        """Entries of L within a group."""
-        return len(self.pairs)
-
-    @property
-    def width(self) -> int:
-        """Blocks of a strip."""
-        return len(self.blocks)
-
-
-@dataclass(frozen=True)
 class _Solve:
     """The solve for some blocks of columns: C functions with rows written out, by name, or one loop."""
 
     parts: list[tuple[str, list[SolveRow]]]
-    loops: list[_Loop]
+    loops: list[Loop]
 
     @property
     def calls(self) -> list[str]:
@@ -289,36 +240,7 @@ class _Solve:
 def _solve(name: str, plan: ColumnPlan, blocks: range) -> _Solve:
     if not plan.strip:
         return _Solve(_parts(name, solve(plan, blocks)), [])
-    return _Solve([], [_loop(name, plan, blocks)] if solve(plan, blocks) else [])
-
-
-def _loop(name: str, plan: ColumnPlan, blocks: range) -> _Loop:
-    """The tables of a loop; strips with the rows of another on their way share that one's."""
-    runs: list[str] = []
-    groups: list[str] = []
-    terms: list[str] = []
-    known: dict[tuple[RowGroup, ...], tuple[int, int, int]] = {}
-    for strip in strips(plan, blocks):
-        for way in map(tuple, row_groups(plan, strip)):
-            if way not in known:
-                known[way] = (len(groups), len(groups) + len(way), len(terms))
-                for group in way:
-                    terms += [braced([braced(x), other * plan.blocks]) for x, other in group.terms]
-                    places = [row * plan.blocks for row in group.rows]
-                    parts = map(braced, (places, group.pivots, group.within))
-                    groups.append(braced([*parts, len(terms)]))
-            runs.append(braced([strip.start, *known[way]]))
-    largest = max((plan.size + 1) * plan.blocks, len(plan.factor), len(terms))
-    return _Loop(
-        name,
-        runs,
-        groups,
-        terms or [braced([braced([0] * GROUP), 0])],
-        range(GROUP),
-        list(combinations(range(GROUP), 2)),
-        range(len(strips(plan, blocks)[0])),
-        "unsigned short" if largest < 1 << 16 else "unsigned",
-    )
+    return _Solve([], [loop_of(name, plan, blocks)] if solve(plan, blocks) else [])
 
 
 def _parts(name: str, rows: Sequence[SolveRow]) -> list[tuple[str, list[SolveRow]]]:

@@ -71,13 +71,13 @@ def elementary_functions(scalar: ScalarType) -> ElementaryFunctions:
 
 def lanes_header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
     """The internal header of vectors, by its name: of limbs side by side, and of columns."""
-    sizes = dict.fromkeys((*LANES, scalar.single_lanes))
+    of_columns = (scalar.single_lanes, 2 * scalar.single_lanes)  # in registers of 32 and 64 bytes
     text = render(
         "lanes.h.jinja",
         robot=robot,
         version=version,
-        vectors=[vector_view(scalar, lanes) for lanes in sizes],
-        columns=vector_view(scalar, scalar.single_lanes),
+        vectors=[vector_view(scalar, lanes) for lanes in dict.fromkeys((*LANES, *of_columns))],
+        columns=[vector_view(scalar, lanes) for lanes in of_columns],
         **scalar.words,
     )
     return {f"{robot}_lanes.h": text}
