@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Program, Section
@@ -41,6 +42,16 @@ class Exchange:
 def pack(program: Program, exchange: Exchange) -> Program:
     """See the module's docstring."""
     return _Packer(program, exchange).packed()
+
+
+class _Reduction(NamedTuple):
+    """How terms of limbs are added over these: their lanes, that of the sum which lane 0 belongs to, how many
+    different counterparts there are in it.
+    """
+
+    lanes: int
+    lane: int
+    different: int
 
 
 class _Packer:
@@ -207,17 +218,30 @@ class _Packer:
     def _sum(self, terms: Terms, width: int) -> int:
         """A sum in `width` lanes.
 
-        Terms with no more lanes are added one by one, those of limbs upon them by reductions.
+        Terms with no more lanes are added one by one; those of limbs are added in their lanes, then over all
+        limbs by one reduction.
         """
         signed: list[tuple[int, int]] = []
+        reduced: dict[_Reduction, list[tuple[int, int]]] = {}
         # Begin with what is added.
         for (leaf, sign), count in sorted(terms.items(), key=lambda item: (-item[0][1], item[0][0])):
             exchanged = self._exchanged(leaf, width)
-            if any(terms[k, sign] != count for k in exchanged):
+            alone = len(exchanged) == 1 or any(terms[k, sign] != count for k in exchanged)
+            if alone:
                 signed += [(self._as_lanes(leaf, width), sign)] * count
             elif min(exchanged) == leaf:
-                signed += [(self._reduced(leaf, exchanged, width), sign)] * count
-        total = signed[0][0] if signed[0][1] > 0 else self.builder.apply(NEG, (signed[0][0],))
+                made, lane = self._lane(leaf)
+                over = _Reduction(len(self.orbit[leaf] or ()), lane % width, len(set(exchanged)))
+                reduced.setdefault(over, []).extend([(made, sign)] * count)
+        for over, own in reduced.items():
+            sign = own[0][1]  # all are subtracted where the first is
+            signed.append((self._reduced(self._total([(k, s * sign) for k, s in own]), over, width), sign))
+        return self._total(sorted(signed, key=lambda term: -term[1]))
+
+    def _total(self, signed: Sequence[tuple[int, int]]) -> int:
+        """The sum of values with signs."""
+        first, sign = signed[0]
+        total = first if sign > 0 else self.builder.apply(NEG, (first,))
         for term, sign in signed[1:]:
             total = self.builder.apply(ADD if sign > 0 else SUB, (total, term))
         return total
@@ -229,15 +253,10 @@ class _Packer:
             return (leaf,)
         return orbit[orbit.index(leaf) % width :: width]
 
-    def _reduced(self, leaf: int, exchanged: Sequence[int], width: int) -> int:
-        """The sum of those counterparts."""
-        orbit = self.orbit[leaf]
-        if orbit is None or len(exchanged) == 1:
-            return self._as_lanes(leaf, width)
-        made, lane = self._lane(leaf)
-        total = self.builder.fold(made, len(orbit), width)
-        if len(set(exchanged)) < len(exchanged):  # each counterpart is in several lanes
-            total = self.builder.apply(
-                MUL, (self.builder.constant(len(set(exchanged)) / len(exchanged)), total)
-            )
-        return total if width == 1 else self.builder.rotate(total, lane % width, width)
+    def _reduced(self, total: int, over: _Reduction, width: int) -> int:
+        """The sum over counterparts of a value in lanes, in `width` lanes."""
+        made = self.builder.fold(total, over.lanes, width)
+        repeated = over.lanes // (width * over.different)
+        if repeated > 1:
+            made = self.builder.apply(MUL, (self.builder.constant(1.0 / repeated), made))
+        return made if width == 1 else self.builder.rotate(made, over.lane, width)
