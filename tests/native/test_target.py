@@ -124,7 +124,7 @@ def test_a_compiler_that_does_not_tell_its_machine_is_believed(answer: str, tmp_
 def test_a_warning_of_the_compiler_itself_is_taken_away(tmp_path: Path) -> None:
     """By the flag that this takes, for flags of the user's too; it goes into the identity of the compiler."""
     text = (
-        'native= mended= words=\nfor word; do case "$word" in -march=native) native=1;; '
+        'native= mended= words=\nfor word; do case "$word" in -march=native) native=1; continue;; '
         '-mno-avx10.1-256) mended=1; continue;; esac; words="$words $word"; done\n'
         'test "$native" && test -z "$mended" && echo "warning: invalid feature combination" >&2\n'
         f"exec {find_compiler().path} $words"
@@ -137,7 +137,7 @@ def test_a_warning_of_the_compiler_itself_is_taken_away(tmp_path: Path) -> None:
 
 def test_a_warning_without_a_remedy_stays(tmp_path: Path) -> None:
     text = f'echo "warning: it is late" >&2\nexec {find_compiler().path} "$@"'
-    assert find_compiler(str(script(tmp_path / "warns", text))).arguments == find_compiler().arguments
+    assert find_compiler(str(script(tmp_path / "warns", text))).arguments == ()
 
 
 @pytest.fixture

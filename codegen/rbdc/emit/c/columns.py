@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.column_loop import Loop, loop_of
 from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
 from rbdc.emit.c.vectors import lanes_header
+from rbdc.emit.column_loop import Loop, loop_of
 from rbdc.emit.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
