@@ -12,7 +12,7 @@ import pytest
 
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section, Value
-from rbdc.ir.operations import ADD, COS, GATHER, INPUT, MUL, SIN, SUB, Operation
+from rbdc.ir.operations import ADD, COS, GATHER, INPUT, MUL, REDUCE, SIN, SUB, Operation
 from rbdc.ir.passes import optimise, remove_dead_code
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.ir.verify import MalformedProgram, verify
@@ -73,13 +73,16 @@ class Tree:
         self.arms.append([apply(operation, (k, self.trunk[-1])) for k in made])
 
     def grow_trunk(self) -> None:
-        """A sum over arms, or over all fingers in some order."""
-        terms = self.one_of(self.arms)
+        """A sum of some values of all arms or of all fingers, added or subtracted, in some order."""
+        rows = [self.one_of(self.arms) for _ in range(3)]
         if self.rng.random() < 0.5:
-            terms = [k for row in self.one_of(self.fingers) for k in row]
+            rows = [[k for row in self.one_of(self.fingers) for k in row] for _ in range(3)]
+        signs = [bool(self.rng.integers(2)) for _ in rows]
+        terms = [(k, sign) for row, sign in zip(rows, signs, strict=True) for k in row]
         total = self.builder.apply(SIN, (self.trunk[-1],))
-        for k in self.rng.permutation(terms):
-            total = self.builder.apply(ADD, (total, int(k)))
+        for place in self.rng.permutation(len(terms)):
+            k, subtracted = terms[place]
+            total = self.builder.apply(SUB if subtracted else ADD, (total, k))
         self.trunk.append(self.builder.apply(SIN, (total,)))
 
     def grow_pairs(self) -> None:
@@ -139,6 +142,23 @@ def test_limbs_on_limbs_compute_the_same_side_by_side(seed: int, shape: tuple[in
     angles = {value.width for value in packed.values if value.operation is SIN}
     assert {1, arms} == angles, "arms have as many lanes as there are arms"
     assert {value.width for value in packed.values if value.operation is COS} == {arms * fingers}
+
+
+def test_a_sum_over_limbs_is_one_reduction() -> None:
+    """However many terms each limb gives it: they are added in lanes first."""
+    builder, limbs = Builder(), range(4)
+    first, second = ([builder.input(name, m) for m in limbs] for name in "xy")
+    total = builder.input("c", 0)
+    for m in limbs:
+        total = builder.apply(SUB, (total, builder.apply(MUL, (first[m], second[m]))))
+        total = builder.apply(ADD, (total, builder.apply(COS, (first[m],))))
+    inputs = [Array("x", 4), Array("y", 4), Array("c", 1)]
+    program = finish("p", inputs, [Array("r", 1)], builder, [[total]], [Section("s", "f")], {})
+    moves = {(name, m): (name, (m + 1) % 4) for name in "xy" for m in limbs}
+    packed = remove_dead_code(pack(program, Exchange([moves], [4], {})))
+    assert [v.operation for v in packed.values].count(REDUCE) == 1
+    given = {"x": [0.1, 0.2, 0.3, 0.4], "y": [1.0, 2.0, 3.0, 4.0], "c": [5.0]}
+    assert evaluate(packed, **given)[0] == pytest.approx(evaluate(program, **given)[0], rel=1e-15)
 
 
 def test_verify_refuses_mixed_widths() -> None:
