@@ -114,8 +114,13 @@ class _Packer:
         if self.image[orbit[-1]] != index or len(set(orbit)) == 1:
             return None
         width = next(w for w in self.exchange.widths if w % len(set(orbit)) == 0)
-        start = orbit.index(min(orbit))
+        start = orbit.index(min(orbit, key=self._place))
         return tuple((orbit[start:] + orbit[:start])[:width])
+
+    def _place(self, index: int) -> int:
+        """Where a value stands among its counterparts: inputs as they lie, so that limbs have one order."""
+        source = self.program.values[index].source
+        return index if source is None else source[1]
 
     def _leave_what_has_no_operands(self) -> None:
         """Values whose operands have no lanes have none either."""
@@ -177,8 +182,11 @@ class _Packer:
         )
 
     def _aligned(self, index: int, orbit: tuple[int, ...]) -> tuple[int, ...]:
-        """The orbit with lane 0 chosen so that the first operand with lanes needs no rotation."""
-        for argument in self.program.values[index].arguments:
+        """The orbit with lane 0 chosen so that the first operand with lanes needs no rotation, of those that are
+        computed if there is one: inputs stand in any lane for nothing.
+        """
+        values = self.program.values
+        for argument in sorted(values[index].arguments, key=lambda k: values[k].source is not None):
             lanes = self.orbit[argument]
             if lanes is not None:
                 shift = orbit.index(index) - lanes.index(argument)
