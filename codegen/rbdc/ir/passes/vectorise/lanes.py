@@ -182,8 +182,8 @@ class _Packer:
         )
 
     def _aligned(self, index: int, orbit: tuple[int, ...]) -> tuple[int, ...]:
-        """The orbit with lane 0 chosen so that the first operand with lanes needs no rotation: of those that are
-        computed, for inputs stand in any lane for nothing.
+        """The orbit with lane 0 chosen so that the first operand with lanes needs no rotation: the first
+        that is computed, for inputs stand in any lane for nothing.
         """
         values = self.program.values
         for argument in sorted(values[index].arguments, key=lambda k: values[k].source is not None):
