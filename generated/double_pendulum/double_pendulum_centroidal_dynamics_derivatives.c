@@ -22,185 +22,185 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
     const double sin_q1 = sine[1];
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t39 = v[0] * v[0];
-    const double f1_fx = t39 * 0.04285428436 - a[0] * 5.801760809999999e-07;
-    const double t45 = a[0] * 0.04285428436 + t39 * 5.801760809999999e-07;
-    const double t48 = a[0] * 0.00010896273703172167 + t39 * 6.709246438575111e-09;
-    const double t51 = t39 * 0.00010896273703172167 - a[0] * 6.709246438575111e-09;
+    const double t12 = v[0] * v[0];
+    const double f1_fx = t12 * 0.04285428436 - a[0] * 5.801760809999999e-07;
+    const double t20 = a[0] * 0.04285428436 + t12 * 5.801760809999999e-07;
+    const double t26 = a[0] * 0.00010896273703172167 + t12 * 6.709246438575111e-09;
+    const double t29 = t12 * 0.00010896273703172167 - a[0] * 6.709246438575111e-09;
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double m2_wz = v[0] + v[1];
     const double m2_dwz = a[0] + a[1];
-    const double t55 = sin_q1 * (v[0] * 0.1);
-    const double t60 = sin_q1 * (a[0] * 0.1) - cos_q1 * (t39 * 0.1);
+    const double t36 = sin_q1 * (v[0] * 0.1);
+    const double t41 = sin_q1 * (a[0] * 0.1) - cos_q1 * (t12 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t61 = m2_wz * m2_wz;
-    const double t62 = 0.0335304944 * t61;
+    const double t43 = m2_wz * m2_wz;
+    const double t44 = 0.0335304944 * t43;
     const double f2_fy = m2_dwz * 0.0335304944;
-    const double t64 = t61 * 3.8534375079666787e-13;
+    const double t47 = t43 * 3.8534375079666787e-13;
     const double f2_ny = m2_dwz * 3.8534375079666787e-13;
-
-    /* link1: d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)) */
-    const double t66 = m2_wz * 0.0335304944;
-    const double t67 = cos_q1 * t66;
-    const double t69 = v[0] * 0.04285428436 - t67;
-    const double t70 = sin_q1 * t66;
-    const double t72 = t70 + v[0] * 5.801760809999999e-07;
-    const double H0_1 = sin_q0 * t69 - cos_q0 * t72;
-    dh_dq[2] = H0_1;
-    const double t78 = cos_q0 * t69 + sin_q0 * t72;
-    const double H0_2 = -t78;
-    dh_dq[4] = H0_2;
-    const double t80 = m2_wz * 3.8534375079666787e-13;
-    const double t81 = sin_q1 * t80;
-    const double t83 = t81 + v[0] * 0.00010896273703172167;
-    const double t84 = cos_q1 * t80;
-    const double t86 = t84 + v[0] * 6.709246438575111e-09;
-    const double t89 = cos_q0 * t83 + sin_q0 * t86;
-    const double t92 = cos_q0 * t86 - sin_q0 * t83;
-
-    /* link1: fC: force of the subtree */
-    const double t95 = cos_q1 * t62 + sin_q1 * f2_fy;
-    const double fC1_fx = f1_fx - t95;
-    const double t99 = cos_q1 * f2_fy - sin_q1 * t62;
-    const double t100 = t45 - t99;
-    const double t103 = cos_q1 * t64 + sin_q1 * f2_ny;
-    const double t104 = t48 + t103;
-    const double t107 = sin_q1 * t64 - cos_q1 * f2_ny;
-    const double t108 = t51 + t107;
-
-    /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double t109 = cos_q1 * 0.0335304944;
-    const double IC1_hx = -0.04285428436 + t109;
-    const double t111 = sin_q1 * 0.0335304944;
-    const double IC1_hy = 5.801760809999999e-07 + t111;
-    const double t113 = sin_q1 * 3.8534375079666787e-13;
-    const double IC1_xz = 0.00010896273703172167 + t113;
-    const double t115 = cos_q1 * 3.8534375079666787e-13;
-    const double IC1_yz = -6.709246438575111e-09 - t115;
-
-    /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
-    const double h0_0 = -0.07149410980797784 + cos_q1 * 0.05593916417810847;
-    const double h0_1 = 9.679119150497988e-07 + sin_q1 * 0.05593916417810847;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B2_py = m2_wz * 0.0670609888;
-    const double t122 = m2_wz * 6.048672483535449e-12;
-    const double t124 = t55 * 0.0670609888 - t122;
+    const double t53 = m2_wz * 6.048672483535449e-12;
+    const double t55 = t36 * 0.0670609888 - t53;
     const double B2_Nzx = m2_wz * 7.706875015933357e-13;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double t126 = sin_q1 * B2_py;
-    const double t128 = t126 + v[0] * 1.1603521619999998e-06;
-    const double t129 = cos_q1 * B2_py;
-    const double t131 = v[0] * 0.08570856872 - t129;
-    const double d7_29 = 0.1 * t126;
-    const double t133 = cos_q1 * B2_Nzx;
-    const double B1_Nzx = t133 + v[0] * 1.3418492877150222e-08;
-    const double t136 = sin_q1 * B2_Nzx;
-    const double B1_Nzy = t136 + v[0] * 0.00021792547406344334;
+    const double t59 = sin_q1 * B2_py;
+    const double t61 = t59 + v[0] * 1.1603521619999998e-06;
+    const double t63 = cos_q1 * B2_py;
+    const double t65 = v[0] * 0.08570856872 - t63;
+    const double d7_29 = 0.1 * t59;
+    const double t68 = cos_q1 * B2_Nzx;
+    const double B1_Nzx = t68 + v[0] * 1.3418492877150222e-08;
+    const double t72 = sin_q1 * B2_Nzx;
+    const double B1_Nzy = t72 + v[0] * 0.00021792547406344334;
 
-    /* link2: d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)) */
-    const double t141 = sin_q0 * t67 + cos_q0 * t70;
-    const double H1_1 = -t141;
-    dh_dq[3] = H1_1;
-    const double H1_2 = cos_q0 * t67 - sin_q0 * t70;
-    dh_dq[5] = H1_2;
-    const double H1_3 = t55 * 0.0335304944 + 0.1 * t70 + 0.035 * t141;
-    const double t153 = sin_q0 * t84 + cos_q0 * t81;
-    const double t156 = cos_q0 * t84 - sin_q0 * t81;
-
-    /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double t159 = sin_q0 * t99 + cos_q0 * t95;
-    const double d7_9 = -t159;
-    dhdot_dq[3] = d7_9;
-    const double d7_10 = cos_q0 * t99 - sin_q0 * t95;
-    dhdot_dq[5] = d7_10;
-    const double d7_11 = t60 * 0.0335304944 + 0.1 * t95 + 0.035 * t159;
-    const double t171 = sin_q0 * t107 - cos_q0 * t103;
-    const double t174 = sin_q0 * t103 + cos_q0 * t107;
-    const double t177 = sin_q0 * t129 + cos_q0 * t126;
-    const double d7_24 = -t177;
-    dhdot_dv[3] = d7_24;
-    const double d7_25 = cos_q0 * t129 - sin_q0 * t126;
-    dhdot_dv[5] = d7_25;
-    const double d7_26 = d7_29 + 0.035 * t177;
-    const double t186 = sin_q0 * t133 + cos_q0 * t136;
-    const double t189 = sin_q0 * t136 - cos_q0 * t133;
-    const double d7_31 = cos_q0 * t109 - sin_q0 * t111;
-    dhdot_da[3] = d7_31;
-    const double d7_32 = cos_q0 * t111 + sin_q0 * t109;
-    dhdot_da[5] = d7_32;
-    const double d7_33 = 0.004557856275071999 - cos_q1 * 0.0033530494400000003 - 0.035 * d7_31;
-    const double t202 = cos_q0 * t115 - sin_q0 * t113;
-    const double t205 = cos_q0 * t113 + sin_q0 * t115;
-
-    /* root: fC: force of the subtree */
-    const double t208 = cos_q0 * t100 - sin_q0 * fC1_fx;
-    const double fC0_fy = -t208;
-    dhdot_dq[4] = fC0_fy;
-    const double d6_8 = cos_q0 * fC1_fx + sin_q0 * t100;
-    dhdot_dq[2] = d6_8;
-    const double t215 = sin_q0 * t104 + cos_q0 * t108;
-    const double t218 = sin_q0 * t108 - cos_q0 * t104;
+    /* link1: fC: force of the subtree */
+    const double t77 = cos_q1 * t44 + sin_q1 * f2_fy;
+    const double fC1_fx = f1_fx - t77;
+    const double t81 = cos_q1 * f2_fy - sin_q1 * t44;
+    const double t82 = t20 - t81;
+    const double t85 = cos_q1 * t47 + sin_q1 * f2_ny;
+    const double t86 = t26 + t85;
+    const double t89 = sin_q1 * t47 - cos_q1 * f2_ny;
+    const double t90 = t29 + t89;
 
     /* root: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double d5_17 = cos_q0 * t131 + sin_q0 * t128;
+    const double d5_17 = cos_q0 * t65 + sin_q0 * t61;
     const double B0_py = -d5_17;
     dhdot_dv[4] = B0_py;
-    const double B0_pz = cos_q0 * t128 - sin_q0 * t131;
-    const double t228 = cos_q0 * B1_Nzy + sin_q0 * B1_Nzx;
-    const double t231 = cos_q0 * B1_Nzx - sin_q0 * B1_Nzy;
+    const double B0_pz = cos_q0 * t61 - sin_q0 * t65;
+    const double t100 = cos_q0 * B1_Nzy + sin_q0 * B1_Nzx;
+    const double t103 = cos_q0 * B1_Nzx - sin_q0 * B1_Nzy;
+
+    /* root: fC: force of the subtree */
+    const double t106 = cos_q0 * t82 - sin_q0 * fC1_fx;
+    const double fC0_fy = -t106;
+    dhdot_dq[4] = fC0_fy;
+    const double d6_8 = cos_q0 * fC1_fx + sin_q0 * t82;
+    dhdot_dq[2] = d6_8;
+    const double t113 = sin_q0 * t86 + cos_q0 * t90;
+    const double t116 = sin_q0 * t90 - cos_q0 * t86;
+
+    /* link1: IC = I + sum of X* IC_child X: composite inertia */
+    const double t117 = cos_q1 * 0.0335304944;
+    const double IC1_hx = -0.04285428436 + t117;
+    const double t119 = sin_q1 * 0.0335304944;
+    const double IC1_hy = 5.801760809999999e-07 + t119;
+    const double t123 = sin_q1 * 3.8534375079666787e-13;
+    const double IC1_xz = 0.00010896273703172167 + t123;
+    const double t125 = cos_q1 * 3.8534375079666787e-13;
+    const double IC1_yz = -6.709246438575111e-09 - t125;
 
     /* root: IC = I + sum of X* IC_child X: composite inertia */
     const double IC0_hy = sin_q0 * IC1_hx + cos_q0 * IC1_hy;
     dhdot_da[4] = IC0_hy;
     const double IC0_hz = sin_q0 * IC1_hy - cos_q0 * IC1_hx;
-    const double t240 = sin_q0 * IC1_xz + cos_q0 * IC1_yz;
-    const double t243 = sin_q0 * IC1_yz - cos_q0 * IC1_xz;
-
-    /* results */
-    const double t246 = sin_q0 * h0_0 + cos_q0 * h0_1;
-    const double t250 = 0.034999999999999996 + sin_q0 * h0_1 - cos_q0 * h0_0;
-    const double t251 = IC0_hz * 1.668307168715904;
-    const double t254 = v[1] * d7_32 + v[0] * IC0_hy;
-    const double t255 = IC0_hy * 1.668307168715904;
-    const double t258 = v[0] * IC0_hz - v[1] * d7_31;
-    const double t267 = t78 * t246 - 0.035 * H0_1 + H0_1 * t250 + t251 * t254 - t255 * t258;
-    dh_dq[6] = t267;
-    const double t268 = d7_31 * 1.668307168715904;
-    const double t269 = d7_32 * 1.668307168715904;
-    dh_dq[7] = H1_3 - H1_2 * t246 - t141 * t250 - t254 * t268 - t258 * t269;
-    dh_dq[8] = t78 * 0.00417892830083921 - t89;
-    dh_dq[9] = -t153 - H1_2 * 0.00417892830083921;
-    dh_dq[10] = t92 + H0_1 * 0.00417892830083921;
-    dh_dq[11] = t156 - t141 * 0.00417892830083921;
-    const double t295 = t208 * t246 - 0.035 * d6_8 + d6_8 * t250 - d6_8 * t251 - t208 * t255;
-    dhdot_dq[6] = t295;
-    dhdot_dq[7] = d7_11 - d7_10 * t246 - t159 * t250 + d6_8 * t268 - t208 * t269;
-    dhdot_dq[8] = t218 + t208 * 0.00417892830083921;
-    dhdot_dq[9] = t171 - d7_10 * 0.00417892830083921;
-    dhdot_dq[10] = d6_8 * 0.00417892830083921 - t215;
-    dhdot_dq[11] = -t174 - t159 * 0.00417892830083921;
-    dhdot_dv[6] = d7_29 - t122 - t124 + d5_17 * t246 + 0.035 * B0_pz - B0_pz * t250;
-    dhdot_dv[7] = d7_26 - d7_25 * t246 - t177 * t250;
-    dhdot_dv[8] = d5_17 * 0.00417892830083921 - t228;
-    dhdot_dv[9] = -t186 - d7_25 * 0.00417892830083921;
-    dhdot_dv[10] = t231 - B0_pz * 0.00417892830083921;
-    dhdot_dv[11] = -t189 - t177 * 0.00417892830083921;
-    dhdot_da[6] = 0.008636227908704868 - cos_q1 * 0.006706098880000001 - IC0_hy * t246 + 0.035 * IC0_hz - IC0_hz * t250;
-    dhdot_da[7] = d7_33 - d7_32 * t246 + d7_31 * t250;
-    dhdot_da[8] = -t240 - IC0_hy * 0.00417892830083921;
-    dhdot_da[9] = t202 - d7_32 * 0.00417892830083921;
-    dhdot_da[10] = -t243 - IC0_hz * 0.00417892830083921;
-    dhdot_da[11] = t205 + d7_31 * 0.00417892830083921;
+    const double t135 = sin_q0 * IC1_xz + cos_q0 * IC1_yz;
+    const double t138 = sin_q0 * IC1_yz - cos_q0 * IC1_xz;
 
     /* root: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double d3_12 = -B0_pz;
     dhdot_dv[2] = d3_12;
     const double d3_15 = -IC0_hz;
     dhdot_da[2] = d3_15;
+
+    /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
+    const double t143 = sin_q0 * t81 + cos_q0 * t77;
+    const double d7_9 = -t143;
+    dhdot_dq[3] = d7_9;
+    const double d7_10 = cos_q0 * t81 - sin_q0 * t77;
+    dhdot_dq[5] = d7_10;
+    const double d7_11 = t41 * 0.0335304944 + 0.1 * t77 + 0.035 * t143;
+    const double t155 = sin_q0 * t89 - cos_q0 * t85;
+    const double t158 = sin_q0 * t85 + cos_q0 * t89;
+    const double t161 = sin_q0 * t63 + cos_q0 * t59;
+    const double d7_24 = -t161;
+    dhdot_dv[3] = d7_24;
+    const double d7_25 = cos_q0 * t63 - sin_q0 * t59;
+    dhdot_dv[5] = d7_25;
+    const double d7_26 = d7_29 + 0.035 * t161;
+    const double t170 = sin_q0 * t68 + cos_q0 * t72;
+    const double t173 = sin_q0 * t72 - cos_q0 * t68;
+    const double d7_31 = cos_q0 * t117 - sin_q0 * t119;
+    dhdot_da[3] = d7_31;
+    const double d7_32 = cos_q0 * t119 + sin_q0 * t117;
+    dhdot_da[5] = d7_32;
+    const double d7_33 = 0.004557856275071999 - cos_q1 * 0.0033530494400000003 - 0.035 * d7_31;
+    const double t186 = cos_q0 * t125 - sin_q0 * t123;
+    const double t189 = cos_q0 * t123 + sin_q0 * t125;
+
+    /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
+    const double h0_0 = -0.07149410980797784 + cos_q1 * 0.05593916417810847;
+    const double h0_1 = 9.679119150497988e-07 + sin_q1 * 0.05593916417810847;
+
+    /* link1: d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)) */
+    const double t197 = m2_wz * 0.0335304944;
+    const double t198 = cos_q1 * t197;
+    const double t200 = v[0] * 0.04285428436 - t198;
+    const double t201 = sin_q1 * t197;
+    const double t203 = t201 + v[0] * 5.801760809999999e-07;
+    const double H0_1 = sin_q0 * t200 - cos_q0 * t203;
+    dh_dq[2] = H0_1;
+    const double t209 = cos_q0 * t200 + sin_q0 * t203;
+    const double H0_2 = -t209;
+    dh_dq[4] = H0_2;
+    const double t211 = m2_wz * 3.8534375079666787e-13;
+    const double t212 = sin_q1 * t211;
+    const double t214 = t212 + v[0] * 0.00010896273703172167;
+    const double t215 = cos_q1 * t211;
+    const double t217 = t215 + v[0] * 6.709246438575111e-09;
+    const double t220 = cos_q0 * t214 + sin_q0 * t217;
+    const double t223 = cos_q0 * t217 - sin_q0 * t214;
+
+    /* link2: d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)) */
+    const double t226 = sin_q0 * t198 + cos_q0 * t201;
+    const double H1_1 = -t226;
+    dh_dq[3] = H1_1;
+    const double H1_2 = cos_q0 * t198 - sin_q0 * t201;
+    dh_dq[5] = H1_2;
+    const double H1_3 = t36 * 0.0335304944 + 0.1 * t201 + 0.035 * t226;
+    const double t238 = sin_q0 * t215 + cos_q0 * t212;
+    const double t241 = cos_q0 * t215 - sin_q0 * t212;
+
+    /* results */
+    const double t244 = sin_q0 * h0_0 + cos_q0 * h0_1;
+    const double t249 = 0.034999999999999996 + sin_q0 * h0_1 - cos_q0 * h0_0;
+    const double t251 = IC0_hz * 1.668307168715904;
+    const double t254 = v[1] * d7_32 + v[0] * IC0_hy;
+    const double t255 = IC0_hy * 1.668307168715904;
+    const double t258 = v[0] * IC0_hz - v[1] * d7_31;
+    const double t267 = t209 * t244 - 0.035 * H0_1 + H0_1 * t249 + t251 * t254 - t255 * t258;
+    dh_dq[6] = t267;
+    const double t268 = d7_31 * 1.668307168715904;
+    const double t269 = d7_32 * 1.668307168715904;
+    dh_dq[7] = H1_3 - H1_2 * t244 - t226 * t249 - t254 * t268 - t258 * t269;
+    dh_dq[8] = t209 * 0.00417892830083921 - t220;
+    dh_dq[9] = -t238 - H1_2 * 0.00417892830083921;
+    dh_dq[10] = t223 + H0_1 * 0.00417892830083921;
+    dh_dq[11] = t241 - t226 * 0.00417892830083921;
+    const double t296 = t106 * t244 - 0.035 * d6_8 + d6_8 * t249 - d6_8 * t251 - t106 * t255;
+    dhdot_dq[6] = t296;
+    dhdot_dq[7] = d7_11 - d7_10 * t244 - t143 * t249 + d6_8 * t268 - t106 * t269;
+    dhdot_dq[8] = t116 + t106 * 0.00417892830083921;
+    dhdot_dq[9] = t155 - d7_10 * 0.00417892830083921;
+    dhdot_dq[10] = d6_8 * 0.00417892830083921 - t113;
+    dhdot_dq[11] = -t158 - t143 * 0.00417892830083921;
+    dhdot_dv[6] = d7_29 - t53 - t55 + d5_17 * t244 + 0.035 * B0_pz - B0_pz * t249;
+    dhdot_dv[7] = d7_26 - d7_25 * t244 - t161 * t249;
+    dhdot_dv[8] = d5_17 * 0.00417892830083921 - t100;
+    dhdot_dv[9] = -t170 - d7_25 * 0.00417892830083921;
+    dhdot_dv[10] = t103 - B0_pz * 0.00417892830083921;
+    dhdot_dv[11] = -t173 - t161 * 0.00417892830083921;
+    dhdot_da[6] = 0.008636227908704868 - cos_q1 * 0.006706098880000001 - IC0_hy * t244 + 0.035 * IC0_hz - IC0_hz * t249;
+    dhdot_da[7] = d7_33 - d7_32 * t244 + d7_31 * t249;
+    dhdot_da[8] = -t135 - IC0_hy * 0.00417892830083921;
+    dhdot_da[9] = t186 - d7_32 * 0.00417892830083921;
+    dhdot_da[10] = -t138 - IC0_hz * 0.00417892830083921;
+    dhdot_da[11] = t189 + d7_31 * 0.00417892830083921;
 
     /* results: known without computation */
     memset(dh_dq + 0, 0, 2 * sizeof *dh_dq);

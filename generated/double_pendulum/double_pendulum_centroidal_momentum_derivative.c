@@ -22,53 +22,53 @@ void double_pendulum_centroidal_momentum_derivative(const double *restrict q, co
     const double sin_q1 = sine[1];
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t27 = v[0] * v[0];
-    const double f1_fx = t27 * 0.04285428436 - a[0] * 5.801760809999999e-07;
-    const double t33 = a[0] * 0.04285428436 + t27 * 5.801760809999999e-07;
-    const double t36 = a[0] * 0.00010896273703172167 + t27 * 6.709246438575111e-09;
-    const double t39 = t27 * 0.00010896273703172167 - a[0] * 6.709246438575111e-09;
+    const double t11 = v[0] * v[0];
+    const double f1_fx = t11 * 0.04285428436 - a[0] * 5.801760809999999e-07;
+    const double t19 = a[0] * 0.04285428436 + t11 * 5.801760809999999e-07;
+    const double t24 = a[0] * 0.00010896273703172167 + t11 * 6.709246438575111e-09;
+    const double t27 = t11 * 0.00010896273703172167 - a[0] * 6.709246438575111e-09;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m2_wz = v[0] + v[1];
     const double m2_dwz = a[0] + a[1];
-    const double t46 = sin_q1 * (t27 * 0.1) + cos_q1 * (a[0] * 0.1);
+    const double t38 = sin_q1 * (t11 * 0.1) + cos_q1 * (a[0] * 0.1);
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double t40 = m2_wz * m2_wz;
+    const double t41 = 0.0335304944 * t40;
+    const double f2_fy = m2_dwz * 0.0335304944;
+    const double t44 = t40 * 3.8534375079666787e-13;
+    const double f2_ny = m2_dwz * 3.8534375079666787e-13;
+    const double t49 = t38 * 0.0335304944 - m2_dwz * 0.004557856275071999;
+
+    /* link2: f_parent = f_parent + X* f */
+    const double f1_from2_fx = f1_fx - cos_q1 * t41 - sin_q1 * f2_fy;
+    const double t56 = cos_q1 * f2_fy - sin_q1 * t41;
+    const double t57 = t19 - t56;
+    const double t61 = t24 + cos_q1 * t44 + sin_q1 * f2_ny;
+    const double t65 = t27 + sin_q1 * t44 - cos_q1 * f2_ny;
+    const double f1_from2_nz = a[0] * 0.004078371633632869 - 0.1 * t56 - t49;
+
+    /* link1: f_parent = f_parent + X* f */
+    const double t72 = cos_q0 * t57 - sin_q0 * f1_from2_fx;
+    const double f0_from1_fy = -t72;
+    dh[1] = f0_from1_fy;
+    const double t76 = cos_q0 * f1_from2_fx + sin_q0 * t57;
+    const double f0_from1_fz = -t76;
+    dh[2] = f0_from1_fz;
+    const double f0_from1_nx = f1_from2_nz + 0.035 * t72;
+    const double t82 = sin_q0 * t61 + cos_q0 * t65;
+    const double t85 = sin_q0 * t65 - cos_q0 * t61;
 
     /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const double h0_0 = -0.07149410980797784 + cos_q1 * 0.05593916417810847;
     const double h0_1 = 9.679119150497988e-07 + sin_q1 * 0.05593916417810847;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t51 = m2_wz * m2_wz;
-    const double t52 = 0.0335304944 * t51;
-    const double f2_fy = m2_dwz * 0.0335304944;
-    const double t54 = t51 * 3.8534375079666787e-13;
-    const double f2_ny = m2_dwz * 3.8534375079666787e-13;
-    const double t58 = t46 * 0.0335304944 - m2_dwz * 0.004557856275071999;
-
-    /* link2: f_parent = f_parent + X* f */
-    const double f1_from2_fx = f1_fx - cos_q1 * t52 - sin_q1 * f2_fy;
-    const double t65 = cos_q1 * f2_fy - sin_q1 * t52;
-    const double t66 = t33 - t65;
-    const double t70 = t36 + cos_q1 * t54 + sin_q1 * f2_ny;
-    const double t74 = t39 + sin_q1 * t54 - cos_q1 * f2_ny;
-    const double f1_from2_nz = a[0] * 0.004078371633632869 - 0.1 * t65 - t58;
-
-    /* link1: f_parent = f_parent + X* f */
-    const double t81 = cos_q0 * t66 - sin_q0 * f1_from2_fx;
-    const double f0_from1_fy = -t81;
-    dh[1] = f0_from1_fy;
-    const double t85 = cos_q0 * f1_from2_fx + sin_q0 * t66;
-    const double f0_from1_fz = -t85;
-    dh[2] = f0_from1_fz;
-    const double f0_from1_nx = f1_from2_nz + 0.035 * t81;
-    const double t91 = sin_q0 * t70 + cos_q0 * t74;
-    const double t94 = sin_q0 * t74 - cos_q0 * t70;
-
     /* results */
-    const double t105 = f0_from1_nx + t85 * (sin_q0 * h0_0 + cos_q0 * h0_1) - t81 * (0.034999999999999996 + sin_q0 * h0_1 - cos_q0 * h0_0);
-    dh[3] = t105;
-    dh[4] = t85 * 0.00417892830083921 - t91;
-    dh[5] = -t94 - t81 * 0.00417892830083921;
+    const double t104 = f0_from1_nx + t76 * (sin_q0 * h0_0 + cos_q0 * h0_1) - t72 * (0.034999999999999996 + sin_q0 * h0_1 - cos_q0 * h0_0);
+    dh[3] = t104;
+    dh[4] = t76 * 0.00417892830083921 - t82;
+    dh[5] = -t85 - t72 * 0.00417892830083921;
 
     /* results: known without computation */
     dh[0] = 0.0;

@@ -22,41 +22,41 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     const double sin_q1 = sine[1];
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double t22 = cos_q1 * 0.0335304944;
-    const double IC0_hx = -0.04285428436 + t22;
-    const double t24 = sin_q1 * 0.0335304944;
-    const double IC0_hy = 5.801760809999999e-07 + t24;
-    const double t26 = sin_q1 * 3.8534375079666787e-13;
-    const double IC0_xz = 0.00010896273703172167 + t26;
-    const double t28 = cos_q1 * 3.8534375079666787e-13;
-    const double t29 = 6.709246438575111e-09 + t28;
+    const double t10 = cos_q1 * 0.0335304944;
+    const double IC0_hx = -0.04285428436 + t10;
+    const double t13 = sin_q1 * 0.0335304944;
+    const double IC0_hy = 5.801760809999999e-07 + t13;
+    const double t20 = sin_q1 * 3.8534375079666787e-13;
+    const double IC0_xz = 0.00010896273703172167 + t20;
+    const double t22 = cos_q1 * 3.8534375079666787e-13;
+    const double t24 = 6.709246438575111e-09 + t22;
 
     /* link1: A = 0_X* IC S, about the centre of mass */
     const double A0_1 = cos_q0 * IC0_hx - sin_q0 * IC0_hy;
     A[2] = A0_1;
     const double A0_2 = cos_q0 * IC0_hy + sin_q0 * IC0_hx;
     A[4] = A0_2;
-    const double t36 = IC0_hy * 1.668307168715904;
-    const double t37 = IC0_hx * 1.668307168715904;
-    const double t41 = 0.034999999999999996 + sin_q0 * t36 - cos_q0 * t37;
-    const double t44 = sin_q0 * t37 + cos_q0 * t36;
-    const double A0_3 = 0.008636227908704868 - cos_q1 * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t44 + A0_1 * t41;
+    const double t32 = IC0_hy * 1.668307168715904;
+    const double t33 = IC0_hx * 1.668307168715904;
+    const double t38 = 0.034999999999999996 + sin_q0 * t32 - cos_q0 * t33;
+    const double t41 = sin_q0 * t33 + cos_q0 * t32;
+    const double A0_3 = 0.008636227908704868 - cos_q1 * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t41 + A0_1 * t38;
     A[6] = A0_3;
-    const double A0_4 = cos_q0 * t29 - sin_q0 * IC0_xz - A0_2 * 0.00417892830083921;
+    const double A0_4 = cos_q0 * t24 - sin_q0 * IC0_xz - A0_2 * 0.00417892830083921;
     A[8] = A0_4;
-    const double A0_5 = cos_q0 * IC0_xz + sin_q0 * t29 + A0_1 * 0.00417892830083921;
+    const double A0_5 = cos_q0 * IC0_xz + sin_q0 * t24 + A0_1 * 0.00417892830083921;
     A[10] = A0_5;
 
     /* link2: A = 0_X* IC S, about the centre of mass */
-    const double A1_1 = cos_q0 * t22 - sin_q0 * t24;
+    const double A1_1 = cos_q0 * t10 - sin_q0 * t13;
     A[3] = A1_1;
-    const double A1_2 = cos_q0 * t24 + sin_q0 * t22;
+    const double A1_2 = cos_q0 * t13 + sin_q0 * t10;
     A[5] = A1_2;
-    const double A1_3 = 0.004557856275071999 - cos_q1 * 0.0033530494400000003 - t44 * A1_2 - A1_1 * (0.035 - t41);
+    const double A1_3 = 0.004557856275071999 - cos_q1 * 0.0033530494400000003 - t41 * A1_2 - A1_1 * (0.035 - t38);
     A[7] = A1_3;
-    const double A1_4 = cos_q0 * t28 - sin_q0 * t26 - A1_2 * 0.00417892830083921;
+    const double A1_4 = cos_q0 * t22 - sin_q0 * t20 - A1_2 * 0.00417892830083921;
     A[9] = A1_4;
-    const double A1_5 = cos_q0 * t26 + sin_q0 * t28 + A1_1 * 0.00417892830083921;
+    const double A1_5 = cos_q0 * t20 + sin_q0 * t22 + A1_1 * 0.00417892830083921;
     A[11] = A1_5;
 
     /* results: known without computation */

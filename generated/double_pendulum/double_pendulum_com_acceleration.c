@@ -21,30 +21,30 @@ void double_pendulum_com_acceleration(const double *restrict q, const double *re
     const double cos_q1 = cosine[1];
     const double sin_q1 = sine[1];
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t10 = v[0] * v[0];
+    const double f1_fx = t10 * 0.04285428436 - a[0] * 5.801760809999999e-07;
+    const double t18 = a[0] * 0.04285428436 + t10 * 5.801760809999999e-07;
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m2_wz = v[0] + v[1];
     const double m2_dwz = a[0] + a[1];
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t18 = v[0] * v[0];
-    const double f1_fx = t18 * 0.04285428436 - a[0] * 5.801760809999999e-07;
-    const double t24 = a[0] * 0.04285428436 + t18 * 5.801760809999999e-07;
-
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t26 = 0.0335304944 * (m2_wz * m2_wz);
+    const double t25 = 0.0335304944 * (m2_wz * m2_wz);
     const double f2_fy = m2_dwz * 0.0335304944;
 
     /* link2: f_parent = f_parent + X* f */
-    const double f1_from2_fx = f1_fx - cos_q1 * t26 - sin_q1 * f2_fy;
-    const double t35 = t24 - cos_q1 * f2_fy + sin_q1 * t26;
+    const double f1_from2_fx = f1_fx - cos_q1 * t25 - sin_q1 * f2_fy;
+    const double t34 = t18 - cos_q1 * f2_fy + sin_q1 * t25;
 
     /* link1: f_parent = f_parent + X* f */
-    const double t38 = cos_q0 * t35 - sin_q0 * f1_from2_fx;
-    const double t41 = cos_q0 * f1_from2_fx + sin_q0 * t35;
+    const double t37 = cos_q0 * t34 - sin_q0 * f1_from2_fx;
+    const double t40 = cos_q0 * f1_from2_fx + sin_q0 * t34;
 
     /* results */
-    acceleration[1] = -(t38 * 1.4265335235378032);
-    acceleration[2] = -(t41 * 1.4265335235378032);
+    acceleration[1] = -(t37 * 1.4265335235378032);
+    acceleration[2] = -(t40 * 1.4265335235378032);
 
     /* results: known without computation */
     acceleration[0] = 0.0;

@@ -22,22 +22,22 @@ void double_pendulum_com_jacobian(const double *restrict q, double *restrict J)
     const double sin_q1 = sine[1];
 
     /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
-    const double t11 = cos_q1 * 0.04783237432239658;
-    const double h0_0 = -0.06113307326676177 + t11;
-    const double t13 = sin_q1 * 0.04783237432239658;
-    const double h0_1 = 8.276406291012838e-07 + t13;
-
-    /* link2: J = R (m v + w x h) of S */
-    const double J1_1 = cos_q0 * t11 - sin_q0 * t13;
-    J[3] = J1_1;
-    const double J1_2 = cos_q0 * t13 + sin_q0 * t11;
-    J[5] = J1_2;
+    const double t9 = cos_q1 * 0.04783237432239658;
+    const double h0_0 = -0.06113307326676177 + t9;
+    const double t12 = sin_q1 * 0.04783237432239658;
+    const double h0_1 = 8.276406291012838e-07 + t12;
 
     /* link1: J = R (m v + w x h) of S */
     const double J0_1 = cos_q0 * h0_0 - sin_q0 * h0_1;
     J[2] = J0_1;
     const double J0_2 = cos_q0 * h0_1 + sin_q0 * h0_0;
     J[4] = J0_2;
+
+    /* link2: J = R (m v + w x h) of S */
+    const double J1_1 = cos_q0 * t9 - sin_q0 * t12;
+    J[3] = J1_1;
+    const double J1_2 = cos_q0 * t12 + sin_q0 * t9;
+    J[5] = J1_2;
 
     /* results: known without computation */
     memset(J + 0, 0, 2 * sizeof *J);

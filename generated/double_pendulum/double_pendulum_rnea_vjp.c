@@ -22,28 +22,28 @@ static void double_pendulum_rnea_vjp_without_fext(const double *restrict q, cons
     const double sin_q1 = sine[1];
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t21 = v[0] * v[0];
+    const double t10 = v[0] * v[0];
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_wz = v[0] + v[1];
     const double m1_dwz = a[0] + a[1];
-    const double t26 = sin_q0 * 9.81 - a[0] * 0.1;
-    const double t29 = cos_q0 * 9.81 - t21 * 0.1;
+    const double t21 = sin_q0 * 9.81 - a[0] * 0.1;
+    const double t24 = cos_q0 * 9.81 - t10 * 0.1;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t31 = 0.0335304944 * (m1_wz * m1_wz);
+    const double t27 = 0.0335304944 * (m1_wz * m1_wz);
     const double f1_fy = m1_dwz * 0.0335304944;
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
-    const double t33 = 0.1 * w[0];
-    const double t34 = sin_q1 * t33;
-    const double t35 = cos_q1 * t33;
+    const double t32 = 0.1 * w[0];
+    const double t33 = sin_q1 * t32;
+    const double t34 = cos_q1 * t32;
     const double f1_bar_nz = w[0] + w[1];
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_bar_wz = m1_wz * (0.0335304944 * t34) * 2.0;
+    const double m1_bar_wz = m1_wz * (0.0335304944 * t33) * 2.0;
     w_dtau_dv[1] = m1_bar_wz;
-    const double m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t35;
+    const double m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t34;
     w_dtau_da[1] = m1_bar_dwz;
     const double m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
@@ -59,7 +59,7 @@ static void double_pendulum_rnea_vjp_without_fext(const double *restrict q, cons
 
     /* results */
     w_dtau_dq[0] = cos_q0 * (9.81 * m0_bar_ay) - sin_q0 * (9.81 * t55);
-    const double t71 = cos_q1 * (t31 * t33 + t29 * m1_bar_ay) + sin_q1 * (f1_fy * t33 - t26 * m1_bar_ay);
+    const double t71 = cos_q1 * (t27 * t32 + t24 * m1_bar_ay) + sin_q1 * (f1_fy * t32 - t21 * m1_bar_ay);
     w_dtau_dq[1] = t71;
 }
 
@@ -77,31 +77,31 @@ static void double_pendulum_rnea_vjp_with_fext(const double *restrict q, const d
     const double sin_q1 = sine[1];
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t24 = v[0] * v[0];
+    const double t10 = v[0] * v[0];
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_wz = v[0] + v[1];
     const double m1_dwz = a[0] + a[1];
-    const double t29 = sin_q0 * 9.81 - a[0] * 0.1;
-    const double t32 = cos_q0 * 9.81 - t24 * 0.1;
+    const double t21 = sin_q0 * 9.81 - a[0] * 0.1;
+    const double t24 = cos_q0 * 9.81 - t10 * 0.1;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t33 = m1_wz * m1_wz;
+    const double t26 = m1_wz * m1_wz;
 
     /* link2: f_parent = f_parent + X* f */
-    const double t37 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t33;
-    const double t41 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
+    const double t34 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t26;
+    const double t38 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
-    const double t42 = 0.1 * w[0];
-    const double t43 = sin_q1 * t42;
-    const double t44 = cos_q1 * t42;
+    const double t41 = 0.1 * w[0];
+    const double t42 = sin_q1 * t41;
+    const double t43 = cos_q1 * t41;
     const double f1_bar_nz = w[0] + w[1];
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_bar_wz = m1_wz * (0.0335304944 * t43) * 2.0;
+    const double m1_bar_wz = m1_wz * (0.0335304944 * t42) * 2.0;
     w_dtau_dv[1] = m1_bar_wz;
-    const double m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t44;
+    const double m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t43;
     w_dtau_da[1] = m1_bar_dwz;
     const double m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
@@ -117,7 +117,7 @@ static void double_pendulum_rnea_vjp_with_fext(const double *restrict q, const d
 
     /* results */
     w_dtau_dq[0] = cos_q0 * (9.81 * m0_bar_ay) - sin_q0 * (9.81 * t64);
-    const double t80 = cos_q1 * (t37 * t42 + t32 * m1_bar_ay) + sin_q1 * (t41 * t42 - t29 * m1_bar_ay);
+    const double t80 = cos_q1 * (t34 * t41 + t24 * m1_bar_ay) + sin_q1 * (t38 * t41 - t21 * m1_bar_ay);
     w_dtau_dq[1] = t80;
 }
 
