@@ -28,7 +28,8 @@ from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.planning.contact_lanes import contacts_of, moved_contacts, moved_rows, moved_solution, moved_targets
 from rbdc.planning.lane_signs import signed, signed_output, signs_of
-from rbdc.reduction.limbs import LimbGroup, LinkConstants, aligned, constants, groups, united
+from rbdc.reduction.limb_frames import aligned
+from rbdc.reduction.limbs import LimbGroup, LinkConstants, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Scalar
 from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product

@@ -2,30 +2,19 @@
 
 Subtrees are alike if their joints are of the same kinds in the same tree. Four alike siblings make a group of
 four lanes, two one of two. Groups within the limbs of a group (fingers of arms) can run side by side for all
-of these: two fingers of two arms in four lanes. The frames of the other limbs are chosen to look like those
-of the first: each link's frame may be turned by quarter turns about z, and turned over (then its joint runs
-backwards), so that the constants of all limbs have their zeros in the same places.
+of these: two fingers of two arms in four lanes. `rbdc.reduction.limb_frames` makes their frames alike.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rbdc.model.joint_space import (
-    ROUNDING,
-    JointSpaceBody,
-    JointSpaceModel,
-    angles,
-    cleaned,
-    cosine_and_sine,
-    tidy,
-)
+from rbdc.model.joint_space import JointSpaceBody, cosine_and_sine
 from rbdc.model.tree import Model
-from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import MomentInertia, Scalar, Symmetric3, Vector3
 
 LANES = (4, 2)
 """Sizes of groups, larger first; groups within groups have no more lanes together. Of eight lanes gcc makes
@@ -193,95 +182,6 @@ def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None])
     for child in sorted(model.children(root), key=lambda c: repr(signatures[c])):
         result += _bodies(model, child, signatures)
     return result
-
-
-def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSpaceModel, list[float]]:
-    """The joint-space model with the frames of the other limbs like those of the first, and for each body the
-    sign of its joint.
-    """
-    bodies = list(model.bodies)
-    signs = [1.0] * model.njoints
-    for group in found:
-        for first, *others in group.lanes():
-            for index in others:
-                signs[index] = _align(model, bodies, first, index)
-    return replace(model, bodies=tuple(bodies)), signs
-
-
-def _align(model: Model, bodies: list[JointSpaceBody], first: int, index: int) -> float:
-    """Choose the frame of body `index` that looks most like that of `first`; the sign that its joint gets."""
-    children, models = model.children(index), [bodies[first], *(bodies[c] for c in model.children(first))]
-    tried = []
-    for quarter, over in itertools.product(range(4), (False, True)):
-        made = _turned(bodies[index], [bodies[c] for c in children], quarter * math.pi / 2.0, over)
-        own, *below = (_difference(*pair) for pair in zip(models, made, strict=True))
-        # A joint that turns the other way costs its signs; frames of their own may gain the children as much.
-        tried.append((own + 0.1 * sum(below) + (1.0 if over else 0.0), made, -1.0 if over else 1.0))
-    _, best, sign = min(tried, key=lambda one: one[0])
-    for k, body in zip((index, *children), best, strict=True):
-        bodies[k] = body
-    return sign
-
-
-def _turned(
-    body: JointSpaceBody, children: Sequence[JointSpaceBody], angle: float, over: bool
-) -> list[JointSpaceBody]:
-    """The body with its frame turned by `angle` about z and then, if `over`, by half a turn about x; its
-    children seen from there.
-    """
-    c, s = round(math.cos(angle)), round(math.sin(angle))
-    turn = Rotation(
-        Vector3(float(c), float(s), 0.0), Vector3(-float(s), float(c), 0.0), Vector3(0.0, 0.0, 1.0)
-    )
-    if over:
-        turn = turn.compose(
-            Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))
-        )
-    move = Placement(turn, Vector3.zero())
-    return [
-        _reframed(body, body.placement.compose(move), move),
-        *(
-            _reframed(child, move.inverse().compose(child.placement), Placement.identity())
-            for child in children
-        ),
-    ]
-
-
-def _reframed(body: JointSpaceBody, placement: Placement, move: Placement) -> JointSpaceBody:
-    """The body placed so in its parent, its own frame moved."""
-    gamma, alpha, theta = angles(placement.rotation)
-    entries = [float(x) for x in placement.translation.scalars()]
-    translation = Vector3(*cleaned(entries, max(map(abs, entries))))
-    return replace(
-        body,
-        gamma=_quarter(gamma),
-        alpha=_quarter(alpha),
-        theta=_quarter(theta),
-        placement=Placement(placement.rotation, translation),
-        inertia=tidy(body.inertia.moved(move.inverse())),
-        chosen=body.chosen.compose(move),
-    )
-
-
-def _quarter(angle: float) -> float:
-    """The angle, free of rounding next to a multiple of a right angle."""
-    nearest = round(angle / (math.pi / 2.0)) * (math.pi / 2.0)
-    return nearest if abs(angle - nearest) < ROUNDING else angle
-
-
-def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
-    """How unlike two bodies' constants are: zeros in other places weigh most, then theta, then values, then
-    signs.
-    """
-    score = 0.0
-    for name, x, y in zip(LinkConstants._fields, constants(one), constants(other), strict=True):
-        # Sines of angles that differ cannot be had by exchanging and changing signs.
-        weight = 4.0 if name == "theta" else 1.0
-        if (abs(x) < ROUNDING) != (abs(y) < ROUNDING):
-            score += 100.0
-        elif abs(x - y) > 1e-9 * max(abs(x), abs(y)):
-            score += weight * (1.0 if abs(abs(x) - abs(y)) < 1e-9 * max(abs(x), abs(y)) else 1.5)
-    return score
 
 
 def constants(body: JointSpaceBody) -> LinkConstants:
