@@ -5,6 +5,7 @@ recursions on plain floats.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,9 +26,15 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import InLanes
 from rbdc.ir.cost import cost
 from rbdc.ir.operations import ADD, MUL, SUB
+from rbdc.model import WORLD
 from rbdc.model import Model as Tree
+from rbdc.model.joint_space import JointSpaceModel
 from rbdc.planning.limb_lanes import lane_model, laned, side_by_side
 from rbdc.planning.pass_statistics import limb_groups
+from rbdc.reduction import limb_frames
+from rbdc.reduction.limb_frames import aligned
+from rbdc.reduction.limbs import groups
+from rbdc.reduction.passes import reduced
 from rbdc.spatial import Force
 from tests.support import FLAGS, UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_trees import random_inertia, random_placement
@@ -289,3 +296,24 @@ def test_a_robot_without_limbs_has_no_lanes() -> None:
     chain = Model.assemble("chain", [Link("trunk"), *links[:2]], joints[:2])
     assert lane_model(chain) is None
     assert laned(chain, functions_of(chain)["rnea"], "newton_euler") is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_frames_of_limbs_cost_least(seed: int) -> None:
+    """Together they cost no more than any of 200 other choices, turned at random."""
+    small = reduced(creature(seed), "regrouped")
+    found = groups(small)
+    best, signs = aligned(small, found)
+    pairs = [(other, first) for g in found for first, *others in g.lanes() for other in others]
+
+    def total(model: JointSpaceModel, backwards: int) -> float:
+        unlike = sum(limb_frames._difference(model.bodies[b], model.bodies[a]) for a, b in pairs)
+        return unlike + limb_frames.BACKWARDS * backwards
+
+    least, rng = total(best, signs.count(-1.0)), np.random.default_rng(seed)
+    turned = {other for other, _ in pairs}
+    for _ in range(200):
+        turns = {k: int(rng.integers(8)) if k in turned else 0 for k in range(small.njoints)} | {WORLD: 0}
+        bodies = [limb_frames._reframed(b, turns[b.parent], turns[k]) for k, b in enumerate(small.bodies)]
+        backwards = sum(limb_frames._TURNS[turn][1] for turn in turns.values())
+        assert least <= total(replace(small, bodies=tuple(bodies)), backwards) + 1e-9

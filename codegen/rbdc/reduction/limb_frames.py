@@ -10,7 +10,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 
 from rbdc.model import WORLD
 from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, angles, cleaned, tidy
@@ -52,22 +51,27 @@ def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSp
     """
     like = {other: first for group in found for first, *others in group.lanes() for other in others}
 
-    @cache
-    def least(index: int, above: int) -> tuple[float, int]:
-        """The least cost of a subtree where what carries it has the turn `above`, and its root's turn."""
-        return min((cost(index, above, turn), turn) for turn in range(len(_TURNS) if index in like else 1))
+    least: dict[tuple[int, int], tuple[float, int]] = {}
 
     def cost(index: int, above: int, turn: int) -> float:
-        total = sum(least(child, turn)[0] for child in model.children(index))
+        """Least cost of a subtree by the turns of its root and of what carries that."""
+        total = sum(least[child, turn][0] for child in model.children(index))
         if index in like:
             total += _difference(model.bodies[like[index]], _reframed(model.bodies[index], above, turn))
         return total + (BACKWARDS if _TURNS[turn][1] else 0.0)
+
+    def choices(index: int) -> range:
+        return range(len(_TURNS) if index in like else 1)
+
+    for index in reversed(range(model.njoints)):
+        for above in choices(model.bodies[index].parent):
+            least[index, above] = min((cost(index, above, turn), turn) for turn in choices(index))
 
     turns: dict[int, int] = {WORLD: 0}
     bodies, signs = list(model.bodies), [1.0] * model.njoints
     for index, body in enumerate(model.bodies):
         above = turns[body.parent]
-        turns[index] = least(index, above)[1]
+        turns[index] = least[index, above][1]
         if index in like or above:
             bodies[index] = _reframed(body, above, turns[index])
         signs[index] = -1.0 if _TURNS[turns[index]][1] else 1.0
@@ -99,7 +103,7 @@ def _quarter(angle: float) -> float:
 
 
 def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
-    """What it costs that the constants of two bodies differ; those that do in more than sign cost more."""
+    """Cost of the differences between the constants of two bodies, higher where not only a sign differs."""
     total = 0.0
     for name, x, y in zip(LinkConstants._fields, constants(one), constants(other), strict=True):
         if name != "theta" and (abs(x) < ROUNDING) != (abs(y) < ROUNDING):
