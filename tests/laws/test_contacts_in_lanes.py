@@ -38,7 +38,7 @@ CASES = {
 
 def mirrored(count: int, joints: int, root: str) -> Model:
     """A trunk with limbs some of whose axes are the other way."""
-    rng = np.random.default_rng(joints)
+    rng = np.random.default_rng(3)
     kinds = ("revolute", "prismatic", "revolute", "revolute")[:joints]
     links, made = limbs(rng, count, kinds, "trunk", "leg")
     name = f"mirrored_{count}_{joints}_{root.replace('-', '_')}"
