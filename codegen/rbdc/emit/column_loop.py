@@ -5,7 +5,7 @@ them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations, groupby
 
 from rbdc.emit.column_solve import AT_ONCE, GROUP, ColumnPlan, RowGroup, row_groups, strips
 from rbdc.emit.render import braced
@@ -29,8 +29,8 @@ class Loop:
     each way where they begin in a row, how many they are, which groups of rows, and where their terms begin;
     groups: where their rows begin, their pivots, entries of L within the group, the end of their terms;
     terms: entries of L, where the other row begins. members: numbers of the rows in a group, with their
-    pairs; width: blocks of a strip; wide: the functions for strips where there are 32 long registers, that
-    for several first; narrow: elsewhere.
+    pairs; wide: the functions for strips where there are 32 long registers, that for several first; narrow:
+    that for one elsewhere.
     """
 
     name: str
@@ -39,9 +39,8 @@ class Loop:
     terms: list[str]
     members: range
     pairs: list[tuple[int, int]]
-    width: int
     wide: list[Strips]
-    narrow: list[Strips]
+    narrow: Strips
     number: str
 
     @property
@@ -68,35 +67,27 @@ class Loop:
 def loop_of(name: str, plan: ColumnPlan, blocks: range) -> Loop:
     """The tables of a loop; strips with the rows of another on their way share that one's."""
     cut = strips(plan, blocks)
-    ways = zip(*(map(tuple, row_groups(plan, strip)) for strip in cut), strict=True)
+    ways = list(zip(*(map(tuple, row_groups(plan, strip)) for strip in cut), strict=True))
     groups, terms = list[str](), list[str]()
-    runs: list[tuple[int, int, tuple[int, int, int]]] = []  # the first strip, how many, their tables
-    known: dict[tuple[RowGroup, ...], tuple[int, int, int]] = {}
-    for rows_of_strips in ways:
-        for number, rows in enumerate(rows_of_strips):
-            if rows not in known:
-                known[rows] = (len(groups), len(groups) + len(rows), len(terms))
-                for group in rows:
-                    terms += [braced([braced(x), other * plan.blocks]) for x, other in group.terms]
-                    places = [row * plan.blocks for row in group.rows]
-                    parts = map(braced, (places, group.pivots, group.within))
-                    groups.append(braced([*parts, len(terms)]))
-            if number and runs[-1][2] == known[rows]:
-                runs[-1] = (runs[-1][0], runs[-1][1] + 1, known[rows])
-            else:
-                runs.append((number, 1, known[rows]))
+    tables: dict[tuple[RowGroup, ...], tuple[int, int, int]] = {}
+    for rows in dict.fromkeys(chain(*ways)):
+        tables[rows] = (len(groups), len(groups) + len(rows), len(terms))
+        for group in rows:
+            terms += [braced([braced(x), other * plan.blocks]) for x, other in group.terms]
+            places = [row * plan.blocks for row in group.rows]
+            groups.append(braced([*map(braced, (places, group.pivots, group.within)), len(terms)]))
+    alike = [(rows, list(run)) for way in ways for rows, run in groupby(range(len(cut)), way.__getitem__)]
     width, lanes = len(cut[0]), plan.lanes
-    several = [AT_ONCE] if max(count for _, count, _ in runs) >= AT_ONCE else []
+    several = [AT_ONCE] if max(len(run) for _, run in alike) >= AT_ONCE else []
     largest = max((plan.size + 1) * plan.blocks, len(plan.factor), len(terms))
     return Loop(
         name,
-        [braced([cut[number].start, count, *tables]) for number, count, tables in runs],
+        [braced([cut[run[0]].start, len(run), *tables[rows]]) for rows, run in alike],
         groups,
         terms or [braced([braced([0] * GROUP), 0])],
         range(GROUP),
         list(combinations(range(GROUP), 2)),
-        width,
         [Strips(n, n * width, 2 * lanes, range(n * width // 2)) for n in (*several, 1)],
-        [Strips(1, width, lanes, range(width))],
+        Strips(1, width, lanes, range(width)),
         "unsigned short" if largest < 1 << 16 else "unsigned",
     )
