@@ -11,10 +11,9 @@ import pytest
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.emit.paths.kernels import has_windows
-from rbdc.emit.paths.layout import scheduled, windows
+from rbdc.emit.paths.layout import scheduled
 from rbdc.emit.paths.solves.branches import Branches
 from rbdc.emit.paths.solves.supernodes import LARGEST, supernodes
-from rbdc.emit.paths.solves.views import cleared_by_window, reduced_by_window
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
@@ -115,23 +114,6 @@ def test_a_long_chain_is_split_evenly() -> None:
     sizes = [len(node.columns) for node in supernodes(Branches(scheduled(chain(36))), 8)]
     assert max(sizes) == LARGEST
     assert min(sizes) > 1
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_windows_reduce_every_row_that_is_not_zero(seed: int) -> None:
-    """By window every supernode with a row of its tiles, the leaves first, all that is above these, and each
-    of their rows in a tile or cleared.
-    """
-    branches = Branches(scheduled(path_tree(seed, 40)))
-    nodes = supernodes(branches, 8)
-    reduced, cleared = reduced_by_window(branches, nodes, 8), cleared_by_window(branches, nodes, 8)
-    for window, found, rest in zip(windows(branches.schedule, 8), reduced, cleared, strict=True):
-        assert found == sorted(found, reverse=True)
-        rows = {k for number in found for k in nodes[number].columns}
-        tiles = {tile.row for tile in window.tiles}
-        assert tiles <= rows
-        assert rows - tiles - set(range(branches.schedule.first)) == set(rest)
-        assert {branches.parents[row] for row in rows} - {-1} <= rows
 
 
 @pytest.mark.slow

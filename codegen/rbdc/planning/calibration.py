@@ -18,8 +18,9 @@ class Rate:
 
     near: while the code is in caches close to the core. far: where it has more than `NEAR_CODE` bytes, and is
     fetched anew at each call. bytes: of code for an operation; 0 for loops, whose code does not grow so.
-    call: nanoseconds of a call beside its operations. looped: of an operation of a loop over blocks of
-    columns. moved: of a number among the columns, which is cleared first and copied to the results at last.
+    call: nanoseconds of a call beside its operations. looped: of an operation of a loop that solves in columns
+    or multiplies matrices. moved: of a number among the columns, which is cleared first and copied to the
+    results at last.
     """
 
     near: float
@@ -49,7 +50,7 @@ ROLLED = "rolled"
 RATES: Mapping[str, Rate] = {
     STRAIGHT_LINE: Rate(near=0.15, far=0.25, bytes=14.0),
     COLUMNS: Rate(near=0.15, far=0.25, bytes=14.0, call=5.0, looped=0.07, moved=0.1),
-    KERNEL_ALONG_PATHS: Rate(near=0.2, far=0.2),
+    KERNEL_ALONG_PATHS: Rate(near=0.2, far=0.2, looped=0.1),
     LOOPS_ALONG_PATHS: Rate(near=0.17, far=0.17),
     CLIMB: Rate(near=0.2, far=0.2),
     ROLLED: Rate(near=0.12, far=0.12),
@@ -66,8 +67,9 @@ take no less than straight-line code of as many operations (on Zen 4 by gcc 1.17
 nanoseconds go into laying out the blocks. Beside operations large ones take 0.1 to 0.38 ns a number on Zen 3,
 to 0.4 on Zen 4, to 0.14 on Zen 5: inverses of M of humanoids with a fixed root took 1.4 to 1.6 times as long
 as straight-line code of as many operations. Their loop takes 0.09 an operation on Zen 3 (two multiply-adds a
-cycle, as on Intel's, where it was not measured). Rolled code takes 0.09 to 0.2 on Zen 4; loops along paths
-come from the times at `rbdc.planning.policy.TRIED_SECOND_ORDER`. A climb is compared with nothing.
+cycle), 0.055 on a Xeon; products with M^-1 in kernels along paths take 0.08 to 0.1 there. Rolled code takes
+0.09 to 0.2 on Zen 4; loops along paths come from the times at `rbdc.planning.policy.TRIED_SECOND_ORDER`. A
+climb is compared with nothing.
 """
 
 

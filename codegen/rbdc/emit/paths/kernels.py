@@ -9,7 +9,11 @@ from rbdc.emit.backend import FunctionSource
 from rbdc.emit.paths.layout import goes_along_paths
 from rbdc.emit.paths.paths import Request, inverse_dynamics_cost, paths_source
 from rbdc.emit.paths.row_loops import Bodies
-from rbdc.emit.paths.solves.aba_derivatives import aba_derivatives_cost, aba_derivatives_source
+from rbdc.emit.paths.solves.aba_derivatives import (
+    aba_derivatives_cost,
+    aba_derivatives_source,
+    products_by_inverse,
+)
 from rbdc.emit.paths.solves.minverse import minverse_cost, minverse_source
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
@@ -19,14 +23,15 @@ from rbdc.model import Model
 
 @dataclass(frozen=True)
 class PathKernel:
-    """A kernel: its operations on registers, its C. coupled: it knows joints that follow others. most:
-    degrees of freedom beyond which its matrices would not fit on a stack. driven_root: it knows armature of a
-    free root, without which what M makes of the root's own accelerations is known. any_drive: it knows
-    springs and dry friction.
+    """A kernel: its operations on registers, its C. products: how many of these are of products of matrices.
+    coupled: it knows joints that follow others. most: degrees of freedom beyond which its matrices would not
+    fit on a stack. driven_root: it knows armature of a free root, without which what M makes of the root's
+    own accelerations is known. any_drive: it knows springs and dry friction.
     """
 
     cost: Callable[[Model, ScalarType, Bodies], Cost]
     source: Callable[[Request], FunctionSource]
+    products: Callable[[Model, ScalarType], int] | None = None
     coupled: bool = False
     most: int = 1000
     driven_root: bool = True
@@ -40,7 +45,12 @@ KERNELS = {
     "inverse_dynamics_derivatives": PathKernel(inverse_dynamics_cost, paths_source, coupled=True),
     "inverse_inertia": PathKernel(minverse_cost, minverse_source, most=SOLVED),
     "forward_dynamics_derivatives": PathKernel(
-        aba_derivatives_cost, aba_derivatives_source, most=SOLVED, driven_root=False, any_drive=False
+        aba_derivatives_cost,
+        aba_derivatives_source,
+        products_by_inverse,
+        most=SOLVED,
+        driven_root=False,
+        any_drive=False,
     ),
 }
 

@@ -41,7 +41,8 @@ class Plan:
 
     printed: gives the C, `loop` where the batch is a loop over samples beside the function. method: the
     algorithm, as the manifest names it. kernels: the straight-line programs that it mostly consists of, if
-    it does. looped: operations that a loop over blocks of columns makes; moved: numbers among the columns.
+    it does. looped: operations of loops that solve in columns or multiply matrices; moved: numbers among the
+    columns.
     """
 
     form: str

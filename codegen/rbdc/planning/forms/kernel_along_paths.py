@@ -20,10 +20,12 @@ class KernelAlongPaths:
         if not has_windows(model, function):
             return None
         bodies, kernel = kernel_bodies(model, function.policy.windows), KERNELS[function.policy.windows]
+        scalar = function.declaration.scalar
         return Plan(
             KERNEL_ALONG_PATHS,
-            kernel.cost(model, function.declaration.scalar, bodies),
+            kernel.cost(model, scalar, bodies),
             lambda package, loop: kernel.source(
                 Request(package.robot, function, package.model, package.version, bodies, loop)
             ),
+            looped=kernel.products(model, scalar) if kernel.products else 0,
         )

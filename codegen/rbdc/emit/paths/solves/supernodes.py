@@ -2,9 +2,8 @@
 
 What is above the first of them is above all, so that L goes over them as small dense blocks, one after the
 other from the root to the leaves. With T the inverse of L within a supernode B, A what is above it and
-W = -T L_BA: L^-1 takes z_B to x_B = T z_B + W x_A, L^-T takes b_B to T^T b_B and adds W^T b_B to b_A, and
-M^-1 has (M^-1)_BC = W (M^-1)_AC for every C before B, and (M^-1)_BB = T D_B^-1 T^T + W (M^-1)_AB,
-which is the recursion of Takahashi, Fagan and Chin (1973) by blocks.
+W = -T L_BA, M^-1 has (M^-1)_BC = W (M^-1)_AC for every C before B, and
+(M^-1)_BB = T D_B^-1 T^T + W (M^-1)_AB, which is the recursion of Takahashi, Fagan and Chin (1973) by blocks.
 """
 
 from __future__ import annotations

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.emit.paths.layout import windows
 from rbdc.emit.paths.solves.branches import Branches, width_of
-from rbdc.emit.paths.solves.supernodes import Row, Shape, Supernode, shapes, supernodes
+from rbdc.emit.paths.solves.supernodes import Row, Shape, shapes, supernodes
 from rbdc.emit.paths.widths import REGISTERS
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
-
-SIDES = "qv"
-"""Right-hand sides of derivatives: by q, by v."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +17,7 @@ class ShapeView:
     columns are in its registers in front of it. rows: their numbers and lanes. chain: whether it is one.
     inner: those with something above them within. transposed, reduced: the statements of T^T and -T K. tile:
     what registers begin with that are turned step by step, `turned`, until they are called `columns`.
-    diagonal: T D^-1 T^T. sides: right-hand sides.
+    diagonal: T D^-1 T^T.
     """
 
     name: str
@@ -40,17 +35,6 @@ class ShapeView:
     turned: list[list[str]]
     columns: list[str]
     diagonal: list[str]
-    sides: list[SideView]
-
-
-@dataclass(frozen=True)
-class SideView:
-    """A right-hand side by its name. gain: what its rows add to one above. up, down: T^T and T times them."""
-
-    name: str
-    gain: str
-    up: list[str]
-    down: list[str]
 
 
 @dataclass(frozen=True)
@@ -63,15 +47,14 @@ class LaneView:
 
 @dataclass(frozen=True)
 class NodeView:
-    """A supernode: where it begins, how many columns it has and are above it, the name and the number of its
-    shape, whether other joints are above it.
+    """A supernode: where it begins, how many columns it has and are above it, the name of its shape, whether
+    other joints are above it.
     """
 
     start: int
     size: int
     above: int
     shape: str
-    kind: int
     reaches: bool
 
 
@@ -80,9 +63,7 @@ class SolveView:
     """The tables and the code of one width of registers, under the condition that chooses it.
 
     path: entries of an array along a branch's joints; pitch: of a row of W; padded: of a row of columns;
-    unit: a one between zeros. reduced: by window of columns of joints the supernodes that are not zero there,
-    the leaves first; given: whether they are; cleared: their rows without a
-    tile, at most one less than `most`.
+    unit: a one between zeros.
     """
 
     condition: str
@@ -94,10 +75,6 @@ class SolveView:
     unit: str
     shapes: list[ShapeView]
     nodes: list[NodeView]
-    reduced: list[str]
-    given: list[str]
-    cleared: list[str]
-    most: int
 
     @property
     def reaching(self) -> list[NodeView]:
@@ -107,13 +84,7 @@ class SolveView:
     @property
     def sizes(self) -> str:
         """The sizes of these tables, as C."""
-        named = {
-            "WIDTH": self.lanes,
-            "PATH": self.path,
-            "PITCH": self.pitch,
-            "PADDED": self.padded,
-            "SUPERNODES": len(self.nodes),
-        }
+        named = {"WIDTH": self.lanes, "PATH": self.path, "PITCH": self.pitch, "PADDED": self.padded}
         return ", ".join(f"{name} = {number}" for name, number in named.items())
 
 
@@ -131,8 +102,6 @@ def _view(branches: Branches, scalar: ScalarType, condition: str, size: int) -> 
     views = [
         _shape(shape, f"{number}", lanes, reaches=shape in reaching) for number, shape in enumerate(known)
     ]
-    reduced = reduced_by_window(branches, nodes, lanes)
-    cleared = cleared_by_window(branches, nodes, lanes)
     most = max(node.above - schedule.first for node in nodes) + lanes
     along = -(-max(most, branches.depth - schedule.first) // lanes) * lanes
     return SolveView(
@@ -150,42 +119,11 @@ def _view(branches: Branches, scalar: ScalarType, condition: str, size: int) -> 
                 len(node.columns),
                 node.above,
                 views[known.index(node.shape)].name,
-                known.index(node.shape),
                 node.above > schedule.first,
             )
             for node in nodes
         ],
-        _ended(reduced),
-        [braced(int(k in found) for k in range(len(nodes))) for found in reduced],
-        _ended(cleared),
-        max(map(len, cleared)) + 1,
     )
-
-
-def _ended(lists: Sequence[Sequence[int]]) -> list[str]:
-    """Lists of one length, ended by -1."""
-    most = max(map(len, lists)) + 1
-    return [braced([*entries, *(-1 for _ in range(most - len(entries)))]) for entries in lists]
-
-
-def reduced_by_window(branches: Branches, nodes: Sequence[Supernode], lanes: int) -> list[list[int]]:
-    """By window the supernodes with a row of the window's tiles or of a free root, the leaves first."""
-    found = []
-    for window in windows(branches.schedule, lanes):
-        rows = {*range(branches.schedule.first), *(tile.row for tile in window.tiles)}
-        found.append([k for k in reversed(range(len(nodes))) if rows & set(nodes[k].columns)])
-    return found
-
-
-def cleared_by_window(branches: Branches, nodes: Sequence[Supernode], lanes: int) -> list[list[int]]:
-    """By window the rows of its supernodes that are neither of its tiles nor of a free root."""
-    found = []
-    for window, numbers in zip(
-        windows(branches.schedule, lanes), reduced_by_window(branches, nodes, lanes), strict=True
-    ):
-        filled = {*range(branches.schedule.first), *(tile.row for tile in window.tiles)}
-        found.append([row for k in numbers for row in nodes[k].columns if row not in filled])
-    return found
 
 
 def _shape(shape: Shape, number: str, lanes: int, *, reaches: bool) -> ShapeView:
@@ -210,20 +148,8 @@ def _shape(shape: Shape, number: str, lanes: int, *, reaches: bool) -> ShapeView
         [*before, *("{0}" for _ in range(lanes - len(before)))],
         steps,
         names,
-        [_times(row, row.above, "d", shape) for row in rows],
-        [_side(shape, name) for name in SIDES],
+        [_diagonal(row, shape) for row in rows],
     )
-
-
-def _side(shape: Shape, name: str) -> SideView:
-    rows = shape.rows
-    terms = [f"outer[{row.number}][BEFORE + p] * {name}{row.number}" for row in rows]
-    gain = f"({' + '.join(terms[::2])}){' + (' + ' + '.join(terms[1::2]) + ')' if terms[1:] else ''}"
-    up, down = (
-        [_times(row, others, name, shape) for row, others in pairs]
-        for pairs in ([(row, row.below) for row in rows], [(row, row.above) for row in rows])
-    )
-    return SideView(name, gain, up, down)
 
 
 def _transposed(row: Row, shape: Shape) -> str:
@@ -243,15 +169,10 @@ def _within(row: int, above: Row, shape: Shape) -> str:
     return f"f{row}[above + {above.depth}]" if shape.rooted else f"within[{row}][{above.depth}]"
 
 
-def _times(row: Row, others: Sequence[int], name: str, shape: Shape) -> str:
-    """A row of T, or of T^T, times rows of that name: entries with those above it, or below."""
-    return " + ".join((f"{name}{row.number}", *(f"{_entry(row, j, shape)} * {name}{j}" for j in others)))
-
-
-def _entry(row: Row, other: int, shape: Shape) -> str:
-    """T of the row and another column, or T^T where that is below."""
-    first, second = sorted((row.number, other))
-    return f"inner[{first}][{shape.lane + second}]"
+def _diagonal(row: Row, shape: Shape) -> str:
+    """A row of T times rows of D^-1 T^T."""
+    entries = (f"inner[{j}][{shape.lane + row.number}] * d{j}" for j in row.above)
+    return " + ".join((f"d{row.number}", *entries))
 
 
 def _turned(lanes: int) -> tuple[list[str], list[list[str]]]:
