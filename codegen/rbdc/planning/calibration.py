@@ -18,9 +18,9 @@ class Rate:
 
     near: while the code is in caches close to the core. far: where it has more than `NEAR_CODE` bytes, and is
     fetched anew at each call. bytes: of code for an operation; 0 for loops, whose code does not grow so.
-    call: nanoseconds of a call beside its operations. looped: of an operation of a loop that solves in columns
-    or multiplies matrices. moved: of a number among the columns, which is cleared first and copied to the
-    results at last.
+    call: nanoseconds of a call beside its operations. looped: of an operation of a loop that solves in
+    columns or multiplies matrices. moved: of a number among the columns, which is cleared first and copied to
+    the results at last.
     """
 
     near: float
