@@ -12,7 +12,6 @@ from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_deriva
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.paths.layout import scheduled
-from rbdc.emit.paths.solves.branches import Branches
 from rbdc.emit.paths.solves.supernodes import LARGEST, supernodes
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
@@ -93,25 +92,31 @@ def test_supernodes(seed: int) -> None:
     """All columns once, each supernode's on the same column or on each other, in registers that stay within
     the matrix.
     """
-    branches = Branches(scheduled(path_tree(seed, 40)))
+    schedule = scheduled(path_tree(seed, 40))
+    carriers = schedule.column_parents
+    above: list[list[int]] = []
+    for k, carrier in enumerate(carriers):
+        above.append(list(range(k)) if k < schedule.first else [])
+        above[-1] += [] if carrier < 0 else [*above[carrier], carrier]
     for lanes in (2, 4, 8, 16):
-        nodes = supernodes(branches, lanes)
-        assert [k for node in nodes for k in node.columns] == list(range(len(branches.parents)))
+        nodes = supernodes(schedule, lanes)
+        assert [k for node in nodes for k in node.columns] == list(range(schedule.columns))
         for node in nodes:
-            above = branches.parents[node.start]
             assert len(node.columns) <= min(lanes, LARGEST)
-            assert node.above == branches.places[node.start]
-            assert node.start - node.shape.lane + lanes <= len(branches.parents)
+            assert node.carrier == carriers[node.start]
+            assert node.above == sum(k >= schedule.first for k in above[node.start])
+            assert node.start - node.shape.lane + lanes <= schedule.columns
             for row, k in zip(node.shape.rows, node.columns, strict=True):
-                assert branches.parents[k] == (node.start + row.above[-1] if row.above else above)
-                assert branches.places[k] == node.above + row.depth
-                assert set(row.below) == {
-                    j - node.start for j in branches.subtree(k) if j in node.columns[row.number + 1 :]
-                }
+                within = [j - node.start for j in above[k] if j >= node.start]
+                assert list(row.above) == within
+                assert (
+                    carriers[k] == (node.start + within[-1] if within else node.carrier) or k < schedule.first
+                )
+                assert list(row.below) == [j - node.start for j in reversed(node.columns) if k in above[j]]
 
 
 def test_a_long_chain_is_split_evenly() -> None:
-    sizes = [len(node.columns) for node in supernodes(Branches(scheduled(chain(36))), 8)]
+    sizes = [len(node.columns) for node in supernodes(scheduled(chain(36)), 8)]
     assert max(sizes) == LARGEST
     assert min(sizes) > 1
 

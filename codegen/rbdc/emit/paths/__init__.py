@@ -16,9 +16,9 @@ first joint. A kernel is two kinds of loops:
 
 Kernels that solve with M (`solves/`) take its factors from articulated bodies: with
 D_i = s_i . U_i and K_i = U_i / D_i in one frame for all, M = L^T D L with L_ij = s_j . K_i for j above i.
-L^-1 and L^-T go over them by supernodes, small dense blocks (`solves/supernodes.py`): M^-1 grows by a
-supernode's rows and columns at a time, from the root to the leaves. Derivatives are M^-1 times a window of
-columns, row by row.
+M^-1 grows by the rows and columns of a supernode, a small dense block of L, at a time
+(`solves/supernodes.py`), from the root to the leaves. Derivatives are M^-1 times a window of columns, row by
+row.
 
 To add a kernel: take `kernel_source` (`paths.py`) and a template beside `paths_rnea_derivatives.c.jinja`:
 `limb_bodies.forward` and `limb_bodies.backward` write s, 2 psidot, psiddot, F_q, F_v, F_a and t of every

@@ -31,13 +31,19 @@ class WidthView:
     masks: list[str]
 
 
-def split_by_width(
-    schedule: Schedule, scalar: ScalarType, condition: str, size: int
-) -> tuple[WidthView, tuple[Window, ...]]:
-    """The windows of one width, no wider than the matrix has columns of joints."""
+def width_of(schedule: Schedule, scalar: ScalarType, size: int) -> int:
+    """Columns in a register of so many bytes, no more than there are of joints."""
     lanes = size // scalar.size
     while lanes > schedule.columns - schedule.first:
         lanes //= 2
+    return lanes
+
+
+def split_by_width(
+    schedule: Schedule, scalar: ScalarType, condition: str, size: int
+) -> tuple[WidthView, tuple[Window, ...]]:
+    """The windows of one width."""
+    lanes = width_of(schedule, scalar, size)
     found = windows(schedule, lanes)
     masks: dict[int, int] = {}
     lines, tiles, empty = list[str](), list[str](), list[str]()

@@ -9,10 +9,9 @@ from rbdc.emit.paths import entries
 from rbdc.emit.paths.layout import scheduled, windows
 from rbdc.emit.paths.paths import Request, SlotView, backward_call, base_of, kernel_source, sizes_of
 from rbdc.emit.paths.row_loops import Bodies, down_view, products_cost
-from rbdc.emit.paths.solves.branches import width_of
 from rbdc.emit.paths.solves.minverse import OWN_OF_FACTORS, factor_words, minverse_cost
 from rbdc.emit.paths.tables import groups_of
-from rbdc.emit.paths.widths import REGISTERS, split_by_width
+from rbdc.emit.paths.widths import REGISTERS, split_by_width, width_of
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost

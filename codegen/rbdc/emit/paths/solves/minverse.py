@@ -1,5 +1,5 @@
-"""The inverse of M along ancestor paths: articulated bodies by rows along paths, the factors L^T D L of M by
-supernodes, and from the root to the leaves the rows of the inverse that each of these adds.
+"""The inverse of M along ancestor paths: articulated bodies by rows, the factors L^T D L of M by supernodes,
+and from the root to the leaves the rows of the inverse that each of these adds.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from rbdc.emit.paths import entries
 from rbdc.emit.paths.layout import Node, Schedule, scheduled
 from rbdc.emit.paths.paths import Request, kernel_source, sizes_of
 from rbdc.emit.paths.row_loops import Bodies, down_view, loop_cost, products_cost
-from rbdc.emit.paths.solves.branches import Branches, runs_of, tree_view, width_of
 from rbdc.emit.paths.solves.supernodes import factor_products, inverse_products, supernodes
 from rbdc.emit.paths.solves.views import solve_views
-from rbdc.emit.paths.widths import REGISTERS
+from rbdc.emit.paths.widths import REGISTERS, width_of
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
@@ -27,16 +26,14 @@ OWN_OF_FACTORS = 16
 
 def factor_words(schedule: Schedule, scalar: ScalarType, bodies: Bodies) -> dict[str, Any]:
     """Arguments of the templates of M, its factors and its inverse."""
-    branches, model, nodes = Branches(schedule), schedule.model, schedule.nodes
+    model, nodes = schedule.model, schedule.nodes
     motors = [[_motor(model, None if k is None else nodes[k]) for k in row] for row in schedule.grid]
     here = {"motor": "motors + r - 1", "inertia": "inertias[r]"}
     names = [here.get(name, name) for name in argument_names(bodies["articulated_row"])]
     return {
-        "factors": solve_views(branches, scalar),
-        "before": 6 - schedule.first,
+        "factors": solve_views(schedule, scalar),
         "gains": range(7),
-        "tree": tree_view(branches),
-        "runs": runs_of(branches, scalar),
+        "carrier_of": braced(schedule.column_parents),
         "subtrees_call": f"articulated_row({', '.join(names)})",
         "damping": "",
         "motors": [braced(map(scalar.literal, row)) for row in motors],
@@ -54,8 +51,7 @@ def minverse_cost(model: Model, scalar: ScalarType, bodies: Bodies) -> Cost:
     schedule = scheduled(model)
     lanes = width_of(schedule, scalar, next(iter(REGISTERS.values())))
     products = sum(
-        factor_products(node, schedule.first, lanes) + inverse_products(node, lanes)
-        for node in supernodes(Branches(schedule), lanes)
+        factor_products(node, lanes) + inverse_products(node, lanes) for node in supernodes(schedule, lanes)
     )
     loops = loop_cost(schedule, bodies.values())
     return loops + products_cost(products, lanes) + Cost(divisions=schedule.first)

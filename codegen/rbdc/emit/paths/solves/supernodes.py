@@ -1,9 +1,9 @@
 """Supernodes of L: columns that follow each other, all that hang on the same column or on each other.
 
-What is above the first of them is above all, so that L goes over them as small dense blocks, one after the
-other from the root to the leaves. With T the inverse of L within a supernode B, A what is above it and
-W = -T L_BA, M^-1 has (M^-1)_BC = W (M^-1)_AC for every C before B, and
-(M^-1)_BB = T D_B^-1 T^T + W (M^-1)_AB, which is the recursion of Takahashi, Fagan and Chin (1973) by blocks.
+With T the inverse of L within a supernode B, K the forces of its joints and a how what carries it accelerates
+in each column of M^-1: (M^-1)_BC = -T K a_C for every C before B, and (M^-1)_BB = T D_B^-1 T^T - T K a_B.
+That is the recursion of Takahashi, Fagan and Chin (1973) by blocks, with L_BA = K S_A for A above and
+a = S_A (M^-1)_A.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rbdc.emit.paths.solves.branches import Branches
+from rbdc.emit.paths.layout import Schedule
 
 LARGEST = 8
 """Columns of a supernode: so many rows of sums stay in registers."""
@@ -43,12 +43,13 @@ class Row:
 @dataclass(frozen=True)
 class Shape:
     """Shape that supernodes with the same code share: which of its columns hang on which, -1 for none;
-    whether they are a free root's; in which lane of a register the first is, where a register that began with
-    it would end beyond the matrix.
+    whether they are a free root's; whether the matrix begins with them; in which lane of a register the
+    first is, where a register that began with it would end beyond the matrix.
     """
 
     parents: tuple[int, ...]
     rooted: bool
+    top: bool
     lane: int = 0
 
     @property
@@ -68,9 +69,12 @@ class Shape:
 
 @dataclass(frozen=True)
 class Supernode:
-    """Its first column, how many columns are above it, its shape."""
+    """Its first column, the column of the joint that carries it, -1 for none but a free root, how many such
+    are above it, its shape.
+    """
 
     start: int
+    carrier: int
     above: int
     shape: Shape
 
@@ -80,15 +84,17 @@ class Supernode:
         return range(self.start, self.start + len(self.shape.parents))
 
 
-def supernodes(branches: Branches, lanes: int) -> tuple[Supernode, ...]:
+def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
     """All columns in supernodes no longer than a register, in the split whose inverse costs least."""
-    return _split(branches.parents, branches.places, branches.schedule.first, lanes)
+    return _split(schedule.column_parents, schedule.first, lanes)
 
 
 @lru_cache(maxsize=16)
-def _split(
-    parents: tuple[int, ...], places: tuple[int, ...], first: int, lanes: int
-) -> tuple[Supernode, ...]:
+def _split(carriers: tuple[int, ...], first: int, lanes: int) -> tuple[Supernode, ...]:
+    parents = [*range(-1, first - 1), *carriers[first:]]  # a free root's columns one above the other
+    places: list[int] = []
+    for parent in carriers:
+        places.append(0 if parent < 0 else places[parent] + 1)
     best: dict[int, tuple[float, tuple[Supernode, ...]]] = {len(parents): (0.0, ())}
     for start in reversed(range(len(parents))):
         options = []
@@ -99,7 +105,9 @@ def _split(
                 break
             within = tuple(max(-1, parents[k] - start) for k in range(start, end))
             lane = max(0, start + lanes - len(parents))
-            node = Supernode(start, places[start], Shape(within, start < first, lane))
+            node = Supernode(
+                start, carriers[start], places[start], Shape(within, start < first, start == 0, lane)
+            )
             cost, others = best[end]
             options.append((cost + STARTED + inverse_products(node, lanes), (node, *others)))
         best[start] = min(options, key=lambda option: option[0])
@@ -111,19 +119,13 @@ def shapes(nodes: Sequence[Supernode]) -> tuple[Shape, ...]:
     return tuple(dict.fromkeys(node.shape for node in nodes))
 
 
-def factor_products(node: Supernode, first: int, lanes: int) -> int:
-    """Multiplications with additions of registers for T and W of a supernode."""
-    shape, own = node.shape, -(-6 // lanes)
-    within = shape.pairs
-    if shape.rooted:
-        return within * (1 + -(-node.above // lanes))
-    inner = sum(6 for row in shape.rows if row.above)
-    return inner + within * (1 + own) + 6 * len(shape.rows) * -(-(node.above - first) // lanes)
+def factor_products(node: Supernode, lanes: int) -> int:
+    """Multiplications with additions of registers for L, T and T K of a supernode."""
+    return sum(6 for row in node.shape.rows if row.above) + node.shape.pairs * (1 + -(-6 // lanes))
 
 
 def inverse_products(node: Supernode, lanes: int) -> int:
     """Code for its rows of the inverse, with what turns them into columns."""
     rows = len(node.shape.rows)
-    before = -(-node.start // lanes)
-    turned = lanes * (lanes.bit_length() - 1)
-    return before * (rows * node.above + turned) + rows * (node.above + 1) + node.shape.pairs
+    accelerated, turned = 6 * (node.above + rows), lanes * (lanes.bit_length() - 1)
+    return -(-node.start // lanes) * (accelerated + turned) + accelerated + rows + node.shape.pairs

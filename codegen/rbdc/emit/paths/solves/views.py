@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdc.emit.paths.solves.branches import Branches, width_of
+from rbdc.emit.paths.layout import Schedule
 from rbdc.emit.paths.solves.supernodes import Row, Shape, shapes, supernodes
-from rbdc.emit.paths.widths import REGISTERS
+from rbdc.emit.paths.widths import REGISTERS, width_of
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 
 
 @dataclass(frozen=True)
 class ShapeView:
-    """The code of a shape of `size` columns. reaches: whether other joints are above it. before: how many
-    columns are in its registers in front of it. rows: their numbers and lanes. chain: whether it is one.
-    inner: those with something above them within. transposed, reduced: the statements of T^T and -T K. tile:
-    what registers begin with that are turned step by step, `turned`, until they are called `columns`.
-    diagonal: T D^-1 T^T.
+    """The code of a shape of `size` columns. top: whether the matrix begins with it. rooted: how many of a
+    free root's columns are above it. before: how many columns are in its registers in front of it. rows:
+    the numbers of its columns and their lanes. inner: those with something above them within. motions: each
+    entry of their s. transposed, reduced: the statements of T^T and -T K. tile: what registers begin with
+    that are turned step by step, `turned`, until they are called `columns`. diagonal: T D^-1 T^T.
     """
 
     name: str
     comment: str
-    rooted: bool
-    reaches: bool
+    top: bool
+    rooted: str
     size: int
     before: int
-    rows: list[LaneView]
-    chain: bool
+    rows: list[tuple[int, int]]
     inner: list[int]
+    motions: list[str]
     transposed: list[str]
     reduced: list[str]
     tile: list[str]
@@ -38,95 +38,54 @@ class ShapeView:
 
 
 @dataclass(frozen=True)
-class LaneView:
-    """A column of a supernode: its number there, and its lane."""
-
-    number: int
-    lane: int
-
-
-@dataclass(frozen=True)
 class NodeView:
-    """A supernode: where it begins, how many columns it has and are above it, the name of its shape, whether
-    other joints are above it.
-    """
+    """A supernode: where it begins, how many columns it has, what carries it, the name of its shape."""
 
     start: int
     size: int
-    above: int
+    carrier: int
     shape: str
-    reaches: bool
 
 
 @dataclass(frozen=True)
 class SolveView:
     """The tables and the code of one width of registers, under the condition that chooses it.
 
-    path: entries of an array along a branch's joints; pitch: of a row of W; padded: of a row of columns;
-    unit: a one between zeros.
+    pitch: of a row of T K; padded: of a row of columns; unit: a one between zeros.
     """
 
     condition: str
     lanes: int
     bytes: int
-    path: int
     pitch: int
     padded: int
     unit: str
     shapes: list[ShapeView]
     nodes: list[NodeView]
 
-    @property
-    def reaching(self) -> list[NodeView]:
-        """Supernodes below other joints."""
-        return [node for node in self.nodes if node.reaches]
 
-    @property
-    def sizes(self) -> str:
-        """The sizes of these tables, as C."""
-        named = {"WIDTH": self.lanes, "PATH": self.path, "PITCH": self.pitch, "PADDED": self.padded}
-        return ", ".join(f"{name} = {number}" for name, number in named.items())
-
-
-def solve_views(branches: Branches, scalar: ScalarType) -> list[SolveView]:
+def solve_views(schedule: Schedule, scalar: ScalarType) -> list[SolveView]:
     """Template arguments of every width of registers."""
-    return [_view(branches, scalar, line, size) for line, size in REGISTERS.items()]
+    return [_view(schedule, scalar, line, size) for line, size in REGISTERS.items()]
 
 
-def _view(branches: Branches, scalar: ScalarType, condition: str, size: int) -> SolveView:
-    schedule = branches.schedule
+def _view(schedule: Schedule, scalar: ScalarType, condition: str, size: int) -> SolveView:
     lanes = width_of(schedule, scalar, size)
-    nodes = supernodes(branches, lanes)
-    known = shapes(nodes)
-    reaching = {node.shape for node in nodes if node.above > schedule.first}
-    views = [
-        _shape(shape, f"{number}", lanes, reaches=shape in reaching) for number, shape in enumerate(known)
-    ]
-    most = max(node.above - schedule.first for node in nodes) + lanes
-    along = -(-max(most, branches.depth - schedule.first) // lanes) * lanes
+    nodes = supernodes(schedule, lanes)
+    views = {shape: _shape(shape, f"{number}", lanes) for number, shape in enumerate(shapes(nodes))}
     return SolveView(
         condition,
         lanes,
         lanes * scalar.size,
-        along,
-        6 + along,
+        -(-6 // lanes) * lanes,
         -(-schedule.columns // lanes) * lanes,
         braced("1" if k == lanes else "0" for k in range(3 * lanes)),
-        views,
-        [
-            NodeView(
-                node.start,
-                len(node.columns),
-                node.above,
-                views[known.index(node.shape)].name,
-                node.above > schedule.first,
-            )
-            for node in nodes
-        ],
+        list(views.values()),
+        [NodeView(node.start, len(node.columns), node.carrier, views[node.shape].name) for node in nodes],
     )
 
 
-def _shape(shape: Shape, number: str, lanes: int, *, reaches: bool) -> ShapeView:
+def _shape(shape: Shape, number: str, lanes: int) -> ShapeView:
     rows = shape.rows
     names, steps = _turned(lanes)
     chain = all(parent == k - 1 for k, parent in enumerate(shape.parents))
@@ -136,13 +95,13 @@ def _shape(shape: Shape, number: str, lanes: int, *, reaches: bool) -> ShapeView
     return ShapeView(
         f"{kind}{len(rows)}_{number}",
         f"{len(rows)} columns{' of a free root' if shape.rooted else ''}, {hangs}",
-        shape.rooted,
-        reaches,
+        shape.top,
+        "start" if shape.rooted else "FIRST",
         len(rows),
         shape.lane,
-        [LaneView(k, shape.lane + k) for k in range(len(rows))],
-        chain,
+        [(row.number, shape.lane + row.number) for row in rows],
         [row.number for row in rows if row.above],
+        [braced([*("0" for _ in before), *(f"own{row.number}[{k}]" for row in rows)]) for k in range(6)],
         [_transposed(row, shape) for row in reversed(rows)],
         [_reduced(row, shape) for row in rows],
         [*before, *("{0}" for _ in range(lanes - len(before)))],
@@ -154,19 +113,14 @@ def _shape(shape: Shape, number: str, lanes: int, *, reaches: bool) -> ShapeView
 
 def _transposed(row: Row, shape: Shape) -> str:
     """T^T_k = e_k - sum of L_jk T^T_j over j below k."""
-    terms = "".join(f" - {_within(j, row, shape)} * y{j}" for j in row.below)
+    terms = "".join(f" - within[{j}][{shape.lane + row.number}] * y{j}" for j in row.below)
     return f"const lanes y{row.number} = LOAD(unit + WIDTH - {shape.lane + row.number}){terms};"
 
 
 def _reduced(row: Row, shape: Shape) -> str:
     """-T K of a row: -K_k - sum of L_kj (-T K)_j over j above k."""
-    terms = "".join(f" - {_within(row.number, shape.rows[j], shape)} * k{j}" for j in row.above)
-    return f"const lanes k{row.number} = -LOAD(f{row.number} + at){terms};"
-
-
-def _within(row: int, above: Row, shape: Shape) -> str:
-    """L of a row and a column above it within."""
-    return f"f{row}[above + {above.depth}]" if shape.rooted else f"within[{row}][{above.depth}]"
+    terms = "".join(f" - within[{row.number}][{shape.lane + j}] * k{j}" for j in row.above)
+    return f"const lanes k{row.number} = -LOAD(own{row.number} + FORCE + at){terms};"
 
 
 def _diagonal(row: Row, shape: Shape) -> str:
