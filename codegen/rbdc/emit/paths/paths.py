@@ -124,6 +124,9 @@ def paths_source(request: Request) -> FunctionSource:
         "base": base_of(schedule, scalar, request.bodies),
         "backward_call": backward_call(request.bodies),
         "groups": groups_of(schedule, scalar),
+        "matrices": "qva",
+        "zeros": True,
+        "pitch": "COLUMNS",
         "diagonal": diagonal_of(request.model, [p.name for p in declaration.outputs], scalar),
         "output_bytes": declaration.outputs[0].size * scalar.size,
     }

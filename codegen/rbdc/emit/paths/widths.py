@@ -15,14 +15,13 @@ REGISTERS = {"#if defined(__AVX512F__)": 64, "#elif defined(__AVX__)": 32, "#els
 @dataclass(frozen=True)
 class WidthView:
     """The tables for one width of registers, under the condition that chooses it. root: entries of a row of a
-    free root's columns. most: rows of a window with entries on both sides.
+    free root's columns.
     """
 
     condition: str
     lanes: int
     bytes: int
     root: int
-    most: int
     padded: int
     count: int
     windows: list[str]
@@ -62,7 +61,6 @@ def split_by_width(
         lanes,
         lanes * scalar.size,
         max(8, lanes),
-        max(1, *(sum(bool(t.above and t.below) for t in window.tiles) for window in found)),
         -(-schedule.columns // 8) * 8,
         len(found),
         lines,

@@ -51,6 +51,9 @@ def aba_derivatives_source(request: Request) -> FunctionSource:
         "base": base_of(schedule, scalar, bodies),
         "backward_call": backward_call(bodies),
         "groups": groups_of(schedule, scalar),
+        "matrices": "qv",
+        "zeros": False,
+        "pitch": "WIDTH",
         "products": range(min(PRODUCT_ROWS, schedule.columns)),
         "damping": braced(damping) if any(model.damping) else "",
     }
