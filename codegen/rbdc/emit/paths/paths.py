@@ -13,26 +13,22 @@ from rbdc.emit.c.lanes import argument_names, lane_functions
 from rbdc.emit.names import comment
 from rbdc.emit.paths import entries
 from rbdc.emit.paths.constants import constants_of
-from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
+from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled, windows
 from rbdc.emit.paths.row_loops import Bodies, down_view, loop_cost, products_cost, resting_world, total_of
 from rbdc.emit.paths.tables import GROUP, groups_of, tables_of
-from rbdc.emit.paths.widths import REGISTERS, split_by_width
+from rbdc.emit.paths.widths import REGISTERS, width_of, width_view
 from rbdc.emit.render import render
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.model import Model
 
-
-@dataclass(frozen=True)
-class RootView:
-    """A free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
-
-    sums: str = total_of("sums")
-    inertias: str = total_of("inertias")
-    forces: str = total_of("forces")
-    rates: str = ", ".join(f"motion[{entries.VELOCITY + 3 + k}][0]" for k in range(3))
-    accelerations: str = ", ".join(f"motion[{entries.ACCELERATION + k}][0]" for k in range(3))
+ROOT = {
+    **{array: total_of(array) for array in ("sums", "inertias", "forces")},
+    "rates": ", ".join(f"motion[{entries.VELOCITY + 3 + k}][0]" for k in range(3)),
+    "accelerations": ", ".join(f"motion[{entries.ACCELERATION + k}][0]" for k in range(3)),
+}
+"""A free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
 
 
 @dataclass(frozen=True)
@@ -53,37 +49,14 @@ class Sizes:
         return range(self.sum)
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where the entries of a joint begin, and the force among those of a subtree."""
-
-    axis: int = entries.AXIS
-    rate: int = entries.RATE
-    second: int = entries.SECOND_RATE
-    by_q: int = entries.BY_Q
-    by_v: int = entries.BY_V
-    by_a: int = entries.BY_A
-    transposed: int = entries.OWN_TRANSPOSED
-    force: int = entries.FORCE
-    velocity: int = entries.VELOCITY
-    acceleration: int = entries.ACCELERATION
-
-
-@dataclass(frozen=True)
-class SlotView:
-    """An input by slots: its array, and the function's argument."""
-
-    name: str
-    source: str
-
-
 def inverse_dynamics_cost(model: Model, scalar: ScalarType, bodies: Bodies) -> Cost:
     """Operations on the longest registers: those of a row of limbs, of a window's row, each as one."""
     schedule = scheduled(model)
-    view, split = split_by_width(schedule, scalar, *next(iter(REGISTERS.items())))
-    products = sum(18 * bool(t.below) + 24 * bool(t.above) for window in split for t in window.tiles)
+    lanes = width_of(schedule, scalar, next(iter(REGISTERS.values())))
+    tiles = (tile for window in windows(schedule, lanes) for tile in window.tiles)
+    products = sum(18 * bool(tile.below) + 24 * bool(tile.above) for tile in tiles)
     products += 18 * schedule.columns if schedule.free else 0
-    return loop_cost(schedule, bodies.values()) + products_cost(products, view.lanes)
+    return loop_cost(schedule, bodies.values()) + products_cost(products, lanes)
 
 
 @dataclass(frozen=True)
@@ -117,9 +90,9 @@ def paths_source(request: Request) -> FunctionSource:
         "size": sizes_of(schedule, entries.JOINT_SIZE, entries.OWN_SIZE),
         "moving": True,
         "wide": False,
-        "widths": [split_by_width(schedule, scalar, line, size)[0] for line, size in REGISTERS.items()],
+        "widths": [width_view(schedule, scalar, line, size) for line, size in REGISTERS.items()],
         "downs": [down_view(request.bodies["forward_row"], "motions, inertias and forces")],
-        "inputs": [SlotView("rates", "v"), SlotView("seconds", "a")],
+        "inputs": [("rates", "v"), ("seconds", "a")],
         "cleared": ["motions", "sums"],
         "base": base_of(schedule, scalar, request.bodies),
         "backward_call": backward_call(request.bodies),
@@ -183,7 +156,7 @@ def layout_words(schedule: Schedule, scalar: ScalarType) -> dict[str, Any]:
         "half": scalar.literal(0.5),
         "one": scalar.literal(1.0),
         "inlined": "static inline __attribute__((always_inline))",
-        "root": RootView() if free else None,
+        "root": ROOT if free else None,
         "owns": LIMBS * schedule.rows + schedule.first + 2,
         "limbs_bytes": LIMBS * scalar.size,
         "rows": schedule.rows,
@@ -195,7 +168,7 @@ def layout_words(schedule: Schedule, scalar: ScalarType) -> dict[str, Any]:
         "bodies": schedule.model.njoints,
         "nv": schedule.model.nv,
         "joint_rows": -(-schedule.rows // GROUP) * GROUP,
-        "at": Places(),
+        "at": entries,
         "frame": "the axes of the free root's body" if free else "the world's axes about the first joint",
         "carrier": "the free root, its linear velocity taken as zero"
         if free

@@ -6,31 +6,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdc.emit.paths.layout import LIMBS, Place, Schedule
+from rbdc.emit.paths.layout import Place, Schedule
 from rbdc.emit.render import braced
 
 
 @dataclass(frozen=True)
-class PoseView:
-    """The function that gives the frame of a joint's first node, and the row and lane of that."""
-
-    name: str
-    row: int
-    lane: int
-
-
-@dataclass(frozen=True)
 class SeveralView:
-    """Tables by row and lane: row and lane of what carries the joint, the row of its last node; how they are
-    used; the frames that depend on several coordinates.
+    """Tables by row and lane: row and lane of what carries the joint, the row of its last node; of the frames
+    that depend on several coordinates the function, and row and lane of the joint's first node.
     """
 
     rows: str
     lanes: str
     last: str
-    carrier: str
-    end: str
-    poses: tuple[PoseView, ...]
+    poses: list[tuple[str, int, int]]
 
 
 def several_of(schedule: Schedule) -> SeveralView:
@@ -49,7 +38,5 @@ def several_of(schedule: Schedule) -> SeveralView:
         braced(braced(place.row for place in row) for row in carriers),
         braced(braced(place.lane for place in row) for row in carriers),
         braced(braced(row) for row in last),
-        braced(f"motions[carrier_row[r - 1][{n}]][k][carrier_lane[r - 1][{n}]]" for n in range(LIMBS)),
-        braced(f"motions[last_row[r - 1][{n}]][k][{n}]" for n in range(LIMBS)),
-        tuple(PoseView(f"pose{k}", place.row - 1, place.lane) for k, place in poses),
+        [(f"pose{k}", place.row - 1, place.lane) for k, place in poses],
     )

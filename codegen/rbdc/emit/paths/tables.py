@@ -20,26 +20,6 @@ GROUP = 4
 
 
 @dataclass(frozen=True)
-class MovedView:
-    """Where bodies come from other lanes or several rows: tables, and the gathering of what carries them."""
-
-    rows: str
-    lanes: str
-    gather: str
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class ScaledView:
-    """Tables of what coordinates are multiplied by, and of offsets."""
-
-    turn: str
-    slide: str
-    turn_offset: str
-    slide_offset: str
-
-
-@dataclass(frozen=True)
 class Piece:
     """Consecutive rows of a lane whose columns are consecutive: the first column, the lane, the first of the
     group's rows, bytes.
@@ -60,20 +40,17 @@ class Group:
 
 
 def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, object]:
-    model, slots = (
-        schedule.model,
-        -(-schedule.rows * LIMBS // trigonometry.widths(scalar)[-1]) * trigonometry.widths(scalar)[-1],
-    )
+    model, nodes, sincos = schedule.model, schedule.nodes, trigonometry.widths(scalar)[-1]
+    slots = -(-schedule.rows * LIMBS // sincos) * sincos
     flat = [body for row in schedule.grid for body in row]
     flat += [None] * (slots - len(flat))
     some = next(body for body in flat if body is not None)
     filled = [some if body is None else body for body in flat]
     rows = [[braced(map(scalar.literal, entry)) for entry in row] for row in constants.rows()]
-    nodes = schedule.nodes
     ends = [k for k, node in enumerate(nodes) if k == node.last]
     places = [schedule.places.get(k) for k in ends]
     scaled = model.coupled or constants.place("sliding") is not None or schedule.several
-    coupled = braced(column for column, body in _columns(model)) if model.coupled else ""
+    columns = (body.index_v + n for body in model.bodies for n in range(body.joint.nv))
     return {
         "table": [
             comment(f"row {n}: " + ", ".join("-" if k is None else _name(model, nodes[k]) for k in row))
@@ -89,7 +66,7 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "several": several_of(schedule) if schedule.several else None,
         "place_of": braced("{0, 0}" if p is None else f"{{{p.row}, {p.lane}}}" for p in places),
         "own_frames": [_own_frame(constants, k, scalar) for k in range(model.njoints)],
-        "coupled": coupled,
+        "coupled": braced(columns) if model.coupled else "",
         "slot_of": braced(_slots(schedule)),
     }
 
@@ -108,20 +85,16 @@ def _slots(schedule: Schedule) -> list[int]:
     return slots
 
 
-def _columns(model: Model) -> list[tuple[int, int]]:
-    return [(body.index_v + n, k) for k, body in enumerate(model.bodies) for n in range(body.joint.nv)]
-
-
-def _moved(schedule: Schedule) -> MovedView | None:
+def _moved(schedule: Schedule) -> dict[str, str] | None:
+    """Where bodies come from other lanes or several rows the tables of these."""
     if None not in schedule.above:
         return None
     rows = braced(braced(place.row for place in row) for row in schedule.parents)
-    lanes = braced(braced(place.lane for place in row) for row in schedule.parents)
-    gather = braced(f"motions[row[{n}]][k][lane[{n}]]" for n in range(LIMBS))
-    return MovedView(rows, lanes, gather, tuple(range(LIMBS)))
+    return {"rows": rows, "lanes": braced(braced(place.lane for place in row) for row in schedule.parents)}
 
 
-def _scaled(schedule: Schedule, flat: Sequence[int | None], scalar: ScalarType) -> ScaledView:
+def _scaled(schedule: Schedule, flat: Sequence[int | None], scalar: ScalarType) -> dict[str, str]:
+    """Tables of what coordinates are multiplied by, as angles and as lengths, and of offsets."""
     factors: list[tuple[float, float, float, float]] = []
     for k in flat:
         node = None if k is None else schedule.nodes[k]
@@ -134,7 +107,9 @@ def _scaled(schedule: Schedule, flat: Sequence[int | None], scalar: ScalarType) 
         )
         turns = body.joint.rotation == "angle"
         factors.append((factor, 0.0, offset, 0.0) if turns else (0.0, factor, 0.0, offset))
-    return ScaledView(*(braced(map(scalar.literal, entries)) for entries in zip(*factors, strict=True)))
+    names = ("turn", "slide", "turn_offset", "slide_offset")
+    columns = (braced(map(scalar.literal, column)) for column in zip(*factors, strict=True))
+    return dict(zip(names, columns, strict=True))
 
 
 def _own_frame(constants: Constants, body: int, scalar: ScalarType) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdc.emit.paths.layout import Schedule, Window, windows
+from rbdc.emit.paths.layout import Schedule, windows
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 
@@ -38,9 +38,7 @@ def width_of(schedule: Schedule, scalar: ScalarType, size: int) -> int:
     return lanes
 
 
-def split_by_width(
-    schedule: Schedule, scalar: ScalarType, condition: str, size: int
-) -> tuple[WidthView, tuple[Window, ...]]:
+def width_view(schedule: Schedule, scalar: ScalarType, condition: str, size: int) -> WidthView:
     """The windows of one width."""
     lanes = width_of(schedule, scalar, size)
     found = windows(schedule, lanes)
@@ -56,7 +54,7 @@ def split_by_width(
             tiles += [f"{{{text}, {rest.pop(0) if rest else -1}}}" for text in kind]
         empty += map(str, rest)
         lines.append(braced((window.column, *map(len, kinds), len(rest))))
-    view = WidthView(
+    return WidthView(
         condition,
         lanes,
         lanes * scalar.size,
@@ -68,4 +66,3 @@ def split_by_width(
         empty or ["0"],
         [braced(-(mask >> lane & 1) for lane in range(lanes)) for mask in masks],
     )
-    return view, found

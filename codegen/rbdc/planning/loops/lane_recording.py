@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from rbdc.emit.paths.layout import LIMBS
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.passes import optimise
 from rbdc.ir.verify import verify
 from rbdc.spatial import Motion, Scalar, Symmetric3, Vector3
 from rbdc.spatial.scalars import is_number
-
-LIMBS = 4
-"""Lanes of the vectors of limbs."""
 
 
 @dataclass
@@ -83,7 +81,7 @@ class LaneRecorder:
         self._labels.record("", self._comment, "", [x for x in stored.values() if not is_number(x)])
         self._written.setdefault(array, {}).update(stored)
 
-    def body(self, *, lanes: int = LIMBS) -> LaneProgram:
+    def body(self) -> LaneProgram:
         """The simplified program of all that was stored."""
         outputs = [(name, list(entries.values())) for name, entries in self._written.items()]
         program = from_casadi(self.name, list(self._read.items()), outputs, self._labels)
@@ -92,6 +90,6 @@ class LaneRecorder:
             replace(array, output_indices=tuple(self._written[array.name])) for array in program.outputs
         )
         names = [*self._read, *self._written]
-        widths = dict.fromkeys((name for name in names if name not in self.numbers), lanes)
+        widths = dict.fromkeys((name for name in names if name not in self.numbers), LIMBS)
         pitches: Mapping[str, str] = {name: "1" if name in self.numbers else "" for name in names}
         return LaneProgram(self.formula, in_lanes(replace(program, outputs=arrays), widths), pitches, "limbs")

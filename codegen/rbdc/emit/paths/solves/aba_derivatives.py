@@ -7,11 +7,11 @@ from __future__ import annotations
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.paths import entries
 from rbdc.emit.paths.layout import scheduled, windows
-from rbdc.emit.paths.paths import Request, SlotView, backward_call, base_of, kernel_source, sizes_of
+from rbdc.emit.paths.paths import Request, backward_call, base_of, kernel_source, sizes_of
 from rbdc.emit.paths.row_loops import Bodies, down_view, products_cost
 from rbdc.emit.paths.solves.minverse import OWN_OF_FACTORS, factor_words, minverse_cost
 from rbdc.emit.paths.tables import groups_of
-from rbdc.emit.paths.widths import REGISTERS, split_by_width, width_of
+from rbdc.emit.paths.widths import REGISTERS, width_of, width_view
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
@@ -29,7 +29,7 @@ def aba_derivatives_source(request: Request) -> FunctionSource:
     """The C of the function along ancestor paths."""
     model, scalar, schedule, bodies = request.model, request.scalar, request.schedule, request.bodies
     factors = factor_words(schedule, scalar, bodies)
-    tiled = [split_by_width(schedule, scalar, line, size)[0] for line, size in REGISTERS.items()]
+    tiled = [width_view(schedule, scalar, line, size) for line, size in REGISTERS.items()]
     damping = [scalar.literal(float(x)) for x in model.damping]
     words = {
         **factors,
@@ -46,7 +46,7 @@ def aba_derivatives_source(request: Request) -> FunctionSource:
             ),
             down_view(bodies["corrected_row"], "what the accelerations of joints add", entries.VELOCITY),
         ],
-        "inputs": [SlotView("rates", "v"), SlotView("givens", "left" if any(model.damping) else "tau")],
+        "inputs": [("rates", "v"), ("givens", "left" if any(model.damping) else "tau")],
         "cleared": ["motions", "sums", "inertias"],
         "base": base_of(schedule, scalar, bodies),
         "backward_call": backward_call(bodies),

@@ -8,7 +8,6 @@ a = S_A (M^-1)_A.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -33,11 +32,6 @@ class Row:
     number: int
     above: tuple[int, ...]
     below: tuple[int, ...]
-
-    @property
-    def depth(self) -> int:
-        """Its place on the path within the supernode."""
-        return len(self.above)
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ class Shape:
     @property
     def pairs(self) -> int:
         """Columns with those above them within."""
-        return sum(row.depth for row in self.rows)
+        return sum(len(row.above) for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -112,11 +106,6 @@ def _split(carriers: tuple[int, ...], first: int, lanes: int) -> tuple[Supernode
             options.append((cost + STARTED + inverse_products(node, lanes), (node, *others)))
         best[start] = min(options, key=lambda option: option[0])
     return best[0][1]
-
-
-def shapes(nodes: Sequence[Supernode]) -> tuple[Shape, ...]:
-    """Shapes that there are, in the order in which they come."""
-    return tuple(dict.fromkeys(node.shape for node in nodes))
 
 
 def factor_products(node: Supernode, lanes: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rbdc.emit.paths.layout import Schedule
-from rbdc.emit.paths.solves.supernodes import Row, Shape, shapes, supernodes
+from rbdc.emit.paths.solves.supernodes import Row, Shape, supernodes
 from rbdc.emit.paths.widths import REGISTERS, width_of
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
@@ -72,7 +72,8 @@ def solve_views(schedule: Schedule, scalar: ScalarType) -> list[SolveView]:
 def _view(schedule: Schedule, scalar: ScalarType, condition: str, size: int) -> SolveView:
     lanes = width_of(schedule, scalar, size)
     nodes = supernodes(schedule, lanes)
-    views = {shape: _shape(shape, f"{number}", lanes) for number, shape in enumerate(shapes(nodes))}
+    shapes = dict.fromkeys(node.shape for node in nodes)
+    views = {shape: _shape(shape, f"{number}", lanes) for number, shape in enumerate(shapes)}
     return SolveView(
         condition,
         lanes,
