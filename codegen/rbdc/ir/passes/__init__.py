@@ -26,8 +26,7 @@ def optimise(program: Program) -> Program:
     shared reciprocals, and what they make equal; then dead code away and like terms of each sum together.
     """
     simplified = rewrite(program, RULES)
-    shared = share_reciprocals(simplified)
-    equal = remove_dead_code(simplified if shared is simplified else rewrite(shared, RULES))
+    equal = remove_dead_code(share_reciprocals(simplified, RULES))
     gathered = gather_like_terms(equal, RULES)
     return gathered if gathered is equal else remove_dead_code(gathered)
 
