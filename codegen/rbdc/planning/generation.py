@@ -16,8 +16,7 @@ from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.batches import batch_plan
 from rbdc.planning.candidates import of_samples, over
-from rbdc.planning.forms import chosen_plan
-from rbdc.planning.forms.form import Subject
+from rbdc.planning.forms import Subject, chosen_plan
 from rbdc.planning.fusion import fused
 from rbdc.processes import spread, uncollected
 

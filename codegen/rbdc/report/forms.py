@@ -20,8 +20,7 @@ from rbdc.model import Model
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
-from rbdc.planning.forms import chosen_plan, plans_of
-from rbdc.planning.forms.form import Subject
+from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.accuracy.oracle import WRONG
 from rbdc.report.benchmark import COMPILERS, Entrant, benchmarked
