@@ -102,7 +102,7 @@ def _rows_of(
         progress(f"{robot.label}: {name}")
         subject = Subject(model, catalogue[name])
         chosen, plans = chosen_plan(subject).form, plans_of(subject)
-        planned = [PlannedFunction(subject.function, plan) for plan in plans.values()]
+        planned = [PlannedFunction(subject.function, plan.printed) for plan in plans.values()]
         made = [_implementation(model, form, each) for form, each in zip(plans, planned, strict=True)]
         for one in _each(tools):
             record = FunctionRecord(catalogue[name])
