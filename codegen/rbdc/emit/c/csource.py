@@ -216,13 +216,13 @@ def elementary_headers(
     """The headers of elementary functions that the programs call, by name: of sines and cosines where one has
     them side by side or both of one angle, of angles of points, of rotations.
     """
-    found = {}
+    found: dict[str, str] = {}
     if any(takes_both(program) for program in programs):
-        found[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
+        found |= trigonometry.header(robot, version, scalar)
     if any(value.operation is ATAN2 for program in programs for value in program.values):
-        found[arctangent.header_name(robot)] = arctangent.header(robot, version, scalar)
+        found |= arctangent.header(robot, version, scalar)
     if any(rotations.has_rotations(program) for program in programs):
-        found[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
+        found |= rotations.header(robot, version, scalar)
     return found
 
 
@@ -278,12 +278,7 @@ def kernel_parts(
 
 def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
     """The view of one C function that holds the whole of a program, however large."""
-    return _part(
-        StatementWriter(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar),
-        0,
-        prototype,
-        comment,
-    )
+    return _part(StatementWriter(robot, program, chunk(program), scalar), 0, prototype, comment)
 
 
 def _part(writer: StatementWriter, number: int, prototype: str, comment: str = "") -> CFunction:

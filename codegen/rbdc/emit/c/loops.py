@@ -16,8 +16,6 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, Table, WhereGiven
 from rbdc.ir.passes.function_splitting import chunk
 
-_WHOLE = 10**9
-"""Operations up to which the body of a loop is one piece."""
 _INDENT = "    "
 RESULTS = "results"
 """The title of a section of what has no label."""
@@ -39,7 +37,7 @@ def loops_source(
     source = FunctionSource(declaration, total, method=method, style="rolled")
     add_headers(source, robot, [step.program for step in nest.steps()], version)
     if any(isinstance(statement, Sines) for statement in nest.statements):
-        source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
+        source.files |= trigonometry.header(robot, version, scalar)
     writer = _LoopWriter(robot, nest, scalar)
     lines = writer.body(nest.statements)
     source.statements = sum(line.endswith(";") for line in lines)
@@ -130,7 +128,7 @@ class _LoopWriter:
 
     def _step(self, step: Step) -> list[str]:
         program = step.program
-        writer = StatementWriter(self.robot, program, chunk(program, _WHOLE), self.scalar)
+        writer = StatementWriter(self.robot, program, chunk(program), self.scalar)
         text = [
             line for block in writer.blocks(0) for line in titled(block.title, block.formula, block.lines)
         ]
