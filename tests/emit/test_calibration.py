@@ -12,8 +12,8 @@ from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.planning.calibration import COLUMNS, RATES, STRAIGHT_LINE, nanoseconds
 from rbdc.planning.forms import FORMS, Subject, chosen_plan
-from rbdc.planning.measurements import PROCESSORS, Measurement, measurements
 from rbdc.resources import resolve, robot_names
+from tests.emit.support_measurements import PROCESSORS, Measurement, measurements
 from tests.support import slow_but
 
 TIE = 1.15
