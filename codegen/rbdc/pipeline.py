@@ -53,8 +53,8 @@ from rbdc.runtime.load import load
 
 if TYPE_CHECKING:
     from rbdc.emit.backend import FunctionSource
+    from rbdc.emit.registry import Generated
     from rbdc.native.build import Native
-    from rbdc.planning.generation import Generated
     from rbdc.runtime.module import GeneratedModule
 
 Description = str | PathLike[str] | Model

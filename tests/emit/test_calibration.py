@@ -11,10 +11,9 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.planning.calibration import COLUMNS, RATES, STRAIGHT_LINE, nanoseconds
-from rbdc.planning.forms import FORMS, chosen_plan
-from rbdc.planning.forms.form import Subject
-from rbdc.planning.measurements import PROCESSORS, Measurement, measurements
+from rbdc.planning.forms import FORMS, Subject, chosen_plan
 from rbdc.resources import resolve, robot_names
+from tests.emit.support_measurements import PROCESSORS, Measurement, measurements
 from tests.support import slow_but
 
 TIE = 1.15
@@ -88,4 +87,4 @@ def test_arms_have_no_kernel_along_paths() -> None:
 
 
 def test_every_form_has_a_rate() -> None:
-    assert [form.name for form in FORMS] == list(RATES)
+    assert list(FORMS) == list(RATES)

@@ -275,8 +275,9 @@ def test_entries_of_q_twice(robot: str, tmp_path: Path) -> None:
         functions.by_entries(pointer(np.ascontiguousarray(q)), pointer(g), pointer(row), 1)
         return row
 
-    made, zero, room = np.zeros((m.nq, m.nq)), np.zeros((m.nv, m.nv)), np.zeros(m.nq * m.nv)
-    functions.twice_by_entries(*map(pointer, (q, g, zero, room, made)))
+    made, zero, room = np.zeros((m.nq, m.nq)), np.zeros((m.nv, m.nv)), np.zeros(m.nq * (m.nv + m.nq))
+    q_, g_, zero_, room_, made_ = map(pointer, (q, g, zero, room, made))
+    functions.tensor_by_entries(1, 1, q_, m.nv, q_, m.nv, zero_, g_, room_, made_)
     expected = central(by_entries, q)
     assert np.abs(expected).max() > 0.1
     np.testing.assert_allclose(made.T, expected, rtol=1e-8, atol=1e-9)

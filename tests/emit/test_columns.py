@@ -25,9 +25,8 @@ from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from rbdc.planning import calibration
+from rbdc.planning import calibration, forms
 from rbdc.planning.candidates import chosen, left_to_solve
-from rbdc.planning.forms import straight_line
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import UNOPTIMISED, assert_close, build_module, conditioning, slow_but
@@ -43,7 +42,7 @@ def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.M
     monkeypatch.setattr(column_solve, "WORTH_A_LOOP", -1)
     monkeypatch.setattr(column_solve, "MORE_IN_A_LOOP", float("inf") if strip else 0.0)
     monkeypatch.setattr(column_solve, "STRIP", max(strip, 1))
-    monkeypatch.setattr(straight_line, "is_left_to_others", lambda *_: True)
+    monkeypatch.setattr(forms, "is_left_to_others", lambda *_: True)
     never = {**calibration.RATES, calibration.KERNEL_ALONG_PATHS: calibration.Rate(1e9, 1e9)}
     monkeypatch.setattr(calibration, "RATES", never)
     tree = random_tree(seed)

@@ -6,14 +6,14 @@ import pickle
 
 import pytest
 
+from rbdc.emit.registry import Generated
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, FLOAT
 from rbdc.model import Model
 from rbdc.planning.batches import goes_one_by_one
 from rbdc.planning.candidates import over
-from rbdc.planning.forms import chosen_plan
-from rbdc.planning.forms.form import Subject
-from rbdc.planning.generation import Generated, GenerationOptions, generate, planned_function
+from rbdc.planning.forms import Subject, chosen_plan
+from rbdc.planning.generation import GenerationOptions, generate, planned_function
 from rbdc.resources import resolve
 
 ROBOT = "robot"

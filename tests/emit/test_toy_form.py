@@ -1,4 +1,4 @@
-"""The recipe of a form in codegen/README.md, followed with `toy_form.LastMethod`."""
+"""The recipe of a form in codegen/README.md, followed with `toy_form.last_method`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.planning import calibration, forms
 from rbdc.planning.calibration import Rate
-from rbdc.planning.forms.form import Subject
+from rbdc.planning.forms import Subject
 from rbdc.resources import resolve
-from tests.emit.toy_form import LastMethod
+from tests.emit.toy_form import LAST_METHOD, last_method
 from tests.support import build_module
 
 
 def enter(monkeypatch: pytest.MonkeyPatch, nanoseconds: float) -> None:
     """One line each: the form, and what an operation takes in it."""
-    monkeypatch.setattr(forms, "FORMS", (*forms.FORMS, LastMethod()))
-    rates = {**calibration.RATES, LastMethod.name: Rate(near=nanoseconds, far=nanoseconds)}
+    monkeypatch.setattr(forms, "FORMS", {**forms.FORMS, LAST_METHOD: last_method})
+    rates = {**calibration.RATES, LAST_METHOD: Rate(near=nanoseconds, far=nanoseconds)}
     monkeypatch.setattr(calibration, "RATES", rates)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import rbdc
+from rbdc.emit.registry import Generated
 from rbdc.emit.variants import VARIANTS, renaming_flags, variant_flags
 from rbdc.errors import LoadError
 from rbdc.functions.catalogue import functions_of
@@ -30,7 +31,7 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, find_compiler
 from rbdc.native.variants import variants_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.generation import Generated, GenerationOptions, generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, Array, assert_close, slow_but
 

@@ -19,13 +19,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
+from rbdc.emit.registry import Generated
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
-from rbdc.planning.generation import Generated, GenerationOptions, generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.measure.batch_worker import Bandwidth as Measurement
 from rbdc.report.measure.batch_worker import BatchMethod, BatchTimer, Samples, buffer_size
 from rbdc.report.measure.roofline import Bandwidth, bandwidth_library, timer_library

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from rbdc.cli.commands import commands
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
-from rbdc.planning.forms import chosen_plan, plans_of
-from rbdc.planning.forms.form import Subject
+from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report import forms
 from rbdc.report.forms import WRONG_CHOICE, wrong_choices
 from rbdc.resources import resolve

@@ -11,13 +11,14 @@ import numpy as np
 
 from rbdc.emit.backend import Package as PackageOf
 from rbdc.emit.library import render_manifest
+from rbdc.emit.registry import Generated
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Part
 from rbdc.model import Model
 from rbdc.native.build import compile_library, compile_package
 from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import find_compiler
-from rbdc.planning.generation import Generated, GenerationOptions, generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.processes import HelperEnded, helper
 from rbdc.verification.calls import Call, Callee
 from rbdc.verification.external_derivatives import derivatives

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from rbdc.functions.declarations import FunctionDeclaration
@@ -37,20 +37,6 @@ class Package:
     warnings: tuple[str, ...] = ()
 
 
-class PlannedForm(Protocol):
-    """A function in the form that planning chose, as targets see it (`rbdc.planning.forms`)."""
-
-    @property
-    def method(self) -> str:
-        """The algorithm, as the manifest names it."""
-        ...
-
-    @property
-    def printed(self) -> Callable[[Package, bool], FunctionSource]:
-        """The C for a package, with the batch as a loop over samples or without it."""
-        ...
-
-
 @dataclass(frozen=True)
 class BatchPlan:
     """How several samples are computed: by default in a plain loop, printed beside the function.
@@ -66,13 +52,15 @@ class BatchPlan:
 
 @dataclass(frozen=True)
 class PlannedFunction:
-    """One function as planning hands it to the targets: the plans of a call for one sample and for several.
+    """One function as planning hands it to the targets.
 
-    program: one scalar straight-line program over all inputs, there if a target `needs_program`.
+    printed: the C of a call for one sample, by the package, and whether the batch is a loop over samples
+    beside it. batch: the plan of a call for several. program: one scalar straight-line program over all
+    inputs, there if a target `needs_program`.
     """
 
     function: Function
-    plan: PlannedForm
+    printed: Callable[[Package, bool], FunctionSource]
     batch: BatchPlan = BatchPlan()
     program: Program | None = None
 
@@ -103,12 +91,6 @@ class FunctionSource:
     target_files: dict[str, dict[str, str]] = field(default_factory=dict)
     one_by_one: bool = False
 
-    def take(self, made: FunctionSource) -> None:
-        """Take over what the C library has of the function, and its figures; files of other targets stay."""
-        for entry in fields(self):
-            if entry.name != "target_files":
-                setattr(self, entry.name, getattr(made, entry.name))
-
 
 class Backend(Protocol):
     """A target of a build. A class that names it as its base inherits the methods below, and overrides what
@@ -132,8 +114,8 @@ class Backend(Protocol):
         return
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
-        """Add to `source` the files of one function; those of a target that is no part of the C library to
-        `target_files[name]`.
+        """Add to `source`, which has the C of a function, the files of this target; those that are no part of
+        the C library to `target_files[name]`.
         """
         return
 

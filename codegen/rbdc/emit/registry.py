@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.batch.target import BatchTarget
@@ -11,7 +11,6 @@ from rbdc.emit.c.target import CTarget
 from rbdc.emit.casadi.target import CasadiTarget
 from rbdc.emit.jax import JaxTarget
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.ir.cost import Cost
 
 BACKENDS: dict[str, Backend] = {
     "c": CTarget(),
@@ -26,13 +25,17 @@ FOUNDATION = "c"
 
 
 @dataclass(frozen=True)
-class PackageText:
-    """The text of a package: files by name, and those of them that are compiled."""
+class Generated:
+    """The text files of a package, by name, and what was made of each function.
+
+    compiled: the files that go into the extension of the package. libraries: shared libraries beside it, by
+    name, with the C file that each adds to these.
+    """
 
     files: dict[str, str]
+    sources: tuple[FunctionSource, ...]
     compiled: frozenset[str]
-    libraries: dict[str, str] = field(default_factory=dict)
-    """Shared libraries beside the extension, by name, with the C file that each adds."""
+    libraries: dict[str, str]
 
 
 def target_names() -> list[str]:
@@ -58,16 +61,14 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
 
 
 def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backend]) -> FunctionSource:
-    """The text that the targets make of one function."""
-    source = FunctionSource(planned.declaration, Cost(), method=planned.plan.method)
+    """The text that the targets make of one function: its C, and what they add to that."""
+    source = planned.printed(package, not planned.batch.samples)
     for backend in backends:
         backend.add_function(package, planned, source)
     return source
 
 
-def assembled(
-    package: Package, sources: Sequence[FunctionSource], backends: Sequence[Backend]
-) -> PackageText:
+def assembled(package: Package, sources: Sequence[FunctionSource], backends: Sequence[Backend]) -> Generated:
     """The files of a package by all targets. Raises ValueError where two give a file of the same name."""
     files: dict[str, str] = {}
     compiled: set[str] = set()
@@ -78,7 +79,7 @@ def assembled(
         files |= given
         compiled |= {name for name in given if name.endswith(backend.compiled)}
         libraries |= backend.libraries(package)
-    return PackageText(files, frozenset(compiled), libraries)
+    return Generated(files, tuple(sources), frozenset(compiled), libraries)
 
 
 def _refuse_common(backend: Backend, files: Mapping[str, str], given: Mapping[str, str]) -> None:

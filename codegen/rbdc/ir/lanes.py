@@ -41,5 +41,5 @@ def in_lanes(program: Program, widths: Mapping[str, int]) -> Program:
         tuple(replace(array, width=widths.get(array.name, 1)) for array in group)
         for group in (program.inputs, program.outputs)
     ]
-    values = tuple(value.widened(width) for value, width in zip(program.values, made, strict=True))
+    values = tuple(value._replace(width=width) for value, width in zip(program.values, made, strict=True))
     return replace(program, inputs=arrays[0], outputs=arrays[1], values=values)

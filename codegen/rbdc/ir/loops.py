@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.verify import MalformedProgram
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Step:
     program: Program
     places: Mapping[str, Place]
 
+    @cached_property
     def cost(self) -> Cost:
         """Operations of the program, and the sums with what its outputs are added to."""
         program = self.program
@@ -94,6 +95,12 @@ class Loop:
     lookups: tuple[Lookup, ...] = ()
     backward: bool = False
     comment: str = ""
+
+    @cached_property
+    def cost_of_each(self) -> Cost | None:
+        """The cost of each trip where all are the same."""
+        steps = [statement for statement in self.body if isinstance(statement, Step)]
+        return sum((step.cost for step in steps), Cost()) if len(steps) == len(self.body) else None
 
 
 @dataclass(frozen=True)
@@ -153,91 +160,54 @@ class LoopNest:
 
     def steps(self) -> Iterator[Step]:
         """All steps, in the order of the text."""
-        yield from _steps(self.statements)
+        return (statement for statement in _every(self.statements) if isinstance(statement, Step))
 
     def cost(self) -> Cost:
         """Operations of a call without its optional arguments: those of each step as often as it runs."""
-        return _Counter(self).of(self.statements, {})
-
-    def table(self, name: str) -> Table:
-        """The table of this name."""
-        return next(table for table in self.tables if table.name == name)
+        return _cost(self.statements, {}, {table.name: table for table in self.tables})
 
 
-def _steps(statements: Sequence[Statement]) -> Iterator[Step]:
+def _every(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """These statements and all within them, in the order of the text."""
     for statement in statements:
+        yield statement
         match statement:
-            case Step():
-                yield statement
             case Loop() | WhereGiven():
-                yield from _steps(statement.body)
+                yield from _every(statement.body)
             case Switch():
                 for _, body in statement.cases:
-                    yield from _steps(body)
-            case Clear() | Sines():
-                pass
+                    yield from _every(body)
 
 
-class _Counter:
-    """Runs the loops over their integers, and adds up what their steps cost."""
-
-    def __init__(self, nest: LoopNest) -> None:
-        self.nest = nest
-        self.costs = {id(step): step.cost() for step in nest.steps()}
-        self.plain = {id(loop): self._plain(loop) for loop in _loops(nest.statements)}
-
-    def of(self, statements: Sequence[Statement], indices: Mapping[str, int]) -> Cost:
-        """The cost of statements at these values of the index variables."""
-        return sum((self._one(statement, indices) for statement in statements), Cost())
-
-    def _one(self, statement: Statement, indices: Mapping[str, int]) -> Cost:
-        match statement:
-            case Step():
-                return self.costs[id(statement)]
-            case Loop():
-                return self._loop(statement, indices)
-            case Switch():
-                return self.of(statement.cases[indices[statement.on]][1], indices)
-            case WhereGiven() | Clear():
-                return Cost()
-            case Sines():
-                return Cost(calls=2 * statement.count)
-        raise MalformedProgram(f"no cost of {statement}")
-
-    def _loop(self, loop: Loop, indices: Mapping[str, int]) -> Cost:
-        start, stop = (self._bound(bound, indices) for bound in (loop.start, loop.stop))
-        same = self.plain[id(loop)]
-        if same is not None:
-            return same.times(max(0, stop - start))
-        total = Cost()
-        for value in range(start, stop):
-            inside = {**indices, loop.index: value}
-            for lookup in loop.lookups:
-                row = self._bound(lookup.row, inside)
-                inside[lookup.name] = int(self.nest.table(lookup.table).rows[row][lookup.column])
-            total = total + self.of(loop.body, inside)
-        return total
-
-    def _plain(self, loop: Loop) -> Cost | None:
-        """The cost of each trip where all are the same."""
-        if not all(isinstance(statement, Step) for statement in loop.body):
-            return None
-        return sum((self.costs[id(statement)] for statement in loop.body), Cost())
-
-    def _bound(self, text: str, indices: Mapping[str, int]) -> int:
-        return indices[text] if text in indices else int(text)
-
-
-def _loops(statements: Sequence[Statement]) -> Iterator[Loop]:
+def _cost(statements: Sequence[Statement], indices: Mapping[str, int], tables: Mapping[str, Table]) -> Cost:
+    """The cost of statements at these values of the index variables."""
+    total = Cost()
     for statement in statements:
         match statement:
+            case Step():
+                total += statement.cost
             case Loop():
-                yield statement
-                yield from _loops(statement.body)
-            case WhereGiven():
-                yield from _loops(statement.body)
+                total += _loop_cost(statement, indices, tables)
             case Switch():
-                for _, body in statement.cases:
-                    yield from _loops(body)
-            case Step() | Clear() | Sines():
-                pass
+                total += _cost(statement.cases[indices[statement.on]][1], indices, tables)
+            case Sines():
+                total += Cost(calls=2 * statement.count)
+    return total
+
+
+def _loop_cost(loop: Loop, indices: Mapping[str, int], tables: Mapping[str, Table]) -> Cost:
+    start, stop = (_bound(bound, indices) for bound in (loop.start, loop.stop))
+    if loop.cost_of_each is not None:
+        return loop.cost_of_each.times(max(0, stop - start))
+    total = Cost()
+    for value in range(start, stop):
+        inside = {**indices, loop.index: value}
+        for lookup in loop.lookups:
+            row = _bound(lookup.row, inside)
+            inside[lookup.name] = int(tables[lookup.table].rows[row][lookup.column])
+        total += _cost(loop.body, inside, tables)
+    return total
+
+
+def _bound(text: str, indices: Mapping[str, int]) -> int:
+    return indices[text] if text in indices else int(text)

@@ -45,19 +45,6 @@ class Value(NamedTuple):
             self.numbers,
         )
 
-    def widened(self, width: int) -> Value:
-        """The operation in so many lanes."""
-        return Value(
-            self.operation,
-            self.arguments,
-            self.constant,
-            self.source,
-            self.section,
-            width,
-            self.lane,
-            self.numbers,
-        )
-
     def __str__(self) -> str:
         """The right-hand side of the assignment: values are %0, %1, ... in their order."""
         operation, names = self.operation, [f"%{k}" for k in self.arguments]
@@ -126,7 +113,9 @@ class Program:
         )
 
     def reordered(self, order: Sequence[int]) -> Program:
-        """The program with its values in this order, in which each comes before its users."""
+        """The program with its values in this order, in which each comes before its users; what nothing needs
+        may be left out.
+        """
         new = {old: k for k, old in enumerate(order)}
         return replace(
             self,
@@ -135,7 +124,7 @@ class Program:
                 for v in (self.values[old] for old in order)
             ),
             results=tuple(tuple(new[k] for k in result) for result in self.results),
-            symbols={new[k]: symbol for k, symbol in self.symbols.items()},
+            symbols={new[k]: symbol for k, symbol in self.symbols.items() if k in new},
         )
 
     def users(self) -> list[list[int]]:

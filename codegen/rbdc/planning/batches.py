@@ -14,7 +14,7 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.planning.calibration import ROLLED
 from rbdc.planning.candidates import has_loops_along_paths, of_samples
-from rbdc.planning.forms.form import Plan, Subject
+from rbdc.planning.forms import Plan, Subject
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
     MAXIMUM_DOF,

@@ -3,7 +3,7 @@ measurements that it rests on.
 
 Generated text is the same on every machine, so the table is one compromise between processors of both makers
 of x86 and both compilers, and its nanoseconds are those of no machine in particular: only which of two forms
-takes less is used. `rbdc.planning.measurements` says what it costs where.
+takes less is used. Measured times of forms, by processor, are in `tests/emit/support_measurements.py`.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
-from rbdc.emit.registry import assembled, backends_of, emitted
+from rbdc.emit.registry import Generated, assembled, backends_of, emitted
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -16,8 +16,7 @@ from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.batches import batch_plan
 from rbdc.planning.candidates import of_samples, over
-from rbdc.planning.forms import chosen_plan
-from rbdc.planning.forms.form import Subject
+from rbdc.planning.forms import Subject, chosen_plan
 from rbdc.planning.fusion import fused
 from rbdc.processes import spread, uncollected
 
@@ -45,18 +44,6 @@ class GenerationOptions:
 
 PLAIN = GenerationOptions()
 """Straight-line C of doubles with loops for batches."""
-
-
-@dataclass(frozen=True)
-class Generated:
-    """The text files of a package, by name, and what was made of each function."""
-
-    files: dict[str, str]
-    sources: tuple[FunctionSource, ...]
-    compiled: frozenset[str]
-    """The files that go into the extension of the package."""
-    libraries: dict[str, str] = field(default_factory=dict)
-    """Shared libraries beside it, by name, with the C file that each adds to these."""
 
 
 def generate(
@@ -91,8 +78,7 @@ def generate(
     )
     together, single = ([x for part in half for x in part] for half in (made[: len(fuse)], made[len(fuse) :]))
     sources = [*sorted(single, key=lambda source: names.index(source.declaration.name)), *together]
-    text = assembled(package, sources, backends)
-    return Generated(text.files, tuple(sources), text.compiled, text.libraries)
+    return assembled(package, sources, backends)
 
 
 @dataclass(frozen=True)
@@ -136,4 +122,4 @@ def planned_function(
     """
     plan = chosen_plan(subject, options.style)
     several = batch_plan(subject, plan, side_by_side=options.side_by_side) if batch else BatchPlan()
-    return PlannedFunction(subject.function, plan, several)
+    return PlannedFunction(subject.function, plan.printed, several)

@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, cleaned, cosine_and_sine, tidy
-from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
-from rbdc.spatial.axis_rotations import AxisRotation
+from rbdc.spatial import Placement, Rotation, Vector3
 
 Cost = Callable[[JointSpaceBody], int]
 """The work that one body gives to the recursions."""
@@ -159,13 +158,13 @@ def _moved(bodies: Sequence[JointSpaceBody], angle: float, slide: float) -> list
     turn = Rotation(Vector3(c, s, 0.0), Vector3(-s, c, 0.0), Vector3(0.0, 0.0, 1.0))
     move = Placement(turn, Vector3(0.0, 0.0, slide))
     body, *children = bodies
-    scale = max(abs(slide), _largest(body.placement.translation))
+    scale, back = max(abs(slide), _largest(body.placement.translation)), move.inverse()
     return [
         replace(
             body,
             theta=_wrapped(body.theta + angle),
             placement=_tidy(body.placement.compose(move), scale),
-            inertia=_inertia(body.inertia, AxisRotation("z", c, -s), slide),
+            inertia=tidy(body.inertia.moved(back)),
             chosen=body.chosen.compose(move),
         ),
         *(_child(child, move, angle, slide) for child in children),
@@ -181,18 +180,6 @@ def _child(child: JointSpaceBody, move: Placement, angle: float, slide: float) -
             child, placement=placement, theta=_wrapped(child.theta - angle * round(math.cos(child.alpha)))
         )
     return replace(child, placement=placement, gamma=_wrapped(child.gamma - angle))
-
-
-def _inertia(inertia: MomentInertia, back: AxisRotation, slide: float) -> MomentInertia:
-    """The inertia in a frame that was turned and slid; what is exactly zero by regrouping stays so."""
-    return tidy(inertia.moved(Placement(Rotation.identity(), Vector3(0.0, 0.0, -slide))).moved(_placed(back)))
-
-
-def _placed(turn: AxisRotation) -> Placement:
-    return Placement(
-        Rotation(Vector3(turn.c, turn.s, 0.0), Vector3(-turn.s, turn.c, 0.0), Vector3(0.0, 0.0, 1.0)),
-        Vector3.zero(),
-    )
 
 
 def _tidy(placement: Placement, scale: float) -> Placement:

@@ -20,8 +20,7 @@ from rbdc.model import Model
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
-from rbdc.planning.forms import chosen_plan, plans_of
-from rbdc.planning.forms.form import Subject
+from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.accuracy.oracle import WRONG
 from rbdc.report.benchmark import COMPILERS, Entrant, benchmarked
@@ -103,7 +102,7 @@ def _rows_of(
         progress(f"{robot.label}: {name}")
         subject = Subject(model, catalogue[name])
         chosen, plans = chosen_plan(subject).form, plans_of(subject)
-        planned = [PlannedFunction(subject.function, plan) for plan in plans.values()]
+        planned = [PlannedFunction(subject.function, plan.printed) for plan in plans.values()]
         made = [_implementation(model, form, each) for form, each in zip(plans, planned, strict=True)]
         for one in _each(tools):
             record = FunctionRecord(catalogue[name])

@@ -50,7 +50,7 @@ def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str)
     kernel = FunctionSource(declaration, cost(samples[0].program), batch_headers(robot, version, scalar))
     turning = any(rotations.has_rotations(sample.program) for sample in samples)
     if turning:
-        kernel.files[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
+        kernel.files |= rotations.header(robot, version, scalar)
     made = [
         kernel_parts(
             robot, f"{form.name}_kernel{form.lanes}", sample.program, kernel, version, storage=KERNEL
@@ -133,15 +133,7 @@ def _lanes_choice(declaration: FunctionDeclaration, forms: Sequence[BatchForm]) 
 
 def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
     """The internal headers that all batches of a robot share, by name."""
-    return {
-        arctangent.header_name(robot): arctangent.header(robot, version, scalar),
-        trigonometry.header_name(robot): trigonometry.header(robot, version, scalar),
-        f"{robot}_batch.h": _batch_header(robot, version, scalar),
-    }
-
-
-def _batch_header(robot: str, version: str, scalar: ScalarType) -> str:
-    return render(
+    text = render(
         "batch.h.jinja",
         robot=robot,
         version=version,
@@ -155,6 +147,8 @@ def _batch_header(robot: str, version: str, scalar: ScalarType) -> str:
         **scalar.words,
         **trigonometry.batch_context(scalar),
     )
+    shared = arctangent.header(robot, version, scalar) | trigonometry.header(robot, version, scalar)
+    return {**shared, f"{robot}_batch.h": text}
 
 
 def _names(declaration: FunctionDeclaration) -> str:

@@ -18,8 +18,7 @@ _IN_A_LINE = 24
 
 @dataclass(frozen=True)
 class ArrayView:
-    """An array of a function over samples: entries of a sample, of a block of them in lanes, and the vectors
-    that a buffer of it has.
+    """An array of a function over samples: entries of a sample, and the vectors that a buffer of it has.
 
     block: where block i begins; given: the same with zeros in place of an array that may be NULL. indices: of
     an output the name of the table of its entries among the results. spared: an input that may be NULL, which
@@ -28,7 +27,6 @@ class ArrayView:
 
     name: str
     size: int
-    block_size: int
     room: int
     block: str = ""
     given: str = ""
@@ -259,7 +257,6 @@ class BatchForm:
         return ArrayView(
             name=p.name,
             size=p.size,
-            block_size=self.lanes * p.size,
             room=max(p.size, self.lanes),
             block=here if table is None else f"({p.where_given(here, 'NULL')})",
             given=here if table is None else f"({p.where_given(here, table.name)})",

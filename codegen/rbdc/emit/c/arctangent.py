@@ -41,17 +41,12 @@ def _arctangent(m: Any, z: Any) -> Any:
     return (m.atan(m.sqrt(z)) / m.sqrt(z) - 1) / z
 
 
-def header_name(robot: str) -> str:
-    """The file that a C file with angles of points includes."""
-    return f"{robot}_arctangent.h"
-
-
-def header(robot: str, version: str, scalar: ScalarType) -> str:
-    """The text of that file, the same for every function."""
+def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+    """The file that a C file with angles of points includes, by its name; it is alike for every function."""
     made, oblique = _OF[scalar], math.tan(math.pi / 8)
     coefficients = interpolated(_arctangent, oblique**2, made.count)
     vectors = [vector_view(scalar, lanes) for lanes in (widths(scalar)[1], scalar.lanes)]
-    return render(
+    text = render(
         "arctangent.h.jinja",
         robot=robot,
         version=version,
@@ -66,3 +61,4 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
         smallest=scalar.literal(made.smallest),
         **scalar.words,
     )
+    return {f"{robot}_arctangent.h": text}

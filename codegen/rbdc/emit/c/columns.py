@@ -13,12 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
+from rbdc.emit.c.csource import add_headers, add_kernels, function_file
 from rbdc.emit.c.vectors import lanes_header
 from rbdc.emit.column_loop import Loop, loop_of
 from rbdc.emit.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost
-from rbdc.emit.names import comment
-from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
@@ -126,14 +124,12 @@ def column_source(
     early = _solve(f"{name}_solve", plan, plan.early_blocks)
     late = _solve(f"{name}_solve_late", plan, plan.late_blocks)
     source.statements += sum(row.statements for _, part in early.parts + late.parts for row in part)
-    source.files[f"{name}.c"] = render(
-        "columns.c.jinja",
-        robot=robot,
-        function=declaration.name,
-        summary=comment(declaration.summary),
-        figures=figures(source.cost),
-        version=version,
-        headers=headers(source),
+    source.files[f"{name}.c"] = function_file(
+        robot,
+        source,
+        version,
+        loop=loop,
+        body="columns.c.jinja",
         foreign=views.foreign,
         parts=views.parts,
         solves=[early, late],
@@ -141,14 +137,12 @@ def column_source(
         late_calls=late.calls,
         sizes=_sizes(plan),
         lanes=plan.lanes,
-        **declaration.scalar.words,
         prototype=declaration.c_prototype(robot, batch=False),
         call=views.call,
         outputs=_runs(plan.system.solutions, plan, plan.system.contacts),
         of_contacts=_runs(plan.system.of_contacts, plan, 0),
         inverse="" if plan.system.inverse is None else plan.system.inverse.name,
         known=[_known(plan, *entry) for entry in plan.known],
-        batch=batch_view(robot, declaration) if loop else None,
     )
     return source
 

@@ -47,22 +47,21 @@ def function_source(
     if declaration.zeroed:
         call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
         entries.append(EntryPoint(declaration.zeroed_prototype(robot), call))
-    source.files[f"{name}.c"] = _file(
-        robot,
-        source,
-        version,
-        foreign=kernels.foreign,
-        parts=kernels.parts,
-        entries=entries,
-        batch=batch_view(robot, declaration) if loop else None,
+    source.files[f"{name}.c"] = function_file(
+        robot, source, version, foreign=kernels.foreign, parts=kernels.parts, entries=entries, loop=loop
     )
     return source
 
 
-def _file(robot: str, source: FunctionSource, version: str, **view: Any) -> str:
-    """A C file of a function: by default the whole function, with no entry point of its own."""
+def function_file(
+    robot: str, source: FunctionSource, version: str, *, loop: bool = False, **view: Any
+) -> str:
+    """A C file of a function: its head, C functions of programs, and what the template `body` has; by default
+    entry points, of which there are none. `loop`: with the batch as a loop over samples.
+    """
     declaration = source.declaration
-    defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False, "entries": []}
+    defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False}
+    defaults |= {"foreign": [], "parts": [], "body": "entries.c.jinja", "entries": []}
     return render(
         "function.c.jinja",
         robot=robot,
@@ -70,7 +69,8 @@ def _file(robot: str, source: FunctionSource, version: str, **view: Any) -> str:
         version=version,
         library=declaration.scalar.header,
         headers=headers(source),
-        **{**defaults, "batch": None, **declaration.scalar.words, **view},
+        batch=batch_view(robot, declaration) if loop else None,
+        **{**defaults, **declaration.scalar.words, **view},
     )
 
 
@@ -86,7 +86,9 @@ def kernel_source(
         add_headers(source, robot, [program], version)
     parts, foreign = kernel_parts(robot, name, program, source, version, storage="")
     prototype = f"void {name}({parameters(robot, program, declaration.scalar)})"
-    source.files[f"{name}.c"] = _file(robot, source, version, foreign=[prototype, *foreign], parts=parts)
+    source.files[f"{name}.c"] = function_file(
+        robot, source, version, foreign=[prototype, *foreign], parts=parts
+    )
     return source
 
 
@@ -216,13 +218,13 @@ def elementary_headers(
     """The headers of elementary functions that the programs call, by name: of sines and cosines where one has
     them side by side or both of one angle, of angles of points, of rotations.
     """
-    found = {}
+    found: dict[str, str] = {}
     if any(takes_both(program) for program in programs):
-        found[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
+        found |= trigonometry.header(robot, version, scalar)
     if any(value.operation is ATAN2 for program in programs for value in program.values):
-        found[arctangent.header_name(robot)] = arctangent.header(robot, version, scalar)
+        found |= arctangent.header(robot, version, scalar)
     if any(rotations.has_rotations(program) for program in programs):
-        found[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
+        found |= rotations.header(robot, version, scalar)
     return found
 
 
@@ -260,7 +262,7 @@ def kernel_parts(
         prototypes.append(prototype)
         source.internal.append(part_name)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
-        source.files[f"{part_name}.c"] = _file(
+        source.files[f"{part_name}.c"] = function_file(
             robot,
             source,
             version,
@@ -278,12 +280,7 @@ def kernel_parts(
 
 def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
     """The view of one C function that holds the whole of a program, however large."""
-    return _part(
-        StatementWriter(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar),
-        0,
-        prototype,
-        comment,
-    )
+    return _part(StatementWriter(robot, program, chunk(program), scalar), 0, prototype, comment)
 
 
 def _part(writer: StatementWriter, number: int, prototype: str, comment: str = "") -> CFunction:

@@ -23,14 +23,5 @@ def interpolated(function: Callable[[Any, Any], Any], end: float, count: int) ->
     """
     m = mpmath.MPContext()
     m.dps = _DIGITS
-    points = [m.mpf(end) * (1 + m.cospi(m.mpf(2 * k + 1) / (2 * count))) / 2 for k in range(count)]
-    differences = [function(m, x) for x in points]
-    for step in range(1, count):
-        for k in range(count - 1, step - 1, -1):
-            differences[k] = (differences[k] - differences[k - 1]) / (points[k] - points[k - step])
-    coefficients = [m.zero] * count
-    for x, difference in zip(reversed(points), reversed(differences), strict=True):
-        shifted = [m.zero, *coefficients[:-1]]
-        coefficients = [a - x * b for a, b in zip(shifted, coefficients, strict=True)]
-        coefficients[0] += difference
-    return tuple(float(x) for x in coefficients)
+    highest_first = m.chebyfit(lambda x: function(m, x), [0, end], count)
+    return tuple(float(x) for x in reversed(highest_first))

@@ -16,9 +16,6 @@ from rbdc.ir.lanes import LaneProgram
 from rbdc.ir.nodes import Array, Value
 from rbdc.ir.passes.function_splitting import chunk
 
-_WHOLE = 10**9
-"""Operations up to which a body is one piece."""
-
 
 @dataclass(frozen=True)
 class LaneFunction:
@@ -46,7 +43,7 @@ class _LaneWriter(StatementWriter):
 
     def __init__(self, body: LaneProgram, scalar: ScalarType) -> None:
         self.body = body
-        super().__init__("", body.program, chunk(body.program, _WHOLE), scalar)
+        super().__init__("", body.program, chunk(body.program), scalar)
         self.zeros = 1  # gcc 12 clears longer runs of vectors by a loop in microcode
 
     def function(self) -> LaneFunction:

@@ -7,17 +7,13 @@ from dataclasses import dataclass, replace
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import trigonometry
-from rbdc.emit.c.csource import add_headers, batch_view, figures, headers
+from rbdc.emit.c.csource import add_headers, function_file
 from rbdc.emit.c.expressions import StatementWriter
-from rbdc.emit.names import comment
-from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, Table, WhereGiven
 from rbdc.ir.passes.function_splitting import chunk
 
-_WHOLE = 10**9
-"""Operations up to which the body of a loop is one piece."""
 _INDENT = "    "
 RESULTS = "results"
 """The title of a section of what has no label."""
@@ -35,29 +31,25 @@ def loops_source(
     robot: str, declaration: FunctionDeclaration, nest: LoopNest, version: str, method: str
 ) -> FunctionSource:
     """The C of a function as loops, its tables beside it."""
-    total, scalar = nest.cost(), declaration.scalar
-    source = FunctionSource(declaration, total, method=method, style="rolled")
+    scalar = declaration.scalar
+    source = FunctionSource(declaration, nest.cost(), method=method, style="rolled")
     add_headers(source, robot, [step.program for step in nest.steps()], version)
     if any(isinstance(statement, Sines) for statement in nest.statements):
-        source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
+        source.files |= trigonometry.header(robot, version, scalar)
     writer = _LoopWriter(robot, nest, scalar)
     lines = writer.body(nest.statements)
     source.statements = sum(line.endswith(";") for line in lines)
-    source.files[f"{robot}_{declaration.name}.c"] = render(
-        "loops.c.jinja",
-        robot=robot,
-        function=declaration.name,
-        summary=comment(declaration.summary),
-        figures=figures(total),
-        version=version,
-        library=scalar.header,
-        headers=headers(source),
+    source.files[f"{robot}_{declaration.name}.c"] = function_file(
+        robot,
+        source,
+        version,
+        loop=True,
+        body="loops.c.jinja",
         enumerators=", ".join(nest.enumerators),
         tables=[_table_view(table, scalar) for table in nest.tables],
         prototype=declaration.c_prototype(robot, batch=False),
         arrays=[f"{scalar.name} {name}[{size}]" for name, size in nest.arrays.items()],
         lines=lines,
-        batch=batch_view(robot, declaration),
     )
     return source
 
@@ -130,7 +122,7 @@ class _LoopWriter:
 
     def _step(self, step: Step) -> list[str]:
         program = step.program
-        writer = StatementWriter(self.robot, program, chunk(program, _WHOLE), self.scalar)
+        writer = StatementWriter(self.robot, program, chunk(program), self.scalar)
         text = [
             line for block in writer.blocks(0) for line in titled(block.title, block.formula, block.lines)
         ]

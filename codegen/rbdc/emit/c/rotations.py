@@ -82,13 +82,8 @@ def calls(program: Program, chunk_of: Sequence[int]) -> dict[int, tuple[int, ...
     return {index: tuple(group) for group in groups.values() for index in group}
 
 
-def header_name(robot: str) -> str:
-    """The file that a C file with rotations includes."""
-    return f"{robot}_rotations.h"
-
-
-def header(robot: str, version: str, scalar: ScalarType) -> str:
-    """The text of that file, the same for every function."""
+def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+    """The file that a C file with rotations includes, by its name; it is alike for every function."""
     made = _OF[scalar]
     exponential = [
         interpolated(ratio, FARTHEST, made.exponential) for ratio in (_half_cosine, _half_sine, _cubic)
@@ -96,7 +91,7 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
     logarithm = [interpolated(ratio, 1, made.logarithm) for ratio in (_angle, _cotangent)]
     cosine, sine, cubic = (horner(scalar, polynomial, "u") for polynomial in exponential)
     angle, cotangent = (horner(scalar, polynomial, "x") for polynomial in logarithm)
-    return render(
+    text = render(
         "rotations.h.jinja",
         robot=robot,
         version=version,
@@ -115,6 +110,7 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
         error=f"{ERRORS[scalar]:g}",
         **scalar.words,
     )
+    return {f"{robot}_rotations.h": text}
 
 
 @dataclass(frozen=True)

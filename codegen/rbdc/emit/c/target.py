@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
+from rbdc.emit.backend import Backend, FunctionSource, Package
 from rbdc.emit.library import render_library
 from rbdc.emit.python.package import render_python
 
 
 class CTarget(Backend):
-    """C99 of single samples, with loops over the samples of a batch; every other target of C adds to its
-    library.
+    """C99 of single samples, with loops over the samples of a batch, as planning has it printed; every other
+    target of C adds to its library.
     """
 
     name = "c"
     compiled = (".c", ".h")
-
-    def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
-        """Print the function in the form of its plan."""
-        source.take(planned.plan.printed(package, not planned.batch.samples))
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
         """The library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the

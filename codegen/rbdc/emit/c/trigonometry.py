@@ -190,13 +190,8 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
     return text
 
 
-def header_name(robot: str) -> str:
-    """The file that a C file with joint angles includes."""
-    return f"{robot}_trigonometry.h"
-
-
-def header(robot: str, version: str, scalar: ScalarType) -> str:
-    """The text of that file, the same for every function."""
+def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+    """The file that a C file with joint angles includes, by its name; it is alike for every function."""
     narrow = _OF[scalar].narrow
     context = _context(scalar, narrow)
     sine, cosine = (
@@ -213,7 +208,8 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
     angles = [_Angles(vector_view(scalar, n), reduced(scalar, n, "large")) for n in sizes]
     views = {"angles": angles, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
     own = {"robot": robot, "version": version, **views, "precision": _OF[scalar].precision, **reduction}
-    return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
+    text = render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
+    return {f"{robot}_trigonometry.h": text}
 
 
 def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, int]]:

@@ -73,9 +73,9 @@ class Block:
 @dataclass(frozen=True)
 class External:
     """One external function: its symbol, inputs and outputs, the size of its work vector, the template of its
-    body and what that has: calls of the library, results that are matrices, those that are derivatives,
-    derivatives of a configuration in its tangent space, `source`, that become those of its entries; where the
-    blocks of second derivatives go, and whether they are of what solves an equation.
+    body and what that has. calls: of the library; given: results that are matrices; derivatives: those that
+    are; moved: derivatives of a configuration in its tangent space, `source`, that become those of its
+    entries; each: the call for second derivatives of one entry of so many, `rows`, of the output.
     """
 
     symbol: str
@@ -87,16 +87,12 @@ class External:
     places: list[Local]
     work: int
     body: str
-    call: str = ""
+    calls: Sequence[str] = ()
     given: Sequence[Local] = ()
     derivatives: Sequence[Block] = ()
     moved: Sequence[Local] = ()
-    value: str = ""
-    first: str = ""
-    second: str = ""
-    blocks: str = ""
-    solved: int = 0
-    square: int = 0
+    each: str = ""
+    rows: int = 1
 
     @property
     def count_in(self) -> int:
@@ -123,3 +119,19 @@ def array(name: str, p: Parameter) -> Array:
 def unread(output: Parameter) -> Array:
     """A value, which derivatives do not need: a pattern without entries."""
     return replace(array(f"out_{output.name}", output), full=False)
+
+
+def jacobian_of(y: Array, x: Array) -> Array:
+    """The Jacobian of an array by another one, without entries so far."""
+    return Array(f"jac_{y.name}_{x.name}", y.rows * y.columns, x.rows * x.columns, full=False)
+
+
+def filled(outputs: Sequence[Array], blocks: Sequence[Block]) -> list[Array]:
+    """Outputs, those full that blocks go to."""
+    places = {block.place for block in blocks}
+    return [replace(y, full=place in places) for place, y in enumerate(outputs)]
+
+
+def ignored(x: Array) -> Array:
+    """A first derivative, which second ones do not read: a pattern without entries."""
+    return replace(x, name=f"out_{x.name}", full=False)

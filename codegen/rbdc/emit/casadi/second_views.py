@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
-from rbdc.emit.casadi.parts import Array, External, Local, array, unread
+from rbdc.emit.casadi.parts import Array, Block, External, array, filled, ignored, jacobian_of, unread
 from rbdc.emit.casadi.views import ONE, Externals
+from rbdc.emit.render import braced
 from rbdc.functions.declarations import Kind, Parameter
-from rbdc.functions.record import Differential, Function
+from rbdc.functions.record import Function
 
 _BLOCKS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
-"""Second derivatives that are not zero, by the numbers of two inputs: the configuration, the velocity and an
-acceleration or a force.
+"""Second derivatives of inverse and forward dynamics that are not zero, by the numbers of two inputs: the
+configuration, the velocity and an acceleration or a force.
 """
 
 
-def _jacobian_of(y: Array, x: Array, *, full: bool) -> Array:
-    """The Jacobian of an array by another one."""
-    return Array(f"jac_{y.name}_{x.name}", y.rows * y.columns, x.rows * x.columns, full)
+@dataclass(frozen=True)
+class _Second:
+    """How second derivatives are found. calls: of the library, once; call: one that fills arrays `t_k`, of so
+    many numbers, at the places that it is given. of: by the number of first derivatives, and an input, the
+    array with the derivatives, where they are not zero. more: room that all this takes beside.
+    """
+
+    calls: list[str]
+    call: Callable[[Sequence[str]], str]
+    sizes: list[int]
+    of: Mapping[tuple[int, str], str]
+    more: Sequence[tuple[str, int]] = ()
 
 
 class TwiceExternals(Externals):
@@ -27,206 +37,152 @@ class TwiceExternals(Externals):
 
     def all(self) -> list[External]:
         """The value, and the derivatives that the functions that were built allow."""
-        made, d = super().all(), self._differential
-        if d is None or not self._has(d.first):
-            return made
-        if self._has(d.second):
-            made.append(self._jacobian_twice())
-        elif (then := self._first().differential) is not None and self._has(then.first):
-            made.append(self._tensors(self._built[then.first]))
-        if not self._has(d.weighted):
-            return made
-        products = self._built[d.weighted]
-        if self._has(d.second):
-            return [*made, self._second()]
-        if products.differential is None or not self._has(products.differential.first):
-            return made
-        second = self._built[products.differential.first]
-        return [*made, self._tensors(second, products), self._products_twice(products, second)]
+        if self._differential.first not in self._built:
+            return [self._value()]
+        made, blocks = [self._value(), self._jacobian()], self._differential.second in self._built
+        first, products = self._first, self._built.get(self._differential.weighted)
+        if products is not None:
+            made.append(self._adjoint(products))
+        if blocks:
+            made.append(self._jacobian_twice(self._by_blocks("d_0"), by_rows=True))
+        elif (second := self._derivatives_of(first)) is not None:
+            made.append(self._jacobian_twice(self._by_function(first, second)))
+        if products is not None and blocks:
+            made.append(self._products_twice(products, self._by_blocks_of_products(products)))
+        elif products is not None and (second := self._derivatives_of(products)) is not None:
+            by_function = self._by_function(products, second, self._weights(products).name)
+            made.append(self._jacobian_twice(by_function, by_rows=True))
+            own = [(f"d_{k}", p.size) for k, p in enumerate(products.declaration.outputs)]
+            calls = [self._weighted_call(products, [name for name, _ in own])]
+            made.append(self._products_twice(products, replace(by_function, calls=calls, more=own)))
+        return made
 
-    def _tensors(self, second: Function, products: Function | None = None) -> External:
-        """The Jacobian of the Jacobian, a row for each of its entries by columns, from the derivatives of the
-        derivatives, or row by row from those of the products with weights.
+    def _derivatives_of(self, function: Function) -> Function | None:
+        differential = function.differential
+        return None if differential is None else self._built.get(differential.first)
+
+    def _by_function(self, first: Function, second: Function, weights: str = "") -> _Second:
+        """By a function with the derivatives of the outputs of `first`; forces have none by forces."""
+        count = len(first.declaration.outputs) // len(self._outputs)
+        forces = [k for k, p in enumerate(self._required) if p.kind is Kind.WRENCHES]
+        pairs = product(range(len(first.declaration.outputs)), first.declaration.required)
+        return _Second(
+            [],
+            lambda places: self._call(second.name, {weights: "weights"}, places),
+            [p.size for p in second.declaration.outputs],
+            {
+                (D, r.name): f"t_{number}"
+                for number, (D, r) in enumerate(pairs)
+                if r.kind is not Kind.WRENCHES or D % count not in forces
+            },
+        )
+
+    def _by_blocks(self, D: str) -> _Second:
+        """By the second derivatives of inverse dynamics, with weights a block for each two inputs. D: the
+        first one of the arrays with the first derivatives.
         """
-        first, required, rows = self._first(), self._required, self._outputs[0].size if products else 1
-        Ds = [(f"d_{k}", p.size) for k, p in enumerate(first.declaration.outputs)]
-        Ts = [(f"t_{k}", rows * p.size) for k, p in enumerate(second.declaration.outputs)]
-        given = [(name, size // rows) for name, size in Ts]
-        room = max((p.size + self._size(p)) * r.size for p in required for r in required)
-        places = self._work([*Ds, *Ts, ("room", room), *([("weights", rows)] if products else [])])
+        d, names = self._differential, [p.name for p in self._required]
+        second = self._built[d.second].declaration
+        at = {second.required[-1].name: "ddq"} if d.inverse else {}
+        tensors = [(f"T{k}", p.size) for k, p in enumerate(second.outputs)]
+        solution = [("ddq", self._model.nv)] if d.inverse else []
+        return _Second(
+            [
+                *(self._call(self._name, {}, [name]) for name, _ in solution),
+                self._call(d.second, at, [name for name, _ in tensors]),
+            ],
+            lambda places: (
+                f"second_blocks(weights, T0, {D}, {int(d.inverse)}, (double *const[]){braced(places)})"
+            ),
+            [self._model.nv**2] * len(_BLOCKS),
+            {(k, names[j]): f"t_{number}" for number, (k, j) in enumerate(_BLOCKS) if max(k, j) < len(names)},
+            [*tensors, *solution],
+        )
+
+    def _by_blocks_of_products(self, products: Function) -> _Second:
+        """By these blocks for the products, whose derivatives by the weights are the first derivatives."""
+        second, Ds = self._by_blocks("D0"), [f"D{k}" for k, _ in enumerate(self._first.declaration.outputs)]
+        transposed = {(k, self._weights(products).name): f"W{k}" for k, _ in enumerate(self._required)}
+        return replace(
+            second,
+            calls=[
+                self._call(self._first.name, {}, Ds),
+                *second.calls,
+                "times_columns(D0, weights, d_0)",
+                *(f"by_columns(NV, NV, D{k}, {W})" for (k, _), W in transposed.items()),
+            ],
+            of={**second.of, **transposed},
+            more=[
+                *((name, self._model.nv**2) for name in (*Ds, *transposed.values())),
+                *second.more,
+                ("d_0", self._model.nv),
+            ],
+        )
+
+    def _jacobian_twice(self, second: _Second, *, by_rows: bool = False) -> External:
+        """The Jacobian of the Jacobian, a row for each of its entries by columns; `by_rows`: entries of the
+        output one by one, each with a weight of one.
+        """
+        required, rows = self._required, self._outputs[0].size if by_rows else 1
+        Ds = [(f"d_{k}", p.size) for k, p in enumerate(self._first.declaration.outputs)]
         columns = [*self._inputs, *map(unread, self._outputs)]
         jacobians = [jacobian for y in self._outputs for jacobian in self._jacobians(y)]
-        outputs = [_jacobian_of(jacobian, x, full=False) for jacobian in jacobians for x in columns]
-        blocks = []
-        inner = [p.name for p in (products or first).declaration.required]
+        outputs = [jacobian_of(jacobian, x) for jacobian in jacobians for x in columns]
+        blocks: list[Block] = []
         for number, y in enumerate(self._outputs):
             for k, p in enumerate(required):
-                D = number * (len(Ds) // len(self._outputs)) + k
-                for column, r in enumerate(required):
-                    if _linear(p, r):
-                        continue
-                    place = (number * len(self._inputs) + k) * len(columns) + column
-                    T, _ = Ts[D * len(inner) + inner.index(r.name)]
-                    outputs[place] = replace(outputs[place], full=True)
-                    block = self._block(y, p, Ds[D][0], place)
-                    blocks.append(replace(block, m=self._size(r), r=self._q(r), T=T))
+                D, place = self._derivative(number, k), (number * len(self._inputs) + k) * len(columns)
+                blocks += self._blocks(y, p, D, second, place, dict(enumerate(required)))
+        room = max((p.size + self._size(p)) * r.size for p in required for r in required)
+        work = [*Ds, *((f"t_{k}", rows * size) for k, size in enumerate(second.sizes)), *second.more]
+        call = second.call([f"t_{k}{f' + i * {n}' if by_rows else ''}" for k, n in enumerate(second.sizes)])
+        calls = [self._call(self._first.name, {}, [name for name, _ in Ds]), *second.calls]
+        calls += [] if by_rows else [call]
         return self._external(
             f"jac_jac_{self._symbol}",
-            [*columns, *map(_ignored, jacobians)],
-            outputs,
-            places,
-            "casadi_tensors_by_rows.c.jinja" if products else "casadi_tensors.c.jinja",
-            first=self._call(first.name, {}, [name for name, _ in Ds]),
-            second=self._call(
-                second.name,
-                {self._weights(products): "weights"} if products else {},
-                [f"{name} + i * {size}" if products else name for name, size in given],
-            ),
-            derivatives=blocks,
-            square=rows,
-        )
-
-    def _products_twice(self, products: Function, second: Function) -> External:
-        """The Jacobian of the products with weights, from the derivatives of their function."""
-        output, name = self._outputs[0], self._weights(products)
-        weights = next(p for p in products.declaration.inputs if p.name == name)
-        Ds = [f"d_{k}" for k, _ in enumerate(products.declaration.outputs)]
-        Ts = [f"t_{k}" for k, _ in enumerate(second.declaration.outputs)]
-        found = [*products.declaration.outputs, *second.declaration.outputs]
-        sizes = zip([*Ds, *Ts], (p.size for p in found), strict=True)
-        by = {k: p for k, p in enumerate([*self._required, None, weights]) if p is not None}
-        room = max((p.size + self._size(p)) * r.size for p in self._required for r in by.values())
-        inner = [p.name for p in products.declaration.required]
-        blocks, outputs = [], self._rows_of_products()
-        for k, p in enumerate(self._required):
-            for column, r in by.items():
-                if _linear(p, r):
-                    continue
-                place = k * (len(self._required) + 2) + column
-                outputs[place] = replace(outputs[place], full=True)
-                block = self._block(ONE, p, Ds[k], place)
-                T = Ts[k * len(inner) + inner.index(r.name)]
-                blocks.append(replace(block, m=self._size(r), r=self._q(r), T=T))
-        adjoints = [Array(f"adj_{p.name}", p.size, 1) for p in self._required]
-        return self._external(
-            f"jac_adj1_{self._symbol}",
-            [*self._inputs, unread(output), array(f"adj_{output.name}", output), *map(_ignored, adjoints)],
-            outputs,
-            self._work([*sizes, ("room", room)]),
+            [*columns, *map(ignored, jacobians)],
+            filled(outputs, blocks),
+            self._work([*work, ("room", room), *([("weights", rows)] if by_rows else [])]),
             "casadi_tensors.c.jinja",
-            weights=True,
-            first=self._call(products.name, {name: "weights"}, Ds),
-            second=self._call(second.name, {name: "weights"}, Ts),
+            calls=calls,
+            each=call if by_rows else "",
             derivatives=blocks,
+            rows=rows,
         )
 
-    def _rows_of_products(self) -> list[Array]:
-        """The Jacobians of the products by the inputs, the value and the weights, without entries so far."""
+    def _products_twice(self, products: Function, second: _Second) -> External:
+        """The Jacobian of the products with weights."""
         output = self._outputs[0]
+        by = dict(enumerate(self._required)) | {len(self._required) + 1: self._weights(products)}
         columns = [(p.name, p.size) for p in self._required]
         columns += [(f"out_{output.name}", output.size), (f"adj_{output.name}", output.size)]
-        return [
-            Array(f"jac_adj_{p.name}_{name}", p.size, size, full=False)
-            for p in self._required
-            for name, size in columns
-        ]
-
-    def _second(self) -> External:
-        """The Jacobian of the products with weights."""
-        output, count = self._outputs[0], len(self._required)
-        width = count + 2
-        full = {*self._blocks(), *((row, count + 1) for row in range(count))}
-        outputs = [
-            replace(y, full=divmod(place, width) in full) for place, y in enumerate(self._rows_of_products())
-        ]
-        return self._twice(
-            f"jac_adj1_{self._symbol}",
-            [
-                array(f"adj_{output.name}", output),
-                *(Array(f"adj_{p.name}", p.size, 1) for p in self._required),
-            ],
-            outputs,
-            [],
-            "casadi_second.c.jinja",
-            weights=True,
-            blocks=self._places({(k, j): f"res[{width * k + j}]" for k, j in self._blocks()}),
-            given=[Local(f"D{row}", place=width * row + count + 1) for row in range(count)],
-        )
-
-    def _blocks(self) -> list[tuple[int, int]]:
-        """The blocks of second derivatives that are not zero."""
-        return [block for block in _BLOCKS if max(block) < len(self._required)]
-
-    def _places(self, places: Mapping[tuple[int, int], str]) -> str:
-        """Where all blocks go, in C."""
-        return ", ".join(places.get(block, "NULL") for block in _BLOCKS)
-
-    def _jacobian_twice(self) -> External:
-        """The Jacobian of the Jacobian, a row for each of its entries by columns."""
-        output, sizes = self._outputs[0], [p.size for p in self._required]
-        columns = [*((p.name, p.size) for p in self._required), (f"out_{output.name}", output.size)]
-        outputs = [
-            Array(
-                f"jac_jac_{output.name}_{p.name}_{name}",
-                output.size * p.size,
-                size,
-                (row, column) in self._blocks(),
-            )
-            for row, p in enumerate(self._required)
-            for column, (name, size) in enumerate(columns)
-        ]
+        adjoints = [Array(f"adj_{p.name}", p.size, 1) for p in self._required]
+        outputs = [jacobian_of(x, Array(y, size, 1)) for x in adjoints for y, size in columns]
         blocks = [
-            Local(f"B{k}", place=len(columns) * row + column, size=sizes[row] * sizes[column])
-            for k, (row, column) in enumerate(self._blocks())
+            block
+            for k, p in enumerate(self._required)
+            for block in self._blocks(ONE, p, k, second, k * len(columns), by)
         ]
-        return self._twice(
-            f"jac_jac_{self._symbol}",
-            [Array(f"jac_{output.name}_{p.name}", output.size, p.size) for p in self._required],
-            outputs,
-            [("weights", output.size), *((block.name, block.size) for block in blocks)],
-            "casadi_jacobian_twice.c.jinja",
-            blocks=self._places({at: block.name for at, block in zip(self._blocks(), blocks, strict=True)}),
-            given=blocks,
-        )
-
-    def _twice(
-        self,
-        symbol: str,
-        before: Sequence[Array],
-        outputs: list[Array],
-        more: Sequence[tuple[str, int]],
-        body: str,
-        **words: Any,
-    ) -> External:
-        """A Jacobian of first derivatives. before: the inputs of these beyond the function's own, and their
-        outputs, which are not read. more: room beside that of the tensors.
-        """
-        d, nq = self._differential or Differential(""), self._model.nq
-        n, own = self._model.nv, 1 if words.get("weights") else 0
-        wanted = [*((f"T{k}", n**3) for k in range(4)), *((f"D{k}", n * n) for k in range(3))]
-        wanted += [("room", 5 * n * n + 2 * n + n * nq), *more]
-        wanted += [("ddq", n)] if d.inverse else []
-        at = {self._built[d.second].declaration.required[-1].name: "ddq"} if d.inverse else {}
+        room = max((p.size + self._size(p)) * r.size for p in self._required for r in by.values())
+        tensors = [(f"t_{k}", size) for k, size in enumerate(second.sizes)]
         return self._external(
-            symbol,
-            [*self._inputs, unread(self._outputs[0]), *before[:own], *map(_ignored, before[own:])],
-            outputs,
-            self._work(wanted),
-            body,
-            value=self._call(self._name, {}, ["ddq"]) if d.inverse else "",
-            first=self._call(d.first, {}, [f"D{k}" for k in range(3)]),
-            second=self._call(d.second, at, [f"T{k}" for k in range(4)]),
-            solved=int(d.inverse),
-            square=n * n,
-            **words,
+            f"jac_adj1_{self._symbol}",
+            [*self._inputs, unread(output), array(f"adj_{output.name}", output), *map(ignored, adjoints)],
+            filled(outputs, blocks),
+            self._work([*second.more, *tensors, ("room", room)]),
+            "casadi_tensors.c.jinja",
+            weights=True,
+            calls=[*second.calls, second.call([name for name, _ in tensors])],
+            derivatives=blocks,
         )
 
-
-def _linear(p: Parameter, r: Parameter) -> bool:
-    """Whether nothing has second derivatives by these two: forces."""
-    return p.kind is r.kind is Kind.WRENCHES
-
-
-def _ignored(x: Array) -> Array:
-    """A first derivative, which second ones do not read: a pattern without entries."""
-    return replace(x, name=f"out_{x.name}", full=False)
+    def _blocks(
+        self, y: Parameter, p: Parameter, D: int, second: _Second, place: int, by: Mapping[int, Parameter]
+    ) -> list[Block]:
+        """The second derivatives of an output by an input and each other one, from `place` on."""
+        own = self._block(y, p, f"d_{D}", place)
+        return [
+            replace(own, place=place + column, m=self._size(r), r=self._q(r), T=second.of[D, r.name])
+            for column, r in by.items()
+            if (D, r.name) in second.of
+        ]

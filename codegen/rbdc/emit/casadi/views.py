@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 
 from rbdc.emit.casadi.parts import Array, Block, External, Local, array, rows_of, unread
 from rbdc.emit.names import comment
 from rbdc.functions.declarations import Kind, Parameter
-from rbdc.functions.record import Function
+from rbdc.functions.record import Differential, Function
 from rbdc.model import Model
 
 ONE = Parameter("", (1,), "")
@@ -21,7 +20,7 @@ class Externals:
 
     def __init__(self, model: Model, robot: str, function: Function, built: Mapping[str, Function]) -> None:
         self._model, self._robot, self._built = model, robot, built
-        self._name, self._differential = function.name, function.differential
+        self._name, self._differential = function.name, function.differential or Differential("")
         self._charted = any(not body.joint.euclidean for body in model.bodies if body.coupling is None)
         self._required, self._outputs = function.declaration.required, function.declaration.outputs
         self._summary = comment(function.declaration.summary)
@@ -30,16 +29,9 @@ class Externals:
         self._inputs = [*(Array(p.name, p.size, 1) for p in self._required), *self._place]
         self._symbol = f"{robot}_casadi_{function.name}"
 
-    def all(self) -> list[External]:
-        """The value, and the derivatives that the functions that were built allow."""
-        d = self._differential
-        if d is None or not self._has(d.first):
-            return [self._value()]
-        made = [self._value(), self._jacobian()]
-        return [*made, self._adjoint()] if self._has(d.weighted) else made
-
-    def _has(self, name: str) -> bool:
-        return name in self._built
+    @property
+    def _first(self) -> Function:
+        return self._built[self._differential.first]
 
     def _value(self) -> External:
         places = self._work([(f"y_{p.name}", p.size) for p in self._outputs])
@@ -53,23 +45,24 @@ class Externals:
             [array(p.name, p) for p in self._outputs],
             places,
             "casadi_value.c.jinja",
-            call=self._call(self._name, {}, [place.name for place in places]),
+            calls=[self._call(self._name, {}, [place.name for place in places])],
             given=given,
         )
 
     def _jacobian(self) -> External:
-        first = self._first()
+        first = self._first
         Ds = [(f"d_{k}", p.size) for k, p in enumerate(first.declaration.outputs)]
         moved = self._moved(first)
+        calls = [self._call(first.name, {}, [name for name, _ in Ds])]
+        calls += [self._call(self._name, {}, [moved[0].name])] if moved else []
         places = self._work([*Ds, *((x.name, x.size) for x in moved)])
-        found, entries = places[: len(Ds)], moved[1:] or places
+        entries = moved[1:] or places
         outputs: list[Array] = []
         blocks: list[Block] = []
         for number, output in enumerate(self._outputs):
-            own = self._of_output(entries, number)
             blocks += [
-                self._block(output, p, d.name, len(outputs) + k)
-                for k, (d, p) in enumerate(zip(own, self._required, strict=True))
+                self._block(output, p, entries[self._derivative(number, k)].name, len(outputs) + k)
+                for k, p in enumerate(self._required)
             ]
             outputs += self._jacobians(output)
         return self._external(
@@ -78,8 +71,7 @@ class Externals:
             outputs,
             places,
             "casadi_jacobian.c.jinja",
-            call=self._call(first.name, {}, [place.name for place in found]),
-            value=self._call(self._name, {}, [moved[0].name]) if moved else "",
+            calls=calls,
             moved=moved[1:],
             derivatives=blocks,
         )
@@ -88,7 +80,7 @@ class Externals:
         """Room for a configuration that is the output, and for the derivatives of its entries, where these
         are others than those in the tangent space.
         """
-        if self._differential is None or not (self._charted and self._differential.configuration):
+        if not (self._charted and self._differential.configuration):
             return []
         shapes = [(self._model.nq, *p.shape[1:]) for p in first.declaration.outputs]
         made = [Local(f"e_{k}", source=f"d_{k}", columns=n, size=nq * n) for k, (nq, n) in enumerate(shapes)]
@@ -101,12 +93,11 @@ class Externals:
             Array(f"jac_{output.name}_{p.name}", output.size, 1, full=False) for p in self._place
         ]
 
-    def _of_output(self, derivatives: Sequence[Local], number: int) -> Sequence[Local]:
-        """The derivatives of one output, by each required input, of all of them; behind those of a single
+    def _derivative(self, output: int, k: int) -> int:
+        """The number of the first derivatives of an output by a required input; behind those of a single
         output by these inputs there may be others.
         """
-        count = len(derivatives) // len(self._outputs)
-        return derivatives[number * count : number * count + len(self._required)]
+        return output * (len(self._first.declaration.outputs) // len(self._outputs)) + k
 
     def _block(self, output: Parameter, p: Parameter, name: str, place: int) -> Block:
         y = array("", output)
@@ -119,12 +110,15 @@ class Externals:
         """The directions of an input."""
         return self._model.nv if p.configuration else p.size
 
-    def _weights(self, weighted: Function) -> str:
-        """The name of the weights of a function of products with them."""
-        return next(p.name for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
+    def _weights(self, weighted: Function) -> Parameter:
+        """The weights of a function of products with them."""
+        return next(p for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
 
-    def _adjoint(self) -> External:
-        output, weighted = self._outputs[0], self._built[self._weighted_name()]
+    def _weighted_call(self, weighted: Function, outputs: Sequence[str]) -> str:
+        return self._call(weighted.name, {self._weights(weighted).name: "weights"}, outputs)
+
+    def _adjoint(self, weighted: Function) -> External:
+        output = self._outputs[0]
         places = self._work([(f"d_{p.name}", p.size) for p in weighted.declaration.outputs])
         return self._external(
             f"adj1_{self._symbol}",
@@ -133,7 +127,7 @@ class Externals:
             places,
             "casadi_jacobian.c.jinja",
             weights=True,
-            call=self._call(weighted.name, {self._weights(weighted): "weights"}, [x.name for x in places]),
+            calls=[self._weighted_call(weighted, [x.name for x in places])],
             derivatives=[
                 self._block(ONE, p, d.name, k)
                 for k, (d, p) in enumerate(zip(places, self._required, strict=False))
@@ -174,15 +168,8 @@ class Externals:
         return f"{self._robot}_{name}({', '.join([*given, *place, *outputs])})"
 
     def _work(self, sizes: Iterable[tuple[str, int]]) -> list[Local]:
-        named = list(sizes)
-        offsets = [0, *accumulate(size for _, size in named)]
-        return [
-            Local(name, offset=offset, size=size)
-            for (name, size), offset in zip(named, offsets, strict=False)
-        ]
-
-    def _first(self) -> Function:
-        return self._built[self._differential.first if self._differential else ""]
-
-    def _weighted_name(self) -> str:
-        return self._differential.weighted if self._differential else ""
+        made, offset = list[Local](), 0
+        for name, size in sizes:
+            made.append(Local(name, offset=offset, size=size))
+            offset += size
+        return made

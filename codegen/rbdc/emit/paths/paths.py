@@ -128,10 +128,7 @@ def kernel_source(
         batch=batch_view(robot, declaration) if request.loop else None,
         **words,
     )
-    files = {
-        trigonometry.header_name(robot): trigonometry.header(robot, request.version, scalar),
-        f"{robot}_{declaration.name}.c": text,
-    }
+    files = {**trigonometry.header(robot, request.version, scalar), f"{robot}_{declaration.name}.c": text}
     statements = sum(line.endswith(";") for line in text.splitlines())
     return FunctionSource(declaration, cost, files, statements, method, "windows")
 

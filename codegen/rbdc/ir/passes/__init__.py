@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from rbdc.ir.builder import rewrite
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.choices import join_choices
-from rbdc.ir.passes.constant_folding import fold_constants
 from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.like_terms import gather_like_terms
-from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.reciprocals import share_reciprocals
-from rbdc.ir.passes.sign_normalisation import normalise_signs
-
-RULES = (fold_constants, join_choices, normalise_signs, order_operands)
+from rbdc.ir.passes.rules import RULES, fold_constants, join_choices, normalise_signs, order_operands
 
 
 def optimise(program: Program) -> Program:
@@ -26,8 +21,7 @@ def optimise(program: Program) -> Program:
     shared reciprocals, and what they make equal; then dead code away and like terms of each sum together.
     """
     simplified = rewrite(program, RULES)
-    shared = share_reciprocals(simplified)
-    equal = remove_dead_code(simplified if shared is simplified else rewrite(shared, RULES))
+    equal = remove_dead_code(share_reciprocals(simplified, RULES))
     gathered = gather_like_terms(equal, RULES)
     return gathered if gathered is equal else remove_dead_code(gathered)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from rbdc.ir.nodes import Program, Value
+from rbdc.ir.nodes import Program
 
 
 def remove_dead_code(program: Program) -> Program:
@@ -19,19 +17,4 @@ def remove_dead_code(program: Program) -> Program:
                 needed[argument] = True
     if all(needed):
         return program
-    new: dict[int, int] = {}
-    values: list[Value] = []
-    for index, value in enumerate(program.values):
-        if needed[index]:
-            new[index] = len(values)
-            values.append(
-                value.moved(tuple([new[k] for k in value.arguments]), value.section)
-                if value.arguments
-                else value
-            )
-    return replace(
-        program,
-        values=tuple(values),
-        results=tuple(tuple(new[k] for k in result) for result in program.results),
-        symbols={new[k]: symbol for k, symbol in program.symbols.items() if k in new},
-    )
+    return program.reordered([index for index, is_needed in enumerate(needed) if is_needed])

@@ -8,6 +8,7 @@ slots are reused.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from rbdc.ir.nodes import Program
 
@@ -27,7 +28,7 @@ class Chunks:
     count: int
 
 
-def chunk(program: Program, limit: int) -> Chunks:
+def chunk(program: Program, limit: float = inf) -> Chunks:
     """See the module's docstring; a program of at most 1.5 `limit` operations stays whole."""
     chunk_of = _assign(program, limit)
     last_use: dict[int, int] = {}
@@ -53,7 +54,7 @@ def chunk(program: Program, limit: int) -> Chunks:
     return Chunks(tuple(chunk_of), slot_of, dict(sorted(slots.items())), max([0, *chunk_of]) + 1)
 
 
-def _assign(program: Program, limit: int) -> list[int]:
+def _assign(program: Program, limit: float) -> list[int]:
     total = sum(1 for _ in program.arithmetic())
     if total <= 1.5 * limit:
         return [-1 if value.operation.is_leaf else 0 for value in program.values]

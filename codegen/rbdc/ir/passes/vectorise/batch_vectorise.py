@@ -82,4 +82,4 @@ def _check_scalar(program: Program) -> None:
 
 
 def _wide_values(program: Program, width: int) -> tuple[Value, ...]:
-    return tuple([value if value.constant is not None else value.widened(width) for value in program.values])
+    return tuple(v if v.constant is not None else v._replace(width=width) for v in program.values)

@@ -1,0 +1,274 @@
+"""Forms, ways of writing a function in C; plans, functions of a model in a form; and the choice among them by
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from rbdc.emit.backend import FunctionSource, Package
+from rbdc.emit.c.columns import column_cost, column_source
+from rbdc.emit.c.csource import function_source
+from rbdc.emit.c.frames import frames_cost, frames_source
+from rbdc.emit.c.loops import loops_source
+from rbdc.emit.column_solve import System
+from rbdc.emit.paths.kernels import KERNELS, has_windows
+from rbdc.emit.paths.paths import Request
+from rbdc.emit.second_order.cost import loop_cost
+from rbdc.emit.second_order.loops import LoopsAlongPaths, body_names
+from rbdc.emit.second_order.paths import layout
+from rbdc.emit.second_order.source import loops_source as path_loops_source
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.record import Function
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+from rbdc.model import Model
+from rbdc.planning import calibration
+from rbdc.planning.calibration import (
+    CLIMB,
+    COLUMNS,
+    KERNEL_ALONG_PATHS,
+    LOOPS_ALONG_PATHS,
+    ROLLED,
+    STRAIGHT_LINE,
+)
+from rbdc.planning.candidates import (
+    Variants,
+    along_paths,
+    chosen,
+    finished,
+    has_loops_along_paths,
+    least,
+    left_to_solve,
+    over,
+    tried,
+)
+from rbdc.planning.limb_lanes import lane_model
+from rbdc.planning.loops.forms import rolled as rolled_loops
+from rbdc.planning.loops.kernel_bodies import kernel_bodies
+from rbdc.planning.loops.path_bodies import path_bodies
+from rbdc.planning.policy import ALWAYS_IN_COLUMNS, MAXIMUM_DOF, TRIED_SECOND_ORDER, WORTH_ROLLING
+from rbdc.planning.tracing import frame_step_programs
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function of a model that forms are sought for; programs that several forms need are traced once."""
+
+    model: Model
+    function: Function
+
+    @cached_property
+    def variants(self) -> dict[str, Variants]:
+        """Straight-line programs by each method."""
+        return tried(self.model, self.function)
+
+    @cached_property
+    def left_to_solve(self) -> list[Program] | None:
+        """Programs of the right-hand sides and factors of a solve with M; None for other functions."""
+        return left_to_solve(self.model, self.function)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A function of a model in one form: the operations of a call for one sample without the optional input,
+    those of functions that it calls included, and its C.
+
+    printed: gives the C, `loop` where the batch is a loop over samples beside the function. method: the
+    algorithm, as the manifest names it. kernels: the straight-line programs that it mostly consists of, if
+    it does. looped: operations of loops that solve in columns or multiply matrices; moved: numbers among the
+    columns.
+    """
+
+    form: str
+    cost: Cost
+    printed: Callable[[Package, bool], FunctionSource]
+    method: str = ""
+    kernels: tuple[Program, ...] = ()
+    looped: int = 0
+    moved: int = 0
+
+    @property
+    def nanoseconds(self) -> float:
+        """Time of a call by the table of `rbdc.planning.calibration`."""
+        written = self.cost.operations - self.looped
+        return calibration.nanoseconds(self.form, written, self.looped, self.moved)
+
+
+def straight_line(subject: Subject) -> Plan | None:
+    """Straight-line code by the method that takes the least work, limbs in lanes where that saves enough.
+
+    None where another form takes less time for certain.
+    """
+    model, function = subject.model, subject.function
+    if function.declaration.framed or is_left_to_others(model, function):
+        return None
+    method = least(subject.variants)
+    return straight_line_of(function, method, tuple(finished(subject.variants[method].kernels)))
+
+
+def straight_line_of(function: Function, method: str, kernels: tuple[Program, ...]) -> Plan:
+    """The plan of straight-line code by these programs."""
+    return Plan(
+        STRAIGHT_LINE,
+        cost(kernels[0]),
+        lambda package, loop: function_source(
+            package.robot, function.declaration, kernels, package.version, method, loop=loop
+        ),
+        method,
+        kernels,
+    )
+
+
+def is_left_to_others(model: Model, function: Function) -> bool:
+    """Whether straight-line code is not looked at, by the measurements at the thresholds."""
+    if model.nv > MAXIMUM_DOF:
+        return True
+    if has_loops_along_paths(model, function):
+        return model.nv > TRIED_SECOND_ORDER
+    if function.to_solve is None or System.of(function.declaration).size <= ALWAYS_IN_COLUMNS:
+        return False
+    return function.policy.dense_right_sides or lane_model(model) is None
+
+
+def columns(subject: Subject) -> Plan | None:
+    """Straight-line code for the factors of M and the right-hand sides, blocks of columns side by side in the
+    lanes of vectors for the solve; None for functions that solve nothing with M.
+    """
+    solved = None if subject.model.nv > MAXIMUM_DOF else subject.left_to_solve
+    if solved is None:
+        return None
+    declaration = subject.function.declaration
+    total, looped, moved = column_cost(solved[0], declaration)
+    return Plan(
+        COLUMNS,
+        total,
+        lambda package, loop: column_source(package.robot, declaration, solved, package.version, loop=loop),
+        COLUMNS,
+        tuple(solved),
+        looped,
+        moved,
+    )
+
+
+def kernel_along_paths(subject: Subject) -> Plan | None:
+    """First derivatives and M^-1 of trees with limbs, limbs and windows of columns side by side
+    (`rbdc.emit.paths`); None for functions and models that have no such kernel.
+    """
+    model, function = subject.model, subject.function
+    if not has_windows(model, function):
+        return None
+    bodies, kernel = kernel_bodies(model, function.policy.windows), KERNELS[function.policy.windows]
+    scalar = function.declaration.scalar
+    return Plan(
+        KERNEL_ALONG_PATHS,
+        kernel.cost(model, scalar, bodies),
+        lambda package, loop: kernel.source(
+            Request(package.robot, function, package.model, package.version, bodies, loop)
+        ),
+        looped=kernel.products(model, scalar) if kernel.products else 0,
+    )
+
+
+def loops_along_paths(subject: Subject) -> Plan | None:
+    """Second derivatives as loops over the degrees of freedom along paths, after straight-line code that they
+    start from (`rbdc.emit.second_order`); None for functions and models that have none.
+    """
+    model, function = subject.model, subject.function
+    start = along_paths(model, function)
+    if start is None:
+        return None
+    uses = tuple(_used(model, function, name, len(start)) for name in function.uses)
+    made = layout(model, function.declaration.scalar)
+    bodies = path_bodies(body_names(function.declaration, made, forward=bool(uses)), made.lanes)
+    loops = LoopsAlongPaths(function.declaration, tuple(start), uses=uses, bodies=bodies)
+    called = sum((cost(use.programs[0]) for use in uses), Cost())
+    total = cost(start[0]) + loop_cost(loops, model) + called
+    return Plan(LOOPS_ALONG_PATHS, total, partial(_printed, loops))
+
+
+def _used(model: Model, function: Function, name: str, kernels: int) -> LoopsAlongPaths:
+    """Another function of the catalogue for this one to call, under a name that it has for all that do, as
+    straight-line code by its last `kernels`.
+    """
+    other = over(functions_of(model)[name], function.declaration.scalar)
+    method, programs = chosen(model, other)
+    declaration = replace(other.declaration, name=f"{name}_called")
+    return LoopsAlongPaths(declaration, tuple(programs[-kernels:]), method)
+
+
+def _printed(loops: LoopsAlongPaths, package: Package, loop: bool) -> FunctionSource:
+    return path_loops_source(package.robot, replace(loops, plain_loop=loop), package.model, package.version)
+
+
+def climb(subject: Subject) -> Plan | None:
+    """A function of a frame, by steps of straight-line code from it to the root, those above the frame at run
+    time; None for other functions.
+    """
+    model, function = subject.model, subject.function
+    if not function.declaration.framed:
+        return None
+    steps = tuple(frame_step_programs(model))
+    return Plan(
+        CLIMB,
+        frames_cost(model, function, steps),
+        lambda package, loop: frames_source(
+            package.robot, function, package.model, steps, package.version, loop=loop
+        ),
+    )
+
+
+def rolled(subject: Subject) -> Plan | None:
+    """Loops over tables of the model's constants, by the method of fewest operations; None for functions that
+    have none, and with springs or dry friction.
+    """
+    if not subject.function.policy.rolled or not subject.model.only_damped:
+        return None
+    method, nest = rolled_loops(subject.model, subject.function)
+    return Plan(
+        ROLLED,
+        nest.cost(),
+        lambda package, _: loops_source(
+            package.robot, subject.function.declaration, nest, package.version, method
+        ),
+        method,
+    )
+
+
+FORMS: Mapping[str, Callable[[Subject], Plan | None]] = {
+    STRAIGHT_LINE: straight_line,
+    COLUMNS: columns,
+    KERNEL_ALONG_PATHS: kernel_along_paths,
+    LOOPS_ALONG_PATHS: loops_along_paths,
+    CLIMB: climb,
+    ROLLED: rolled,
+}
+"""Every form by its name, in the order of reports; the first of equals is chosen. Each gives a function in
+this form, None where the form is not for it, or where making it would take minutes for no gain.
+"""
+
+
+def plans_of(subject: Subject) -> dict[str, Plan]:
+    """The function in each form that it has, by the form's name."""
+    plans = {name: form(subject) for name, form in FORMS.items()}
+    return {name: plan for name, plan in plans.items() if plan is not None}
+
+
+def chosen_plan(subject: Subject, style: str = "unrolled") -> Plan:
+    """The plan of least time among those that the style allows: loops over bodies for `rolled`, for `auto` in
+    place of more than `WORTH_ROLLING` operations, and where there is no other.
+    """
+    if style == "rolled" or (style == "auto" and subject.model.nv > MAXIMUM_DOF):
+        loops = rolled(subject)  # nothing else is looked at
+        if loops is not None:
+            return loops
+    plans = [form(subject) for name, form in FORMS.items() if name != ROLLED]
+    best = min((plan for plan in plans if plan is not None), key=lambda plan: plan.nanoseconds, default=None)
+    if best is None or (style == "auto" and best.cost.operations > WORTH_ROLLING):
+        best = rolled(subject) or best
+    if best is None:
+        raise UnsupportedError(f"{subject.function.name}: no form for {subject.model.nv} degrees of freedom")
+    return best
