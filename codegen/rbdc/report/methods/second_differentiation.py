@@ -23,14 +23,19 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.manifold import INTEGRATE
 from rbdc.functions.record import Function, SecondOrder
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, ScalarType
-from rbdc.ir.from_casadi import from_casadi, symbols
+from rbdc.ir.from_casadi import symbols
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes import optimise
-from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.report.methods.implementation import ROBOT, Implementation, adapter, prototypes, without_optional
+from rbdc.report.methods.implementation import (
+    ROBOT,
+    Implementation,
+    adapter,
+    prototypes,
+    recorded,
+    without_optional,
+)
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import cos, is_number, sin
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
@@ -166,7 +171,7 @@ def assembled(
     files["adapter.c"] = adapter(declaration)
     words = f"{base}, step {STEPS[method]:.1e}" if method in STEPS else f"{base}, twice"
     family = "analytical" if method == CHAIN_RULE else "numerical"
-    return Implementation(declaration.name, method, family, words, files, text_bytes=text_bytes)
+    return Implementation(method, family, words, files, text_bytes=text_bytes)
 
 
 def _by_steps(model: Model, function: Function, second: SecondOrder, method: str) -> Implementation:
@@ -197,13 +202,6 @@ def kernel(name: str, program: Program, scalar: ScalarType) -> FunctionSource:
     """The C function of a program by its name."""
     declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
     return kernel_source(ROBOT, declaration, program, rbdc.__version__)
-
-
-def recorded(
-    name: str, inputs: Sequence[tuple[str, Any]], outputs: Sequence[tuple[str, Sequence[Scalar]]]
-) -> Program:
-    """The program of outputs that were traced over symbols."""
-    return verify(optimise(verify(from_casadi(name, list(inputs), list(outputs)))))
 
 
 def _evaluated(model: Model, base: Function, inputs: Columns) -> Sequence[Scalar]:

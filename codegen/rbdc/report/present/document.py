@@ -85,7 +85,7 @@ def _function(one: FunctionRecord, peak: Peak, bandwidth: Bandwidth | None) -> d
         "summary": declaration.summary,
         "outputs": [{"name": p.name, "shape": list(p.shape)} for p in declaration.outputs],
         "methods": methods,
-        "absent": [{"method": a.method, "family": a.family, "reason": a.reason} for a in one.absent],
+        "absent": [asdict(absent) for absent in one.absent],
         "ratios": _ratios(methods),
         "peers": _peers(methods),
         "batch": _batches(one.batches, peak, bandwidth),

@@ -95,7 +95,7 @@ def contender(
         made = _implementation(function, algorithm, files)
         return compiled(made, tools.compiler, tools.flags, SECONDS)
     except ToolchainError as error:
-        return Absent(function.name, CPPADCODEGEN, "ad", error.line)
+        return Absent(CPPADCODEGEN, "ad", error.line)
 
 
 def _generated(program: Program, archive: Path) -> dict[str, str]:
@@ -122,7 +122,6 @@ def _implementation(function: Function, algorithm: str, files: dict[str, str]) -
     adapter = render_adapter(before, f"{_ENTRY}(given, made, none){after}")
     text = "".join(files.values())
     return Implementation(
-        function.name,
         CPPADCODEGEN,
         "ad",
         f"CppADCodeGen's C of Pinocchio's {algorithm}",
