@@ -72,7 +72,7 @@ def grown(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 for method, m in entry["functions"][name]["methods"].items():
                     if entry["family"] == family:
                         points.setdefault(method, {})[entry["size"]] = 1e-3 * m["nanoseconds"]
-            families[family] = {"time": {m: vars(growth(of)) for m, of in points.items()}}
+            families[family] = {"time": {m: growth(of) for m, of in points.items()}}
         found.append({"name": name, "families": families})
     return found
 

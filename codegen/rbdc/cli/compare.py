@@ -112,14 +112,7 @@ def compare(
 def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: CompareOptions) -> None:
     """rbdc compare without a description."""
     from rbdc.analysis.tables import show_table
-    from rbdc.report.families import (
-        asked_alike,
-        branched,
-        families_report,
-        serial,
-        sizes_of,
-        wrong_in_families,
-    )
+    from rbdc.report.families import branched, families_report, serial, sizes_of, wrong_in_families
     from rbdc.report.present.family_page import family_page, times_over_sizes
     from rbdc.report.present.files import write
 
@@ -130,7 +123,7 @@ def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: 
             "nothing to compare: give a description, or families by --serial 2:80 or --binary 2:80"
         )
     with Progress("families") as progress:
-        report = families_report(families, asked_alike(options), progress)
+        report = families_report(families, lambda family, size: options, progress)
     paths = write(report, family_page(report), out, "families")
     if as_json:
         click.echo(json.dumps(report, indent=1))
