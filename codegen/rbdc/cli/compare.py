@@ -93,11 +93,10 @@ def compare(
         raise OptionError(f"{ascii(description)[1:-1]} beside --serial or --binary: give one or the other")
     from rbdc.emit.names import module_name
     from rbdc.report.compare import compare as measure
-    from rbdc.report.present.baseline import Verdict, check_gate, judge
+    from rbdc.report.present.baseline import Verdict, judge
     from rbdc.report.present.document import document, wrong_results
 
-    earlier = None if baseline is None else files.read_baseline(baseline)
-    check_gate(gate_time, earlier)
+    earlier = files.read_baseline(baseline, gate_time)
     with Progress(description) as progress:
         report = document(measure(description, options, progress))
     folder = out or Path("reports") / module_name(Path(description).stem)
@@ -187,7 +186,7 @@ def benchmark(
         from rbdc.report.present.tables import BENCHMARKED
     from rbdc.report.benchmark import benchmark as measure
     from rbdc.report.benchmark import entrants, wrong_in_any
-    from rbdc.report.present.baseline import Verdict, check_gate, judge_benchmark
+    from rbdc.report.present.baseline import Verdict, judge_benchmark
 
     chosen, options = entrants(robots, root_joint), comparison_options(given)
     if forms:
@@ -195,8 +194,7 @@ def benchmark(
             raise OptionError("--forms has nothing to hold against --baseline or --gate-time: leave them out")
         _time_forms(chosen, options, out, as_json=as_json)
         return
-    earlier = None if baseline is None else files.read_baseline(baseline, "benchmark")
-    check_gate(gate_time, earlier)
+    earlier = files.read_baseline(baseline, gate_time, "benchmark")
     with Progress("benchmark") as progress:
         report = measure(chosen, options, progress)
     picture = {"speed.svg": speed(report["rows"], BENCHMARKED)}
