@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.analysis.tables import Table, show_table, tell
-from rbdc.report.measure.results import Residue
 from rbdc.report.options import CASADI, NOT_ASKED
 from rbdc.report.present.baseline import Verdict
 from rbdc.report.present.document import summary
@@ -86,12 +85,12 @@ def show_forms(report: Mapping[str, Any]) -> None:
         show_table(forms_table(robot, [row for row in report["rows"] if row["robot"] == robot]))
 
 
-def show_precision(residues: Sequence[Residue]) -> None:
+def show_precision(residues: Sequence[Mapping[str, Any]]) -> None:
     """Show the residues of derivatives that should vanish, by every method."""
     rows = []
     for x in residues:
-        figures = (DASH if y is None else f"{y:.1e}" if y else "0" for y in (x.largest, x.truncation))
-        rows.append([x.function, x.output, x.method, *figures, f"{x.zeros} of {x.size}"])
+        figures = (DASH if y is None else f"{y:.1e}" if y else "0" for y in (x["largest"], x["truncation"]))
+        rows.append([x["function"], x["output"], x["method"], *figures, f"{x['zeros']} of {x['size']}"])
     head = ("function", "matrix", "method", "largest entry", "by truncation alone", "exact zeros")
     show_table(
         Table("Carpentier and Mansard, section V-B: these matrices vanish", head, rows, words=head[:3])
