@@ -74,11 +74,8 @@ def known_methods(model: Model, function: Function) -> list[str]:
 
     All its algorithms are among them, also the one that `methods_of` has as generated alone.
     """
-    algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
-    others = [name for name, _ in (*ad_methods(model, function), *numerical_methods(model, function))]
-    others += [name for name, *_ in second_methods(model, function)]
-    loops = ["rolled"] if function.policy.rolled else []
-    return ["generated", SINGLE, ZEROED, BY_PARAMETERS, *loops, *algorithms, *others, *FAMILIES]
+    made = [name for name, *_ in methods_of(model, function, every_form=True)]
+    return [*made, ZEROED, BY_PARAMETERS, *FAMILIES]
 
 
 def _others(model: Model, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
