@@ -68,15 +68,13 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
     if reason is not None:
         raise ToolchainError(f"CppADCodeGen cannot be used: {reason}")
     keys = {algorithm: _key(algorithm) for algorithm in algorithms}
-    pace = Pace([_ESTIMATE for key in keys.values() if not cache.holds(key)], progress)
+    pace = Pace(dict.fromkeys(keys.values(), _ESTIMATE), progress)
 
     def make(algorithm: str) -> Program | str:
         key = keys[algorithm]
         try:
-            if not cache.holds(key):
-                with pace.step(f"compiling {algorithm} of Pinocchio and CppADCodeGen", _ESTIMATE):
-                    return Program(key, _program(algorithm, key))
-            return Program(key, _program(algorithm, key))
+            with pace.step(key, f"compiling {algorithm} of Pinocchio and CppADCodeGen"):
+                return Program(key, _program(algorithm, key))
         except ToolchainError as error:
             return f"{algorithm} does not compile: {error.line}"
 
