@@ -10,7 +10,7 @@ from rbdc.report.families import CODE, ERROR, TIME, curves
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
 from rbdc.report.present.formatting import DASH
-from rbdc.report.present.plots import Line, Words, contours, grown
+from rbdc.report.present.plots import Line, contours, grown
 from rbdc.report.present.study_page import Figure, Heading, study_page
 from rbdc.report.studies.second_order_claims import FAMILIES, FORWARD, SECOND, TABLE_3, WRITTEN, fits, ratios
 
@@ -128,7 +128,7 @@ def _steps(report: Report) -> list[Figure]:
     chains = [entry for entry in entries if entry["family"] == "serial"]
     largest = chains[-1]
     grid = steps["of_function"]
-    pair = Words(f"Serial chain of {largest['size']}", "h", "k", "log10 of the RMSRE")
+    title = f"Serial chain of {largest['size']}"
     return [
         Figure(
             "Fig. 21",
@@ -138,7 +138,7 @@ def _steps(report: Report) -> list[Figure]:
         Figure(
             "Fig. 22",
             "Errors of Finite-Diff-1 over both steps; a dot marks the least. The article has a chain of 50.",
-            [contours((grid, grid), largest["finite_diff_1"], pair)],
+            [contours((grid, grid), largest["finite_diff_1"], title, "h", "k")],
         ),
         Figure(
             "Fig. 23",
@@ -159,5 +159,5 @@ def _best(entries: Sequence[Mapping[str, Any]], family: str) -> str:
 
 def _over_sizes(steps: Sequence[float], entries: Sequence[Mapping[str, Any]], family: str) -> str:
     chosen = [entry for entry in entries if entry["family"] == family]
-    words = Words(family, "h", BODIES, "log10 of the RMSRE", logarithmic=False)
-    return contours((steps, [e["size"] for e in chosen]), [e["finite_diff_2"] for e in chosen], words)
+    places, errors = (steps, [e["size"] for e in chosen]), [e["finite_diff_2"] for e in chosen]
+    return contours(places, errors, family, "h", BODIES, logarithmic=False)
