@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 
 from rbdc.model import Model
@@ -11,32 +11,14 @@ from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.report.accuracy.inputs import draw, inputs_of
 from rbdc.report.accuracy.oracle import Judge
-from rbdc.report.measure.roofline import Bandwidth, Peak
+from rbdc.report.measure.results import Comparison
 from rbdc.report.measure.timing import run, run_batches
 from rbdc.report.methods.assembly import assemble
 from rbdc.report.methods.batch_assembly import assemble_batches
-from rbdc.report.methods.peers.assembly import Peers, add_peers
+from rbdc.report.methods.peers.assembly import add_peers
 from rbdc.report.methods.records import FunctionRecord
-from rbdc.report.methods.toolchains import Toolchains, toolchains
+from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Everything that was measured of one robot.
-
-    tools, peers: compilers, and builds of the peers. core: number of the core that it ran on, None where it
-    could not be pinned. peak, bandwidth: limits of that core; no bandwidth where batches were not measured.
-    """
-
-    model: Model
-    options: CompareOptions
-    tools: Toolchains
-    functions: list[FunctionRecord]
-    peers: Peers
-    core: int | None
-    peak: Peak
-    bandwidth: Bandwidth | None = None
 
 
 def compare(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
 from math import exp, log
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rbdc.options import Progress
 from rbdc.report.compare import compare
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
+from rbdc.report.present.measures import CODE, TIME, curves
 
 FAMILIES_SCHEMA = 1
 KEPT = ("family", "algorithm", "operations", "text_bytes", "code_bytes", "compile_seconds", "errors", "right")
@@ -145,35 +146,6 @@ def _kept(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def _functions(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for entry in entries for name in entry["functions"]))
-
-
-class Measure(NamedTuple):
-    """A figure of the methods that grows with the size: the title of its curves, the words of their ordinate,
-    and its value among a method's figures, None where there is none.
-    """
-
-    title: str
-    words: str
-    of: Callable[[Mapping[str, Any]], float | None]
-
-
-TIME = Measure("time", "time of a call (\u00b5s)", lambda figures: 1e-3 * figures["nanoseconds"])
-CODE = Measure("machine code", "machine code (bytes)", lambda figures: figures["code_bytes"])
-ERROR = Measure("errors", "RMS relative error", lambda figures: (figures["errors"] or {}).get("rms_rel"))
-
-
-def curves(
-    entries: Sequence[Mapping[str, Any]], function: str, family: str, measure: Measure
-) -> dict[str, dict[int, float]]:
-    """By method the values over the sizes of a family."""
-    found: dict[str, dict[int, float]] = {}
-    for entry in entries:
-        if entry["family"] == family and function in entry["functions"]:
-            for method, figures in entry["functions"][function]["methods"].items():
-                y = measure.of(figures)
-                if y is not None:
-                    found.setdefault(method, {})[entry["size"]] = y
-    return found
 
 
 def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ Entry [i, j, k] of an output is L_k (L_j f_i), by a step along k and then one al
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -69,31 +68,11 @@ def second_methods(model: Model, function: Function) -> list[tuple[str, str, Mak
     ]
 
 
-@dataclass(frozen=True)
-class _Output:
-    """A tensor by its name; the numbers of the variables by which the function is differentiated first, and
+def _outputs(declaration: FunctionDeclaration, second: SecondOrder) -> list[tuple[str, int, int]]:
+    """The tensors: name, and the numbers of the variables by which the function is differentiated first, and
     then.
     """
-
-    name: str
-    inner: int
-    outer: int
-
-
-@dataclass(frozen=True)
-class _Difference:
-    """A tensor by differences of a matrix of first derivatives, whose columns are `c`, along `d`: which of
-    its indices they are.
-    """
-
-    name: str
-    matrix: int
-    j: str
-    k: str
-
-
-def _outputs(declaration: FunctionDeclaration, second: SecondOrder) -> list[_Output]:
-    return [_Output(p.name, *pair) for p, pair in zip(declaration.outputs, second.by, strict=True)]
+    return [(p.name, *pair) for p, pair in zip(declaration.outputs, second.by, strict=True)]
 
 
 def words_of(model: Model, declaration: FunctionDeclaration, base: str, method: str) -> dict[str, Any]:
@@ -136,15 +115,17 @@ def _by_derivatives(model: Model, function: Function, second: SecondOrder) -> Im
     return assembled(declaration, "finite-diff-2", second.first, text, others)
 
 
-def _differences(declaration: FunctionDeclaration, second: SecondOrder, variable: int) -> list[_Difference]:
-    """The tensors that come of steps of q (0) or v (1): by q and v of those of v, as the paper has it."""
+def _differences(
+    declaration: FunctionDeclaration, second: SecondOrder, variable: int
+) -> list[tuple[str, int, str, str]]:
+    """The tensors that come of steps of q (0) or v (1): by q and v of those of v, as the paper has it. Of
+    each the name, the matrix of first derivatives that is differentiated, and which of the last two indices
+    are the columns `c` of that matrix and the steps `d`.
+    """
     made = []
-    for output in _outputs(declaration, second):
-        moved = 1 if 1 in (output.inner, output.outer) else 0
-        if moved == variable:
-            swapped = output.outer != moved
-            j, k = ("d", "c") if swapped else ("c", "d")
-            made.append(_Difference(output.name, output.outer if swapped else output.inner, j, k))
+    for name, inner, outer in _outputs(declaration, second):
+        if (1 if 1 in (inner, outer) else 0) == variable:
+            made.append((name, inner, "c", "d") if outer == variable else (name, outer, "d", "c"))
     return made
 
 

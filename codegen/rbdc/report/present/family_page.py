@@ -9,9 +9,9 @@ from itertools import groupby
 from typing import Any
 
 from rbdc.analysis.tables import Table
-from rbdc.report.families import CODE, ERROR, TIME, Measure, curves
 from rbdc.report.present.colours import line_colours
 from rbdc.report.present.formatting import DASH, count, nanoseconds
+from rbdc.report.present.measures import CODE, ERROR, TIME, Measure, curves
 from rbdc.report.present.plots import Line, grown
 from rbdc.report.present.study_page import Figure, Heading, study_page
 
@@ -114,15 +114,21 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
         "Least time of a call in every form that a function has, and the form that is chosen.",
         [f"{report['machine']['processor']}, one core; {', '.join(report['compilers'])}", *wrong],
     )
-    tables = [forms_table(robot, list(rows)) for robot, rows in groupby(report["rows"], lambda r: r["robot"])]
     compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
     words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
-    return study_page(heading, report, tables, [Figure("Time over operations", words, plots)], "forms.json")
+    return study_page(
+        heading, report, forms_tables(report), [Figure("Time over operations", words, plots)], "forms.json"
+    )
 
 
-def forms_table(robot: str, rows: Sequence[Mapping[str, Any]]) -> Table:
-    """A robot's times, the chosen form of each function marked."""
+def forms_tables(report: Mapping[str, Any]) -> list[Table]:
+    """The times of every robot, the chosen form of each function marked."""
+    by_robot = groupby(report["rows"], lambda row: str(row["robot"]))
+    return [_forms_table(robot, list(rows)) for robot, rows in by_robot]
+
+
+def _forms_table(robot: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     compilers = list(dict.fromkeys(row["compiler"] for row in rows))
     cells: dict[tuple[str, str], list[str]] = {}
     for row in rows:

@@ -10,7 +10,7 @@ from rbdc.analysis.tables import Table, show_table, tell
 from rbdc.report.options import CASADI, NOT_ASKED
 from rbdc.report.present.baseline import Verdict
 from rbdc.report.present.document import summary
-from rbdc.report.present.family_page import forms_table
+from rbdc.report.present.family_page import forms_tables
 from rbdc.report.present.formatting import (
     DASH,
     bandwidth_words,
@@ -81,8 +81,8 @@ def show_claims(claims: Sequence[Mapping[str, str]]) -> None:
 
 def show_forms(report: Mapping[str, Any]) -> None:
     """Show the times of every form, the chosen ones marked."""
-    for robot in dict.fromkeys(row["robot"] for row in report["rows"]):
-        show_table(forms_table(robot, [row for row in report["rows"] if row["robot"] == robot]))
+    for table in forms_tables(report):
+        show_table(table)
 
 
 def show_precision(residues: Sequence[Mapping[str, Any]]) -> None:

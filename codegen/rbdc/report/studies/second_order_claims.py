@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rbdc.report.families import ERROR, TIME, curves, growth
+from rbdc.report.families import growth
 from rbdc.report.methods.contenders import ZEROED
+from rbdc.report.present.measures import ERROR, TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable
 
 FIRST, SECOND, FORWARD = "rnea_derivatives", "rnea_second_derivatives", "aba_second_derivatives"
