@@ -32,7 +32,7 @@ from rbdc.report.measure.batch_worker import BatchMethod, BatchTimer, Samples, b
 from rbdc.report.measure.roofline import Bandwidth, bandwidth_library, timer_library
 from rbdc.report.methods import batch_assembly
 from rbdc.report.methods.batch_assembly import LOOP, loop_over_peer
-from rbdc.report.methods.contenders import compiled
+from rbdc.report.methods.contenders import library_of
 from rbdc.report.methods.records import Contender, FunctionRecord
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.baseline import judge
@@ -215,10 +215,10 @@ def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     def one_sample_late(model: Model, function: Function) -> batch_assembly.Generated:
         code = in_time(model, function)
-        adapter = code.made.files["batch_adapter.c"]
+        adapter = code.files["batch_adapter.c"]
         wrong = re.sub(r"_batch\(n, in\[0\]", "_batch(n - 1, in[0] + 2", adapter)
         assert wrong != adapter
-        return replace(code, made=replace(code.made, files={**code.made.files, "batch_adapter.c": wrong}))
+        return replace(code, files={**code.files, "batch_adapter.c": wrong})
 
     monkeypatch.setattr(batch_assembly, "generated", one_sample_late)
     result = run(
@@ -325,7 +325,7 @@ def test_a_peer_is_called_for_every_sample() -> None:
     compiler = find_compiler()
     library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
-    loop = compiled(loop_over_peer(function.declaration), compiler, default_flags(compiler)).library
+    loop = library_of(loop_over_peer(function.declaration), compiler, default_flags(compiler)).path
     peer: dict[str, Any] = {
         "library": str(library),
         "call": "peer",
@@ -354,7 +354,7 @@ def test_small_batches_go_through_all_samples() -> None:
 def test_the_fastest_of_a_peer_is_taken() -> None:
     one = FunctionRecord(functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"])
     for name, ns in (("generated", 1.0), ("pinocchio-gcc", 5.0), ("pinocchio-clang", 4.0), ("casadi", 2.0)):
-        one.contenders.append(Contender("rnea", name, "", "", Path(), ""))
+        one.contenders.append(Contender(name, "", "", Path(), ""))
         one.times[name] = {"minimum": ns}
     best = batch_assembly._fastest(one, "pinocchio")
     assert best is not None

@@ -76,7 +76,7 @@ def test_maps_are_of_the_same_recursion() -> None:
         record = functions_of(model)["rnea_derivatives"]
         made = dict(ad_methods(model, record))[method]()
         assert isinstance(made, Implementation)
-        assert of_casadi(model, record, method).words == made.algorithm
+        assert of_casadi(model, record, method)[1] == made.algorithm
 
 
 @pytest.fixture(scope="module")

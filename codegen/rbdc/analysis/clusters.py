@@ -74,7 +74,8 @@ def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
     bodies, clusters, notes = list(model.bodies), [], list(model.notes)
     for group in groups:
         leader = _leader(model, group, motors)
-        traced = _traced(model, _cluster(group, leader))
+        others = tuple(k for k in group.bodies if k != leader)
+        traced = _traced(model, Cluster(leader, others, group.carrier, group.loops, 0))
         clusters += [traced.cluster] if traced.curved else []
         for k, curve in traced.curves.items():
             offset, multiplier, *higher = curve
@@ -156,10 +157,6 @@ def _leader(model: Model, group: _Group, motors: Sequence[str]) -> int:
     raise _refused(
         model, group.loops, f"any of {listed} may be the motor's joint", "name it, --loops reduce:JOINT"
     )
-
-
-def _cluster(group: _Group, leader: int) -> Cluster:
-    return Cluster(leader, tuple(k for k in group.bodies if k != leader), group.carrier, group.loops, 0)
 
 
 class _Traced(NamedTuple):

@@ -80,7 +80,7 @@ def named(model: Model, neglect: float = 0.0) -> NamedModel:
     Raises UnsupportedError for models with too many degrees of freedom, with joints of several, and with
     joints that follow others.
     """
-    check(model)
+    _check(model)
     names = _Names(max(neglect, _ROUNDING))
     bodies = tuple(names.body(k, body, model.drive_terms) for k, body in enumerate(model.bodies, 1))
     strength = math.hypot(*model.gravity.scalars())
@@ -97,7 +97,7 @@ def named(model: Model, neglect: float = 0.0) -> NamedModel:
     )
 
 
-def check(model: Model) -> None:
+def _check(model: Model) -> None:
     """Raise UnsupportedError for a model whose equations are not written out."""
     if model.nv > MOST_DEGREES:
         raise UnsupportedError(

@@ -12,8 +12,9 @@ polynomials in the lengths, and columns that depend on others are told by exact 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
@@ -23,7 +24,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
-from rbdc.analysis.constants import Constant, NamedModel, check, named
+from rbdc.analysis.constants import Constant, NamedModel, named
 from rbdc.analysis.lagrange import Derivation, Polynomial, Pose, Vector
 from rbdc.analysis.tables import tell
 from rbdc.errors import UnsupportedError
@@ -41,12 +42,13 @@ _ROUNDED = 1e-9
 """Coefficients so close to 0, 1 or -1 are these."""
 
 
-@dataclass(frozen=True)
-class Combination:
-    """A base parameter: that of `leading` plus the sum of coefficients times parameters, by their numbers."""
+class Combination(NamedTuple):
+    """A base parameter: that of `leading` plus the sum of factors times parameters, by their numbers. The
+    factors are numbers, or SymPy's expressions over lengths.
+    """
 
     leading: int
-    terms: tuple[tuple[int, float], ...]
+    terms: Sequence[tuple[int, Any]]
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,6 @@ class Identifiability:
     def rank(self) -> int:
         """How many singular values are not rounding."""
         return sum(x > DEPENDENT * self.singular_values[0] for x in self.singular_values)
-
-    def words(self, combination: Combination) -> str:
-        """A combination as a formula."""
-        text = self.names[combination.leading]
-        for k, factor in combination.terms:
-            size = "" if abs(factor) == 1.0 else f"{abs(factor):.10g} "
-            text += f" {'-' if factor < 0 else '+'} {size}{self.names[k]}"
-        return text
 
 
 def identifiability(model: Model, seed: int = 0) -> Identifiability:
@@ -147,45 +141,41 @@ def identifiability_data(model: Model) -> dict[str, Any]:
     what no torque depends on, and the singular values between which the rank lies.
     """
     found = identifiability(model)
-    formulas, constants = _in_symbols(model) or ([found.words(c) for c in found.base], {})
+    base, constants = _in_symbols(model) or (found.base, [])
     dropped = found.singular_values[found.rank :]
     return {
         "parameters": len(found.names),
         "rank": found.rank,
         "base": [
-            {"formula": formula, "terms": [[found.names[c.leading], 1.0], *_named(found, c.terms)]}
-            for formula, c in zip(formulas, found.base, strict=True)
+            {
+                "formula": _formula(found.names, written),
+                "terms": [[found.names[k], factor] for k, factor in ((c.leading, 1.0), *c.terms)],
+            }
+            for written, c in zip(base, found.base, strict=True)
         ],
-        "constants": constants,
+        "constants": {constant.name: constant.value for constant in constants},
         "unseen": [found.names[k] for k in found.unseen],
         "smallest_kept": found.singular_values[found.rank - 1] / found.singular_values[0],
         "largest_dropped": dropped[0] / found.singular_values[0] if dropped else 0.0,
     }
 
 
-def _named(found: Identifiability, terms: tuple[tuple[int, float], ...]) -> list[list[Any]]:
-    return [[found.names[k], factor] for k, factor in terms]
+def _formula(names: Sequence[str], combination: Combination) -> str:
+    text = names[combination.leading]
+    for k, factor in combination.terms:
+        minus = factor < 0 if isinstance(factor, float) else factor.could_extract_minus_sign()
+        size = -factor if minus else factor
+        number = f"{size:.10g}" if isinstance(size, float) else f"({size})" if size.is_Add else str(size)
+        text += f" {'-' if minus else '+'} {'' if size == 1 else f'{number} '}{names[k]}"
+    return text
 
 
-def _in_symbols(model: Model) -> tuple[list[str], dict[str, float]] | None:
+def _in_symbols(model: Model) -> tuple[list[Combination], list[Constant]] | None:
     """The combinations with lengths as constants, for small robots."""
     try:
-        check(model)
+        return combinations(named(model))
     except UnsupportedError:
         return None
-    exact = combinations(named(model))
-    if exact is None:
-        return None
-    names = identifiability(model).names
-    formulas = []
-    for leading, terms in exact[0]:
-        text = names[leading]
-        for k, factor in terms:
-            sign = "-" if factor.could_extract_minus_sign() else "+"
-            size = -factor if sign == "-" else factor
-            text += f" {sign} {'' if size == 1 else f'({size}) ' if size.is_Add else f'{size} '}{names[k]}"
-        formulas.append(text)
-    return formulas, {constant.name: constant.value for constant in exact[1]}
 
 
 def show_identifiability(data: dict[str, Any]) -> None:
@@ -209,11 +199,9 @@ def shown_whole(text: str) -> str:
 
 
 Column = dict[tuple[int, ...], Polynomial]
-Combinations = list[tuple[int, list[tuple[int, Any]]]]
-"""For each base parameter the number of the parameter that leads, and the others with their factors."""
 
 
-def combinations(named: NamedModel) -> tuple[Combinations, list[Constant]] | None:
+def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] | None:
     """The base parameters, and the constants in their factors; None for a model with oblique constant angles
     or axes, whose sines and cosines the elimination would take for independent.
     """
@@ -227,10 +215,10 @@ def combinations(named: NamedModel) -> tuple[Combinations, list[Constant]] | Non
     matrix = [[_in_field(column.get(row), derivation, field) for column in columns] for row in rows]
     reduced, pivots = DomainMatrix(matrix, (len(rows), len(columns)), field).rref()
     entries = reduced.to_Matrix()
-    found: Combinations = []
+    found: list[Combination] = []
     for row, pivot in enumerate(pivots):
         others = [(k, sympy.factor(entries[row, k])) for k in range(len(columns)) if k != pivot]
-        found.append((int(pivot), [(k, factor) for k, factor in others if factor != 0]))
+        found.append(Combination(int(pivot), [(k, factor) for k, factor in others if factor != 0]))
     used = {str(s) for _, terms in found for _, factor in terms for s in factor.free_symbols}
     return found, [c for c in lengths if c.name in used]
 

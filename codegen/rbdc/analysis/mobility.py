@@ -56,11 +56,12 @@ def with_independent_loops(model: Model) -> Model:
     kept, notes = [[False] * contact.rows for contact in model.contacts], []
     jacobians = list(_jacobians(model))
     chosen: list[int] = []
-    for number, row in _numbered(model):
+    rows = [(number, k) for number, contact in enumerate(model.contacts) for k in range(contact.rows)]
+    for row, (number, k) in enumerate(rows):
         more = [*chosen, row]
         own = model.contacts[number]
         grows = any(_rank(j[more]) > _rank(j[chosen]) for j in jacobians)
-        kept[number][row - _first_row(model, number)] = grows or own.second is None
+        kept[number][k] = grows or own.second is None
         if grows:
             chosen = more
         elif own.second is None:
@@ -69,9 +70,9 @@ def with_independent_loops(model: Model) -> Model:
         replace(c, held=tuple(k for k, keep in zip(c.held, mine, strict=True) if keep))
         for c, mine in zip(model.contacts, kept, strict=True)
     )
-    dropped = [c for c, after in zip(model.contacts, contacts, strict=True) if after.rows < c.rows]
     _refuse_idle(model, contacts)
-    texts = [_dropped_note(c, contacts[model.contacts.index(c)]) for c in dropped]
+    pairs = zip(model.contacts, contacts, strict=True)
+    texts = [_dropped_note(before, after) for before, after in pairs if after.rows < before.rows]
     texts += [_redundant_note(model.contacts[number]) for number in dict.fromkeys(notes)]
     return replace(model, contacts=contacts, notes=(*model.notes, *texts), redundant=bool(notes))
 
@@ -99,16 +100,6 @@ def _redundant_note(contact: Contact) -> Note:
         "them, so functions that solve for forces need mu; one surface for the points of a body holds the "
         "same without"
     )
-
-
-def _first_row(model: Model, number: int) -> int:
-    return sum(contact.rows for contact in model.contacts[:number])
-
-
-def _numbered(model: Model) -> list[tuple[int, int]]:
-    """The number of its contact, and its own, of each row."""
-    numbers = [k for k, contact in enumerate(model.contacts) for _ in range(contact.rows)]
-    return list(zip(numbers, range(len(numbers)), strict=True))
 
 
 def _rank(jacobian: Array) -> int:

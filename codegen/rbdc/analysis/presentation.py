@@ -19,7 +19,6 @@ from rbdc.model.xml import shown
 
 RATES = ("qdot", "qddot", "tau")
 """Symbols of velocities, accelerations and generalised forces, but for the joint's number."""
-FORMATS = ("text", "latex", "html")
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Explanation:
 
 
 def explain(model: Model, form: str = "text", neglect: float = 0.0) -> str:
-    """The equations of motion in closed form, as one of `FORMATS`; `neglect` as in `named`.
+    """The equations of motion in closed form, as text, latex or html; `neglect` as in `named`.
 
     Raises UnsupportedError for models of more than a few degrees of freedom or of other joints.
     """
@@ -134,46 +133,38 @@ def _latex(what: Explanation) -> str:
     def words(text: str) -> str:
         return "".join(_LATEX.get(c, c) for c in text)
 
-    def mathematics(x: Any) -> str:
-        return str(sympy.latex(x))
-
-    return render(
-        "explain.tex.jinja",
-        title=words(what.title),
-        coordinates=[(mathematics(sympy.Symbol(name)), words(text)) for name, text in what.coordinates],
-        constants=[
-            (mathematics(sympy.Symbol(name)), f"{value:.15g}", words(text))
-            for name, value, text in what.constants
-        ],
-        neglected=_neglected(what.neglected) if what.neglected else "",
-        sections=[
-            (words(title), [(mathematics(name), mathematics(x)) for name, x in rows])
-            for title, rows in what.sections
-        ],
-    )
+    return render("explain.tex.jinja", **_written(what, words, lambda x: str(sympy.latex(x))))
 
 
 def _html(what: Explanation) -> str:
-    def mathematics(x: Any) -> str:
+    def mathematics(x: Expression) -> str:
         formula = mathml(x, printer="presentation")
         for name, dots in (("qddot", "¨"), ("qdot", "˙")):
             accented = f"<mover><mi>q</mi><mo>{dots}</mo></mover>"
             formula = formula.replace(f"<mi>{name}</mi>", accented)
         return f'<math display="inline">{formula}</math>'
 
-    return render_html(
-        "explain.html.jinja",
-        title=what.title,
-        coordinates=[(mathematics(sympy.Symbol(name)), text) for name, text in what.coordinates],
-        constants=[
-            (mathematics(sympy.Symbol(n)), f"{value:.15g}", text) for n, value, text in what.constants
-        ],
-        neglected=_neglected(what.neglected) if what.neglected else "",
-        sections=[
-            (title, [(mathematics(name), mathematics(x)) for name, x in rows])
+    return render_html("explain.html.jinja", **_written(what, str, mathematics))
+
+
+def _written(
+    what: Explanation, words: Callable[[str], str], mathematics: Callable[[Expression], str]
+) -> dict[str, Any]:
+    """Values of the templates: words and expressions as a language has them."""
+
+    def symbol(name: str) -> str:
+        return mathematics(sympy.Symbol(name))
+
+    return {
+        "title": words(what.title),
+        "coordinates": [(symbol(name), words(text)) for name, text in what.coordinates],
+        "constants": [(symbol(name), f"{value:.15g}", words(text)) for name, value, text in what.constants],
+        "neglected": _neglected(what.neglected) if what.neglected else "",
+        "sections": [
+            (words(title), [(mathematics(name), mathematics(x)) for name, x in rows])
             for title, rows in what.sections
         ],
-    )
+    }
 
 
 def _neglected(count: int) -> str:
@@ -201,10 +192,8 @@ class Writer:
 
     def __init__(self, equations: Equations) -> None:
         self.ring = equations.ring
-        angles = {q: q for q in equations.turning} | {name: name for name in equations.named.angles}
         pairs = {**equations.turning, **equations.named.angles}
         self.functions: dict[str, Expression] = {}
-        self.angles = {sympy.Symbol(name) for name in angles}
         self.others: list[tuple[Polynomial, Polynomial]] = []
         of = dict(zip((str(x) for x in self.ring.symbols), self.ring.gens, strict=True))
         for name, (cosine, sine) in pairs.items():

@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rbdc.cli.support import (
-    AS_JSON,
-    EXPECTED,
-    Failure,
-    Progress,
-    message_of,
-    show_warnings,
-    takes,
-    write_options,
-)
+from rbdc.cli.support import AS_JSON, EXPECTED, Failure, Grouped, Progress, message_of, show_warnings, takes
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
 
@@ -28,13 +19,13 @@ if TYPE_CHECKING:
     from rbdc.build_result import BuildResult
 
 
-class _Build(click.Command):
-    """The command whose help lists the functions of the presets, and options by what they bear on."""
+class _Build(Grouped):
+    """The command whose help also lists the functions of the presets."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from rbdc.functions.catalogue import presets, without_preset
 
-        write_options(self, ctx, formatter)
+        super().format_options(ctx, formatter)
         listed: list[tuple[str, str]] = []
         less: tuple[str, ...] = ()
         for name, functions in presets().items():

@@ -93,11 +93,10 @@ def compare(
         raise OptionError(f"{ascii(description)[1:-1]} beside --serial or --binary: give one or the other")
     from rbdc.emit.names import module_name
     from rbdc.report.compare import compare as measure
-    from rbdc.report.present.baseline import Verdict, check_gate, judge
+    from rbdc.report.present.baseline import Verdict, judge
     from rbdc.report.present.document import document, wrong_results
 
-    earlier = None if baseline is None else files.read_baseline(baseline)
-    check_gate(gate_time, earlier)
+    earlier = files.read_baseline(baseline, gate_time)
     with Progress(description) as progress:
         report = document(measure(description, options, progress))
     folder = out or Path("reports") / module_name(Path(description).stem)
@@ -112,14 +111,7 @@ def compare(
 def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: CompareOptions) -> None:
     """rbdc compare without a description."""
     from rbdc.analysis.tables import show_table
-    from rbdc.report.families import (
-        asked_alike,
-        branched,
-        families_report,
-        serial,
-        sizes_of,
-        wrong_in_families,
-    )
+    from rbdc.report.families import branched, families_report, serial, sizes_of, wrong_in_families
     from rbdc.report.present.family_page import family_page, times_over_sizes
     from rbdc.report.present.files import write
 
@@ -130,7 +122,7 @@ def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: 
             "nothing to compare: give a description, or families by --serial 2:80 or --binary 2:80"
         )
     with Progress("families") as progress:
-        report = families_report(families, asked_alike(options), progress)
+        report = families_report(families, lambda family, size: options, progress)
     paths = write(report, family_page(report), out, "families")
     if as_json:
         click.echo(json.dumps(report, indent=1))
@@ -194,7 +186,7 @@ def benchmark(
         from rbdc.report.present.tables import BENCHMARKED
     from rbdc.report.benchmark import benchmark as measure
     from rbdc.report.benchmark import entrants, wrong_in_any
-    from rbdc.report.present.baseline import Verdict, check_gate, judge_benchmark
+    from rbdc.report.present.baseline import Verdict, judge_benchmark
 
     chosen, options = entrants(robots, root_joint), comparison_options(given)
     if forms:
@@ -202,8 +194,7 @@ def benchmark(
             raise OptionError("--forms has nothing to hold against --baseline or --gate-time: leave them out")
         _time_forms(chosen, options, out, as_json=as_json)
         return
-    earlier = None if baseline is None else files.read_baseline(baseline, "benchmark")
-    check_gate(gate_time, earlier)
+    earlier = files.read_baseline(baseline, gate_time, "benchmark")
     with Progress("benchmark") as progress:
         report = measure(chosen, options, progress)
     picture = {"speed.svg": speed(report["rows"], BENCHMARKED)}

@@ -10,7 +10,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TextIO
@@ -216,14 +215,16 @@ def out(default: str | None, words: str = "The folder of what is written.") -> C
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
 
-def write_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
-    """Write the help of options: those of a build by what they bear on, then the command's own."""
-    rest = {p.name: record for p in command.get_params(context) if (record := p.get_help_record(context))}
-    for title, options in grouped().items():
-        with formatter.section(title):
-            formatter.write_dl([rest.pop(option.name) for option in options if option.name in rest])
-    with formatter.section("Command"):
-        formatter.write_dl(list(rest.values()))
+class Grouped(click.Command):
+    """A command whose help has the options of a build by what they bear on, then its own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rest = {p.name: record for p in self.get_params(ctx) if (record := p.get_help_record(ctx))}
+        for title, options in grouped().items():
+            with formatter.section(title):
+                formatter.write_dl([rest.pop(option.name) for option in options if option.name in rest])
+        with formatter.section("Command"):
+            formatter.write_dl(list(rest.values()))
 
 
 def _click_option(option: Option[Any], default: Any) -> Callable[[Command], Command]:
@@ -247,10 +248,4 @@ def _in_words(default: Any) -> str:
     """A default as the command line takes it."""
     if isinstance(default, tuple):
         return ("," if isinstance(default[0], str) else " ").join(map(_in_words, default))
-    return (
-        default.value
-        if isinstance(default, StrEnum)
-        else f"{default:g}"
-        if isinstance(default, float)
-        else str(default)
-    )
+    return f"{default:g}" if isinstance(default, float) else str(default)

@@ -8,18 +8,11 @@ from typing import Any
 
 import click
 
-from rbdc.cli.support import Progress, out, show_warnings, takes, write_options
+from rbdc.cli.support import Grouped, Progress, out, show_warnings, takes
 from rbdc.options import BuildOptions
 
 
-class _Wheel(click.Command):
-    """The command whose help has options by what they bear on."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_options(self, ctx, formatter)
-
-
-@click.command(cls=_Wheel, epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")
+@click.command(cls=Grouped, epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")
 @click.argument("description")
 @takes(without=("out", "march"))
 @click.option(

@@ -162,17 +162,11 @@ def of_suite(name: str, root_joint: str | None = None) -> Entrant:
     usual, file = SUITE[name]
     if file is not None:
         path = _packaged(file)
-        reason = (
-            "" if path else f"its description comes with the pip package {PACKAGE}: pip install {PACKAGE}"
-        )
+        reason = f"its description comes with the pip package {PACKAGE}: pip install {PACKAGE}"
     else:
         path = resolve(name) if name in robot_names() else None
-        reason = (
-            ""
-            if path
-            else f"its description does not ship with rbdc: rbdc benchmark {WHOLE} path/to/{name}.urdf"
-        )
-    return Entrant(name, root_joint or usual, path, reason, name)
+        reason = f"its description does not ship with rbdc: rbdc benchmark {WHOLE} path/to/{name}.urdf"
+    return Entrant(name, root_joint or usual, path, "" if path else reason, name)
 
 
 def _given(word: str, root_joint: str | None) -> Entrant:

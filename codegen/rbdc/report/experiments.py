@@ -14,7 +14,7 @@ from rbdc.functions.references import reference_of
 from rbdc.options import BuildOptions, Progress
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.compare import compare
-from rbdc.report.measure.results import Comparison, Residue, TableRow
+from rbdc.report.measure.results import Comparison
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.methods.second_differentiation import STEPS
 from rbdc.report.options import CompareOptions
@@ -75,10 +75,9 @@ DERIVATIVES = ("rnea_derivatives", "aba_derivatives")
 
 def table_one(
     options: CompareOptions, progress: Progress, robots: Mapping[str, tuple[str, str]] = ROBOTS
-) -> tuple[list[TableRow], list[dict[str, Any]]]:
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The rows of Table I on these robots, beside the paper's columns, and the full reports behind them."""
-    rows: list[TableRow] = []
-    reports = []
+    rows, reports = [], []
     functions = tuple(dict.fromkeys(row.function for row in ROWS))
     for column, (robot, root) in enumerate(robots.values()):
         build = replace(options.build, root_joint=root)
@@ -94,7 +93,10 @@ def table_one(
     return rows, reports
 
 
-def _measured(report: Mapping[str, Any], robot: str, row: _Row, paper: float) -> TableRow:
+def _measured(report: Mapping[str, Any], robot: str, row: _Row, paper: float) -> dict[str, Any]:
+    """One row for one robot, times in nanoseconds; of loops and of Pinocchio None where they do not compute
+    what the row says.
+    """
     (measured,) = (f for f in report["functions"] if f["name"] == row.function)
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in measured["methods"]}
     wanted = next((name for name in row.methods if name in times), GENERATED)
@@ -103,12 +105,19 @@ def _measured(report: Mapping[str, Any], robot: str, row: _Row, paper: float) ->
         chosen = [times[m["method"]] for m in measured["methods"] if family in (m["family"], m["method"])]
         return min(chosen) if chosen and family in row.beside else None
 
-    return TableRow(robot, row.label, times[wanted], fastest(ROLLED), fastest(PEER), paper)
+    return {
+        "robot": robot,
+        "row": row.label,
+        "generated": times[wanted],
+        "rolled": fastest(ROLLED),
+        "pinocchio": fastest(PEER),
+        "paper": paper,
+    }
 
 
 def precision(
     robot: str, options: CompareOptions, progress: Progress
-) -> tuple[list[Residue], dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The residues of section V-B by every method, and the full report (patterns: the paper's Fig. 3).
 
     Without gravity, velocity, acceleration and torque the derivatives by q and v vanish.
@@ -120,17 +129,27 @@ def precision(
     return _residues(comparison, states), document(comparison)
 
 
-def _residues(comparison: Comparison, states: Mapping[str, Array]) -> list[Residue]:
+def _residues(comparison: Comparison, states: Mapping[str, Array]) -> list[dict[str, Any]]:
+    """The largest entry of every derivative that should vanish, how many of its entries are exactly 0, and
+    what truncation alone leaves, of differences; None for methods that do not truncate.
+    """
     found = []
     for one in comparison.functions:
         truncated = (0.0, _truncated(comparison, one, states))
         for k, output in enumerate(one.function.declaration.outputs[:2]):
             for method, outputs in one.outputs.items():
                 values = outputs[k]
-                largest = float(np.max(np.abs(values), initial=0.0))
-                zeros = int((values == 0.0).sum())
-                truncation = {DIFFERENCE: truncated[k], CENTRAL: 0.0, COMPLEX: 0.0}.get(method)
-                found.append(Residue(one.name, output.name, method, largest, zeros, values.size, truncation))
+                found.append(
+                    {
+                        "function": one.name,
+                        "output": output.name,
+                        "method": method,
+                        "largest": float(np.max(np.abs(values), initial=0.0)),
+                        "zeros": int((values == 0.0).sum()),
+                        "size": values.size,
+                        "truncation": {DIFFERENCE: truncated[k], CENTRAL: 0.0, COMPLEX: 0.0}.get(method),
+                    }
+                )
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations, pairwise
 from math import exp, log
 from typing import Any
 
@@ -19,6 +20,7 @@ from rbdc.options import Progress
 from rbdc.report.compare import compare
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
+from rbdc.report.present.measures import CODE, TIME, curves
 
 FAMILIES_SCHEMA = 1
 KEPT = ("family", "algorithm", "operations", "text_bytes", "code_bytes", "compile_seconds", "errors", "right")
@@ -107,12 +109,6 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
     }
 
 
-def asked_alike(options: CompareOptions) -> Asked:
-    """Options of a size, alike for all."""
-    options.check()
-    return lambda family, size: options
-
-
 def wrong_in_families(report: Mapping[str, Any]) -> list[str]:
     """Messages about methods that disagree with the reference."""
     return [
@@ -152,106 +148,48 @@ def _functions(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for entry in entries for name in entry["functions"]))
 
 
-def curves(
-    entries: Sequence[Mapping[str, Any]], function: str, family: str, value: Callable[[Any], float | None]
-) -> dict[str, dict[int, float]]:
-    """By method the values over the sizes of a family; `value` takes a method's figures."""
-    found: dict[str, dict[int, float]] = {}
-    for entry in entries:
-        if entry["family"] == family and function in entry["functions"]:
-            for method, figures in entry["functions"][function]["methods"].items():
-                y = value(figures)
-                if y is not None:
-                    found.setdefault(method, {})[entry["size"]] = y
-    return found
-
-
-def microseconds(figures: Mapping[str, Any]) -> float:
-    """The least time of a call."""
-    return 1e-3 * float(figures["nanoseconds"])
-
-
-def code_bytes(figures: Mapping[str, Any]) -> float | None:
-    """The machine code, where it is ours to measure."""
-    found: float | None = figures["code_bytes"]
-    return found
-
-
-def rms_relative(figures: Mapping[str, Any]) -> float | None:
-    """The root mean square relative error (43)."""
-    found: float | None = None if figures["errors"] is None else figures["errors"]["rms_rel"]
-    return found
-
-
 def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Exponents of times and code, and crossings, of a function by family."""
     made: dict[str, Any] = {"name": function, "families": {}}
     for family in dict.fromkeys(entry["family"] for entry in entries):
-        times = curves(entries, function, family, microseconds)
-        code = curves(entries, function, family, code_bytes)
+        times, code = (curves(entries, function, family, measure) for measure in (TIME, CODE))
         made["families"][family] = {
-            "time": {method: _growth(points) for method, points in times.items()},
-            "code": {method: _growth(points) for method, points in code.items()},
-            "crossings": [asdict(crossing) for crossing in crossings(times)],
+            "time": {method: growth(points) for method, points in times.items()},
+            "code": {method: growth(points) for method, points in code.items()},
+            "crossings": crossings(times),
         }
     return made
-
-
-def _growth(points: Mapping[int, float]) -> dict[str, Any] | None:
-    found = growth(points)
-    return None if found is None else asdict(found)
 
 
 FEWEST = 3
 """Points below which no exponent is given: a line through two says nothing of the fit."""
 
 
-@dataclass(frozen=True)
-class Growth:
-    """log y = exponent log x + constant by least squares, natural logarithms.
+def growth(points: Mapping[int, float]) -> dict[str, Any] | None:
+    """The growth of positive values over sizes: log y = exponent log x + constant by least squares, natural
+    logarithms, and the number of points; None for fewer than `FEWEST`.
 
     Singh, Russell and Wensing, Table III, with x the number of bodies and y in microseconds.
     """
-
-    exponent: float
-    constant: float
-    points: int
-
-
-def growth(points: Mapping[int, float]) -> Growth | None:
-    """The growth of positive values over sizes; None for fewer than `FEWEST`."""
     kept = {size: y for size, y in points.items() if y > 0.0}
     if len(kept) < FEWEST:
         return None
     slope, constant = np.polyfit(np.log(list(kept)), np.log(list(kept.values())), 1)
-    return Growth(float(slope), float(constant), len(kept))
+    return {"exponent": float(slope), "constant": float(constant), "points": len(kept)}
 
 
-@dataclass(frozen=True)
-class Crossing:
-    """From about `size` bodies on `faster` takes less time than `slower`, which did before."""
-
-    size: float
-    faster: str
-    slower: str
-
-
-def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[Crossing]:
-    """Where two methods' curves over the same sizes cross, by straight lines between logarithms."""
-    names, found = list(curves), []
-    for k, one in enumerate(names):
-        for other in names[k + 1 :]:
-            sizes = sorted(set(curves[one]) & set(curves[other]))
-            found += _between(one, other, sizes, [log(curves[one][n] / curves[other][n]) for n in sizes])
-    return sorted(found, key=lambda crossing: crossing.size)
-
-
-def _between(one: str, other: str, sizes: Sequence[int], leads: Sequence[float]) -> list[Crossing]:
-    """The crossings of two methods by the logarithm of their ratio at each size."""
+def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
+    """Where two methods' curves over the same sizes cross, by straight lines between logarithms: from about
+    `size` bodies on `faster` takes less time than `slower`, which did before.
+    """
     found = []
-    for n, m, before, after in zip(sizes, sizes[1:], leads, leads[1:], strict=False):
-        if before * after < 0.0:
-            share = before / (before - after)
-            size = exp(log(n) + share * (log(m) - log(n)))
-            found.append(Crossing(size, *((one, other) if after < 0.0 else (other, one))))
-    return found
+    for one, other in combinations(curves, 2):
+        sizes = sorted(set(curves[one]) & set(curves[other]))
+        leads = [log(curves[one][n] / curves[other][n]) for n in sizes]
+        for (n, before), (m, after) in pairwise(zip(sizes, leads, strict=True)):
+            if before * after < 0.0:
+                share = before / (before - after)
+                faster, slower = (one, other) if after < 0.0 else (other, one)
+                size = exp(log(n) + share * (log(m) - log(n)))
+                found.append({"size": size, "faster": faster, "slower": slower})
+    return sorted(found, key=lambda crossing: float(crossing["size"]))

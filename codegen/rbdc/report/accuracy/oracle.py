@@ -7,7 +7,6 @@ Wensing, equations (40) to (43), over all outputs and samples, less the uncertai
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -86,13 +85,10 @@ def reference(
             np.array([[_split(x) for x in output] for output in sample]) for sample in zip(*rows, strict=True)
         ]
         np.savez(folder / "reference.npz", *split)
-        (folder / "outputs.json").write_text(json.dumps(len(split)))
 
-    folder = cache.obtain(key, make)
-    count = json.loads((folder / "outputs.json").read_text())
-    stored = np.load(folder / "reference.npz")
-    pairs = [stored[f"arr_{k}"].reshape(-1, max(stored[f"arr_{k}"].shape[1], 1), 2) for k in range(count)]
-    return [Reference(a[:, :, 0], a[:, :, 1]) for a in pairs]
+    stored = np.load(cache.obtain(key, make) / "reference.npz")
+    pairs = [x.reshape(-1, max(x.shape[1], 1), 2) for x in stored.values()]
+    return [Reference(x[:, :, 0], x[:, :, 1]) for x in pairs]
 
 
 def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> list[list[Any]]:

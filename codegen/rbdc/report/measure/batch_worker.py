@@ -43,11 +43,11 @@ class BatchMethod:
 
     def __init__(self, entry: dict[str, Any]) -> None:
         self.name: str = entry["method"]
-        self.dtype: str = entry["dtype"]
+        self.dtype: str = entry.get("dtype", "float64")
         self.call = getattr(ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL), entry["call"])
-        self.stores: bool = entry["stores"]
         self.context = ctypes.c_void_p(None)
-        if entry["peer"] is not None:
+        self.stores = entry.get("peer") is None
+        if not self.stores:
             self._loaded = Method(entry["peer"], [])
             self._peer = Peer(ctypes.cast(self._loaded.call, ctypes.c_void_p), self._loaded.context)
             self.context = ctypes.c_void_p(ctypes.addressof(self._peer))
@@ -102,8 +102,7 @@ class Bandwidth:
         self.size, self.reached = size, 0.0
         self.factors, self.buffer = np.array([0.5, 0.5]), np.zeros(size // 8)
         self.timer = BatchTimer(timer, [self.factors], [self.buffer], size // 8, 1)
-        entry = {"method": "bandwidth", "library": library, "call": "rbdc_bandwidth", "dtype": "float64"}
-        self.kernel = BatchMethod({**entry, "stores": True, "peer": None})
+        self.kernel = BatchMethod({"method": "bandwidth", "library": library, "call": "rbdc_bandwidth"})
 
     def measure(self) -> None:
         """Measure again; bytes read and bytes written both count."""

@@ -1,4 +1,4 @@
-"""Results of a comparison and of the two experiments."""
+"""Results of a comparison."""
 
 from __future__ import annotations
 
@@ -28,34 +28,3 @@ class Comparison:
     core: int | None
     peak: Peak
     bandwidth: Bandwidth | None = None
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """One row of Table I of Carpentier and Mansard for one robot, times in nanoseconds.
-
-    rolled, pinocchio: None where they do not compute what the row says. paper: the paper's time.
-    """
-
-    robot: str
-    row: str
-    generated: float
-    rolled: float | None
-    pinocchio: float | None
-    paper: float
-
-
-@dataclass(frozen=True)
-class Residue:
-    """The largest entry of a derivative that should vanish; `zeros` of its `size` entries are exactly 0.
-
-    truncation: what truncation alone leaves, of differences; None for methods that do not truncate.
-    """
-
-    function: str
-    output: str
-    method: str
-    largest: float
-    zeros: int
-    size: int
-    truncation: float | None = None

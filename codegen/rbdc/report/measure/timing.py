@@ -166,7 +166,6 @@ def _batch_entry(method: BatchMethod) -> dict[str, Any]:
         "method": method.method,
         "library": str(method.library),
         "call": method.call,
-        "stores": peer is None,
         "dtype": method.dtype,
         "peer": None if peer is None else {**loaded(peer), "fetch": None},
     }

@@ -42,21 +42,23 @@ PEAK_INPUT = np.array([0.5, 0.5])
 
 
 class Method:
-    """A loaded method: its functions, its context, and its output buffers of the given sizes."""
+    """A loaded method: its functions, its context, and its output buffers of the given sizes. entry: a
+    contender as `rbdc.report.measure.timing.loaded` has it; what is for peers alone can be left out.
+    """
 
     def __init__(self, entry: dict[str, Any], sizes: list[int]) -> None:
         library = ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL)
         self.path: str = entry["library"]
-        self.paths = {self.path, *(str(Path(path).resolve()) for path in entry["code"])}
+        self.paths = {self.path, *(str(Path(path).resolve()) for path in entry.get("code", ()))}
         self.call = getattr(library, entry["call"])
-        self.fetch = None if entry["fetch"] is None else getattr(library, entry["fetch"])
+        self.fetch = getattr(library, entry["fetch"]) if entry.get("fetch") else None
         self.context = ctypes.c_void_p(None)
-        if entry["archive"] is not None:
+        if entry.get("archive") is not None:
             library.rbdc_peer_load.restype = ctypes.c_void_p
             self.context = ctypes.c_void_p(library.rbdc_peer_load(entry["archive"].encode()))
             if not self.context.value:
                 raise RuntimeError(f"{self.path} cannot load its model")
-        self.dtype: str = entry["dtype"]
+        self.dtype: str = entry.get("dtype", "float64")
         self._memory = room(sizes, self.dtype)
         places = [placed(self._memory, sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
         self.outputs = places[0]
@@ -206,15 +208,10 @@ class Peak:
         self.fused = ctypes.c_int.in_dll(symbols, "rbdc_peak_fused").value != 0
         self.flops = [ctypes.c_double.in_dll(symbols, f"rbdc_peak_{kind}_flops").value for kind in PEAKS]
         self.timer = Timer(timer, [PEAK_INPUT[np.newaxis]])
-        entry: dict[str, Any] = {
-            "library": library,
-            "fetch": None,
-            "archive": None,
-            "code": [],
-            "dtype": "float64",
-        }
-        self.kernels = [Method({**entry, "call": f"rbdc_peak_{kind}"}, [self.lanes]) for kind in PEAKS]
-        self.empty = Method({**entry, "call": "rbdc_peak_call"}, [1])
+        self.kernels = [
+            Method({"library": library, "call": f"rbdc_peak_{kind}"}, [self.lanes]) for kind in PEAKS
+        ]
+        self.empty = Method({"library": library, "call": "rbdc_peak_call"}, [1])
         self.reached = dict.fromkeys(PEAKS, 0.0)
         self.call = float("inf")
 

@@ -58,7 +58,7 @@ def assemble(
                     tasks = [(made, tools.compiler, tools.flags), *_again(made, tools)]
                     pending += [(one, task[0], pool.submit(compiled, *task)) for task in tasks]
             for name, reason in tools.absent.items():
-                one.absent.append(Absent(one.name, f"generated-{name}", "generated", reason))
+                one.absent.append(Absent(f"generated-{name}", "generated", reason))
         progress(f"compiling with {tools.compiler.version}")
         for one, made, future in pending:
             _take(one, made, future)
@@ -72,7 +72,7 @@ def _take(one: FunctionRecord, made: Implementation, future: Future[Contender]) 
     except ToolchainError as error:
         if peer_of(made.method) is None:
             raise
-        one.absent.append(Absent(one.name, made.method, made.family, f"not compiled: {error.line}"))
+        one.absent.append(Absent(made.method, made.family, f"not compiled: {error.line}"))
 
 
 def _again(made: Implementation, tools: Toolchains) -> list[tuple[Implementation, Compiler, tuple[str, ...]]]:

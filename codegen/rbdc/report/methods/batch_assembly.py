@@ -19,9 +19,9 @@ from rbdc.model import Model
 from rbdc.options import Progress
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.accuracy.inputs import deepest_frame
-from rbdc.report.methods.casadi_methods import casadi_maps, of_casadi
-from rbdc.report.methods.contenders import SINGLE, compiled
-from rbdc.report.methods.implementation import ROBOT, Implementation, arguments, without_optional
+from rbdc.report.methods.casadi_methods import casadi_maps, of_casadi, prototype, work_arrays
+from rbdc.report.methods.contenders import SINGLE, library_of
+from rbdc.report.methods.implementation import ROBOT, arguments, without_optional
 from rbdc.report.methods.records import (
     BATCH_MEMORY,
     NO_SUCH_METHOD,
@@ -33,7 +33,9 @@ from rbdc.report.methods.records import (
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CASADI, NOT_ASKED, PINOCCHIOS, CompareOptions, peer_of
 
-Made = list[tuple[Implementation, list[BatchMethod]]]
+Files = dict[str, str]
+"""C files by name."""
+Made = tuple[Files, list[BatchMethod]]
 """C files, and the methods that are in them."""
 
 
@@ -56,12 +58,12 @@ def assemble_batches(
         for one in functions:
             progress(f"{one.name}: batches")
             one.batches, made = _of_function(model, one, absent, options.batch_sizes)
-            for code, methods in made:
-                job = pool.submit(compiled, code, tools.compiler, tools.flags)
+            for files, methods in made:
+                job = pool.submit(library_of, files, tools.compiler, tools.flags)
                 pending.append((one.batches, methods, job))
         for batches, methods, job in pending:
             try:
-                library = job.result().library
+                library = job.result().path
             except ToolchainError as error:
                 if any(peer_of(method.of) is None for method in methods):
                     raise
@@ -72,7 +74,7 @@ def assemble_batches(
 
 def _of_function(
     model: Model, one: FunctionRecord, absent: Mapping[str, str], wanted: Sequence[int]
-) -> tuple[Batches, Made]:
+) -> tuple[Batches, list[Made]]:
     """The batches of one function, still without libraries, and the C of their methods."""
     code = generated(model, one.function)
     read, written = _sample_bytes(one)
@@ -80,7 +82,7 @@ def _of_function(
     fitting = [n for n in wanted if n * moved <= BATCH_MEMORY]
     flops = next(c.figures.flops for c in one.contenders if c.method == "generated")
     batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, flops)
-    made = [(code.made, _generated_methods(code.lanes, moved))]
+    made = [(code.files, _generated_methods(code.lanes, moved))]
     if code.chosen:
         made.append(_side_by_side(model, one, moved))
     if any(contender.method == SINGLE for contender in one.contenders):
@@ -117,18 +119,20 @@ def _generated_methods(lanes: int | None, moved: int) -> list[BatchMethod]:
     ]
 
 
-def _side_by_side(model: Model, one: FunctionRecord, moved: int) -> tuple[Implementation, list[BatchMethod]]:
+def _side_by_side(model: Model, one: FunctionRecord, moved: int) -> Made:
     """Samples side by side where the generated batch function has them one by one."""
     code = generated(model, one.function, side_by_side=True)
     how = f"{_how(code.lanes)}, which was taken to be slower than single calls"
-    return code.made, [BatchMethod("generated-lanes", "generated", "generated", how, moved, BATCH)]
+    return code.files, [BatchMethod("generated-lanes", "generated", "generated", how, moved, BATCH)]
 
 
-def _single(model: Model, one: FunctionRecord, moved: int) -> tuple[Implementation, list[BatchMethod]]:
+def _single(model: Model, one: FunctionRecord, moved: int) -> Made:
     """The generated batch function in single precision."""
     code = generated(model, one.function, FLOAT)
     how = f"in single precision, {_how(code.lanes)}"
-    return code.made, [BatchMethod(f"{SINGLE}-batch", SINGLE, "single", how, moved, BATCH, dtype=FLOAT.dtype)]
+    return code.files, [
+        BatchMethod(f"{SINGLE}-batch", SINGLE, "single", how, moved, BATCH, dtype=FLOAT.dtype)
+    ]
 
 
 def _sample_bytes(one: FunctionRecord) -> tuple[int, int]:
@@ -162,14 +166,6 @@ _ADAPTER = "batch_adapter.c"
 
 
 @dataclass(frozen=True)
-class _EntryPoint:
-    """An entry point of the batch adapter: its symbol and the statements of its body."""
-
-    name: str
-    lines: Sequence[str]
-
-
-@dataclass(frozen=True)
 class Generated:
     """The generated batch function, and a loop over the generated function for one sample.
 
@@ -177,7 +173,7 @@ class Generated:
     loop because that was taken to be faster.
     """
 
-    made: Implementation
+    files: Files
     lanes: int | None
     chosen: bool = False
 
@@ -196,48 +192,39 @@ def generated(
     frame = deepest_frame(model)
     batch = f"{ROBOT}_{name}_batch({', '.join(['n', *arguments(source.declaration, frame)])});"
     single = f"{ROBOT}_{name}({', '.join(arguments(source.declaration, frame, 'i'))});"
-    files[_ADAPTER] = _adapter([_EntryPoint(BATCH, [batch]), _EntryPoint(LOOP, _each([single]))], scalar)
+    files[_ADAPTER] = _adapter({BATCH: [batch], LOOP: _each([single])}, scalar)
     loop = source.one_by_one or not source.declaration.lanes
-    made_of = Implementation(name, "generated-batch", "generated", source.method, files)
-    return Generated(made_of, None if loop else source.declaration.scalar.lanes, source.one_by_one)
+    return Generated(files, None if loop else source.declaration.scalar.lanes, source.one_by_one)
 
 
-def loop_over_peer(declaration: FunctionDeclaration) -> Implementation:
+def loop_over_peer(declaration: FunctionDeclaration) -> Files:
     """C whose `LOOP` calls a peer's function n times; its context is a struct rbdc_peer."""
     inputs = ", ".join(f"in[{k}] + {p.size} * i" for k, p in enumerate(without_optional(declaration).inputs))
     lines = [
         "const struct rbdc_peer *peer = context;",
         *_each([f"const double *const sample[] = {{{inputs}}};", "peer->call(peer->context, sample, out);"]),
     ]
-    files = {f"{ROBOT}.h": render("peer_call.h.jinja"), _ADAPTER: _adapter([_EntryPoint(LOOP, lines)])}
-    return Implementation(declaration.name, "peer-loop", "peer", "", files)
+    return {f"{ROBOT}.h": render("peer_call.h.jinja"), _ADAPTER: _adapter({LOOP: lines})}
 
 
-def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Implementation:
+def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Files:
     """C whose `BATCH` calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
-    text, maps = casadi_maps(of_casadi(model, function, method).expressions, sizes)
-    bare = without_optional(function.declaration)
-    inputs = ", ".join(f"in[{k}]" for k in range(len(bare.inputs)))
-    outputs = ", ".join(f"out[{k}]" for k in range(len(bare.outputs)))
+    expressions, _ = of_casadi(model, function, method)
+    text, maps = casadi_maps(expressions, sizes)
     lines = [
-        f"const double *arg[{max(m.arguments for m in maps)}] = {{{inputs}}};",
-        f"double *res[{max(m.results for m in maps)}] = {{{outputs}}};",
-        f"long long iw[{max(1, *(m.integers for m in maps))}];",
-        f"double w[{max(1, *(m.numbers for m in maps))}];",
+        *work_arrays(maps),
         "switch (n) {",
-        *(f"case {m.samples}: {m.name}(arg, res, iw, w, 0); break;" for m in maps),
+        *(f"case {n}: {one.name()}(arg, res, iw, w, 0); break;" for n, one in zip(sizes, maps, strict=True)),
         "default: break; /* there is no other size */",
         "}",
     ]
-    signature = "(const double **arg, double **res, long long *iw, double *w, int mem)"
-    prototypes = [f"int {m.name}{signature};\n" for m in maps]
-    batch = _adapter([_EntryPoint(BATCH, lines)])
-    files = {"casadi_function.c": text, f"{ROBOT}.h": "".join(prototypes), _ADAPTER: batch}
-    return Implementation(function.declaration.name, "casadi-map", "ad", "", files)
+    prototypes = "".join(prototype(one.name()) for one in maps)
+    return {"casadi_function.c": text, f"{ROBOT}.h": prototypes, _ADAPTER: _adapter({BATCH: lines})}
 
 
-def _adapter(entries: Sequence[_EntryPoint], scalar: ScalarType = DOUBLE) -> str:
-    return render("batch_adapter.c.jinja", robot=ROBOT, entries=entries, **scalar.words)
+def _adapter(entries: Mapping[str, Sequence[str]], scalar: ScalarType = DOUBLE) -> str:
+    """The C of entry points by their symbols, the statements of their bodies."""
+    return render("batch_adapter.c.jinja", robot=ROBOT, entries=entries.items(), **scalar.words)
 
 
 def _each(lines: Sequence[str]) -> list[str]:

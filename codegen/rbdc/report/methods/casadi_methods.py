@@ -23,10 +23,7 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import Function, SecondOrder
 from rbdc.ir.cost import Cost
-from rbdc.ir.from_casadi import from_casadi
-from rbdc.ir.passes import optimise
 from rbdc.ir.symbolic import Symbolic, expression, written_out
-from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.report.methods.implementation import (
@@ -35,6 +32,7 @@ from rbdc.report.methods.implementation import (
     Implementation,
     by_the_papers,
     of_program,
+    recorded,
     render_adapter,
     too_large,
     without_optional,
@@ -136,77 +134,67 @@ def _tangents(model: Model, q: Any) -> Any:
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
-def casadi_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
+def casadi_c(expressions: Expressions, algorithm: str, method: str) -> Implementation | Absent:
     """CasADi's own C of the expressions."""
     function = expressions.function()
-    name, instructions = expressions.declaration.name, function.n_instructions()
+    instructions = function.n_instructions()
     if instructions > CASADI_LIMIT:
-        return Absent(
-            name, method, "ad", f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}"
-        )
+        reason = f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}"
+        return Absent(method, "ad", reason)
     generator = ca.CodeGenerator("casadi_function.c")
     generator.add(function)
     text = generator.dump()
-    inputs = ", ".join(f"in[{k}]" for k in range(len(expressions.declaration.inputs)))
-    outputs = ", ".join(f"out[{k}]" for k in range(len(expressions.declaration.outputs)))
-    before = [
-        f"const double *arg[{max(function.sz_arg(), 1)}] = {{{inputs}}};",
-        f"double *res[{max(function.sz_res(), 1)}] = {{{outputs}}};",
-        f"long long iw[{max(function.sz_iw(), 1)}];",
-        f"double w[{max(function.sz_w(), 1)}];",
-    ]
     files = {
         "casadi_function.c": text,
-        f"{ROBOT}.h": f"int {ROBOT}(const double **arg, double **res, long long *iw, double *w, int mem);\n",
-        "adapter.c": render_adapter(before, f"{ROBOT}(arg, res, iw, w, 0)"),
+        f"{ROBOT}.h": prototype(ROBOT),
+        "adapter.c": render_adapter(work_arrays([function]), f"{ROBOT}(arg, res, iw, w, 0)"),
     }
     statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
-    return Implementation(name, method, "ad", algorithm, files, _cost(function), statements, len(text))
+    return Implementation(method, "ad", algorithm, files, _cost(function), statements, len(text))
 
 
-@dataclass(frozen=True)
-class Mapped:
-    """CasADi's map of a function over `samples` samples: its C function and the sizes of its work arrays."""
-
-    samples: int
-    name: str
-    arguments: int
-    results: int
-    integers: int
-    numbers: int
-
-
-def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, list[Mapped]]:
+def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, list[ca.Function]]:
     """CasADi's own C of the function's maps over each of `sizes` samples, and the maps."""
     generator = ca.CodeGenerator("casadi_function.c")
-    maps = [(n, expressions.function().map(n)) for n in sizes]
-    for _, f in maps:
-        generator.add(f)
-    text: str = generator.dump()
-    return text, [Mapped(n, f.name(), f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for n, f in maps]
+    maps = [expressions.function().map(n) for n in sizes]
+    for function in maps:
+        generator.add(function)
+    return generator.dump(), maps
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """Expressions by one of a function's recursions, and in words which one it is."""
-
-    expressions: Expressions
-    words: str
+def prototype(name: str) -> str:
+    """The declaration of a C function of CasADi's."""
+    return f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem);\n"
 
 
-def fewest(function: Function, how: str, trace: Callable[[Evaluate], Expressions]) -> Candidate:
+def work_arrays(functions: Sequence[ca.Function]) -> list[str]:
+    """The arrays of arguments in C for a call of any of some functions with as many inputs and outputs."""
+    inputs = ", ".join(f"in[{k}]" for k in range(functions[0].n_in()))
+    outputs = ", ".join(f"out[{k}]" for k in range(functions[0].n_out()))
+    return [
+        f"const double *arg[{max(f.sz_arg() for f in functions)}] = {{{inputs}}};",
+        f"double *res[{max(f.sz_res() for f in functions)}] = {{{outputs}}};",
+        f"long long iw[{max(1, *(f.sz_iw() for f in functions))}];",
+        f"double w[{max(1, *(f.sz_w() for f in functions))}];",
+    ]
+
+
+def fewest(function: Function, how: str, trace: Callable[[Evaluate], Expressions]) -> tuple[Expressions, str]:
     """The expressions with the fewest operations among those that `trace` makes of the papers' recursions for
-    a function: a peer gets the recursion that costs it least for the model at hand. how: `trace` in words.
+    a function, and in words by which one: a peer gets the recursion that costs it least for the model at
+    hand. how: `trace` in words.
     """
     made = {name: trace(evaluate) for name, evaluate in by_the_papers(function).items()}
     counts = {name: _cost(one.function()).operations for name, one in made.items()}
     best, *others = sorted(counts, key=lambda name: counts[name])
     beside = f" (operations: {', '.join(f'{name} {counts[name]}' for name in (best, *others))})"
-    return Candidate(made[best], f"{how}{function.name} by {best}{beside if others else ''}")
+    return made[best], f"{how}{function.name} by {best}{beside if others else ''}"
 
 
-def of_casadi(model: Model, function: Function, method: str) -> Candidate:
-    """Expressions behind CasADi's C of a method of `ad_methods`: casadi, ad-<mode>-casadi, or ad-casadi."""
+def of_casadi(model: Model, function: Function, method: str) -> tuple[Expressions, str]:
+    """Expressions behind CasADi's C of a method of `ad_methods`, casadi, ad-<mode>-casadi, or ad-casadi, and
+    by which recursion they are.
+    """
     comparison, catalogue = function.comparison, functions_of(model)
     if method == "casadi":
         return fewest(function, "", lambda evaluate: traced(model, function, evaluate))
@@ -228,17 +216,15 @@ def of_casadi(model: Model, function: Function, method: str) -> Candidate:
 def our_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
     """Our C, by our passes and emitter, of expressions that CasADi differentiated."""
     instructions = expressions.function().n_instructions()
-    name = expressions.declaration.name
     if instructions > LIMIT:
-        return Absent(name, method, "ad", f"{instructions} instructions; the limit is {LIMIT}")
+        return Absent(method, "ad", f"{instructions} instructions; the limit is {LIMIT}")
 
     def scalars(columns: dict[str, Any]) -> list[tuple[str, list[Any]]]:
         return [(key, [Symbolic(x[k]) for k in range(x.numel())]) for key, x in columns.items()]
 
-    program = verify(
-        optimise(verify(from_casadi(name, scalars(expressions.inputs), scalars(expressions.outputs))))
-    )
-    return of_program(expressions.declaration, program, method, "ad", algorithm)
+    declaration = expressions.declaration
+    program = recorded(declaration.name, scalars(expressions.inputs), scalars(expressions.outputs))
+    return of_program(declaration, program, method, "ad", algorithm)
 
 
 def _generated(model: Model, name: str) -> Evaluate:
@@ -277,9 +263,8 @@ def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[],
 def _through_casadi(model: Model, function: Function, method: str) -> Implementation | Absent:
     """CasADi's C of the papers' recursion that leaves it the fewest operations."""
     if reason := too_large(model, function):
-        return Absent(function.name, method, "ad", reason)
-    made = of_casadi(model, function, method)
-    return casadi_c(made.expressions, method, made.words)
+        return Absent(method, "ad", reason)
+    return casadi_c(*of_casadi(model, function, method), method)
 
 
 def _through_ours(model: Model, function: Function, mode: str) -> Implementation | Absent:
@@ -290,6 +275,6 @@ def _through_ours(model: Model, function: Function, mode: str) -> Implementation
 
 def _second_through_ours(model: Model, function: Function, second: SecondOrder) -> Implementation | Absent:
     if reason := too_large(model, function):
-        return Absent(function.name, "ad", "ad", reason)
+        return Absent("ad", "ad", reason)
     made = differentiated_again(model, function, second, _generated(model, second.first))
     return our_c(made, "ad", f"{MODES['forward']} of the generated {second.first}")

@@ -4,7 +4,7 @@ algorithms of the literature) among them, and their compilation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,7 +20,7 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.model import Model
 from rbdc.model.attachments import ParameterRow
 from rbdc.model.parameters import NUMBERS
-from rbdc.native.shared import Unit, shared_library
+from rbdc.native.shared import SharedLibrary, Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.planning.candidates import along_paths, chosen, programs
 from rbdc.planning.generation import GenerationOptions, generate
@@ -74,11 +74,8 @@ def known_methods(model: Model, function: Function) -> list[str]:
 
     All its algorithms are among them, also the one that `methods_of` has as generated alone.
     """
-    algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
-    others = [name for name, _ in (*ad_methods(model, function), *numerical_methods(model, function))]
-    others += [name for name, *_ in second_methods(model, function)]
-    loops = ["rolled"] if function.policy.rolled else []
-    return ["generated", SINGLE, ZEROED, BY_PARAMETERS, *loops, *algorithms, *others, *FAMILIES]
+    made = [name for name, *_ in methods_of(model, function, every_form=True)]
+    return [*made, ZEROED, BY_PARAMETERS, *FAMILIES]
 
 
 def _others(model: Model, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
@@ -99,10 +96,7 @@ def compiled(
 
     Raises ToolchainError with the command and the compiler's output, TimeLimitError at the limit.
     """
-    headers = {name: text for name, text in made.files.items() if name.endswith(".h")}
-    sources = sorted((name, text) for name, text in made.files.items() if name.endswith(".c"))
-    units = [Unit(name, text, headers, (*STANDARD_FLAGS, *flags), seconds) for name, text in sources]
-    library = shared_library("method.so", units, compiler, 1)
+    library = library_of(made.files, compiler, flags, seconds)
     own = [f for name, f in library.figures.items() if name != "adapter.c"]
     figures = replace(
         _counts(made.cost),
@@ -113,7 +107,6 @@ def compiled(
         compile_seconds=sum(f.seconds for f in own),
     )
     return Contender(
-        made.function,
         made.method,
         made.family,
         made.algorithm,
@@ -122,6 +115,16 @@ def compiled(
         dtype=made.scalar.dtype,
         figures=figures,
     )
+
+
+def library_of(
+    files: Mapping[str, str], compiler: Compiler, flags: Sequence[str], seconds: float | None = None
+) -> SharedLibrary:
+    """The library of C files by name, compiled as `compiled` does."""
+    headers = {name: text for name, text in files.items() if name.endswith(".h")}
+    sources = sorted((name, text) for name, text in files.items() if name.endswith(".c"))
+    units = [Unit(name, text, headers, (*STANDARD_FLAGS, *flags), seconds) for name, text in sources]
+    return shared_library("method.so", units, compiler, 1)
 
 
 def _counts(cost: Cost | None) -> Figures:
@@ -178,12 +181,12 @@ def by_method(model: Model, function: Function, method: str, evaluate: Evaluate)
     """The C of another algorithm through the same compiler."""
     name = f"unrolled-{method}"
     if reason := too_large(model, function):
-        return Absent(function.name, name, "analytical", reason)
+        return Absent(name, "analytical", reason)
     entry = Function(function.declaration, {method: evaluate})
     made = programs(model, entry, method)
     operations = max(cost(program).operations for program in made)
     if function.preset == SECOND and operations > LIMIT:
-        return Absent(function.name, name, "analytical", f"{operations} operations; the limit is {LIMIT}")
+        return Absent(name, "analytical", f"{operations} operations; the limit is {LIMIT}")
     source = function_source(ROBOT, entry.declaration, made, rbdc.__version__, method)
     files = render_library(model, ROBOT, [source], rbdc.__version__)
     return of_files(model, files, source, name, "analytical")

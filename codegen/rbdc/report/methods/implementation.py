@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import rbdc
 from rbdc.emit.backend import FunctionSource
@@ -15,10 +16,14 @@ from rbdc.functions.record import SECOND, Function
 from rbdc.functions.references import reference_of, references_of
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
+from rbdc.ir.from_casadi import from_casadi
 from rbdc.ir.nodes import Program
+from rbdc.ir.passes import optimise
+from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.model.parameters import nominal
 from rbdc.report.accuracy.inputs import deepest_frame
+from rbdc.spatial import Scalar
 
 ROBOT = "robot"
 """Prefix of the C functions that are compared; a description's name would add nothing."""
@@ -73,13 +78,12 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Implementation:
-    """C files of one method for one function.
+    """C files of one method.
 
     algorithm: the recursion in words. cost, statements: None where they are not ours to count. text_bytes:
     size of the generated text. scalar: type that the entry point takes and gives.
     """
 
-    function: str
     method: str
     family: str
     algorithm: str
@@ -106,10 +110,8 @@ def of_files(
     kept = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
     text_bytes = sum(len(text) for name, text in kept.items() if name != f"{ROBOT}.h")
     kept["adapter.c"] = adapter(declaration, deepest_frame(model), nominal(model), zeroed=zeroed)
-    made = Implementation(
-        declaration.name, method, family, source.method, kept, source.cost, source.statements
-    )
-    return replace(made, text_bytes=text_bytes, scalar=declaration.scalar)
+    counts = (source.cost, source.statements, text_bytes)
+    return Implementation(method, family, source.method, kept, *counts, declaration.scalar)
 
 
 def of_program(
@@ -121,8 +123,14 @@ def of_program(
     files = {**source.files, f"{ROBOT}.h": prototypes([bare])}
     text_bytes = sum(len(text) for text in files.values())
     files["adapter.c"] = adapter(bare)
-    made = Implementation(declaration.name, method, family, algorithm, files, source.cost, source.statements)
-    return replace(made, text_bytes=text_bytes)
+    return Implementation(method, family, algorithm, files, source.cost, source.statements, text_bytes)
+
+
+def recorded(
+    name: str, inputs: Sequence[tuple[str, Any]], outputs: Sequence[tuple[str, Sequence[Scalar]]]
+) -> Program:
+    """The program of outputs that were traced over symbols."""
+    return verify(optimise(verify(from_casadi(name, list(inputs), list(outputs)))))
 
 
 def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:

@@ -21,14 +21,8 @@ from rbdc.ir.nodes import Program
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.planning.tracing import traced
-from rbdc.report.methods.implementation import Implementation, without_optional
-from rbdc.report.methods.second_differentiation import (
-    assembled,
-    generated_functions,
-    kernel,
-    recorded,
-    words_of,
-)
+from rbdc.report.methods.implementation import Implementation, recorded, without_optional
+from rbdc.report.methods.second_differentiation import assembled, generated_functions, kernel, words_of
 
 TEMPLATES = {
     "finite-difference": "finite_difference.c.jinja",

@@ -23,7 +23,6 @@ NO_SUCH_METHOD = "not asked for, or there is no such method for this function"
 class Absent:
     """A method that was not measured, and the reason."""
 
-    function: str
     method: str
     family: str
     reason: str
@@ -48,14 +47,13 @@ class Figures:
 
 @dataclass(frozen=True)
 class Contender:
-    """A compiled method of one function, ready to be timed.
+    """A compiled method, ready to be timed.
 
     call: symbol of `library` that computes. fetch: symbol that copies the results out afterwards, untimed
     (peers only). archive: file that the library's context is loaded from (peers only). code: further
     libraries whose code it runs. dtype: of inputs and outputs.
     """
 
-    function: str
     method: str
     family: str
     algorithm: str

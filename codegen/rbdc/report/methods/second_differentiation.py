@@ -8,7 +8,6 @@ Entry [i, j, k] of an output is L_k (L_j f_i), by a step along k and then one al
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,14 +22,19 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.manifold import INTEGRATE
 from rbdc.functions.record import Function, SecondOrder
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, ScalarType
-from rbdc.ir.from_casadi import from_casadi, symbols
+from rbdc.ir.from_casadi import symbols
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes import optimise
-from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.report.methods.implementation import ROBOT, Implementation, adapter, prototypes, without_optional
+from rbdc.report.methods.implementation import (
+    ROBOT,
+    Implementation,
+    adapter,
+    prototypes,
+    recorded,
+    without_optional,
+)
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import cos, is_number, sin
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
@@ -64,31 +68,11 @@ def second_methods(model: Model, function: Function) -> list[tuple[str, str, Mak
     ]
 
 
-@dataclass(frozen=True)
-class _Output:
-    """A tensor by its name; the numbers of the variables by which the function is differentiated first, and
+def _outputs(declaration: FunctionDeclaration, second: SecondOrder) -> list[tuple[str, int, int]]:
+    """The tensors: name, and the numbers of the variables by which the function is differentiated first, and
     then.
     """
-
-    name: str
-    inner: int
-    outer: int
-
-
-@dataclass(frozen=True)
-class _Difference:
-    """A tensor by differences of a matrix of first derivatives, whose columns are `c`, along `d`: which of
-    its indices they are.
-    """
-
-    name: str
-    matrix: int
-    j: str
-    k: str
-
-
-def _outputs(declaration: FunctionDeclaration, second: SecondOrder) -> list[_Output]:
-    return [_Output(p.name, *pair) for p, pair in zip(declaration.outputs, second.by, strict=True)]
+    return [(p.name, *pair) for p, pair in zip(declaration.outputs, second.by, strict=True)]
 
 
 def words_of(model: Model, declaration: FunctionDeclaration, base: str, method: str) -> dict[str, Any]:
@@ -131,15 +115,17 @@ def _by_derivatives(model: Model, function: Function, second: SecondOrder) -> Im
     return assembled(declaration, "finite-diff-2", second.first, text, others)
 
 
-def _differences(declaration: FunctionDeclaration, second: SecondOrder, variable: int) -> list[_Difference]:
-    """The tensors that come of steps of q (0) or v (1): by q and v of those of v, as the paper has it."""
+def _differences(
+    declaration: FunctionDeclaration, second: SecondOrder, variable: int
+) -> list[tuple[str, int, str, str]]:
+    """The tensors that come of steps of q (0) or v (1): by q and v of those of v, as the paper has it. Of
+    each the name, the matrix of first derivatives that is differentiated, and which of the last two indices
+    are the columns `c` of that matrix and the steps `d`.
+    """
     made = []
-    for output in _outputs(declaration, second):
-        moved = 1 if 1 in (output.inner, output.outer) else 0
-        if moved == variable:
-            swapped = output.outer != moved
-            j, k = ("d", "c") if swapped else ("c", "d")
-            made.append(_Difference(output.name, output.outer if swapped else output.inner, j, k))
+    for name, inner, outer in _outputs(declaration, second):
+        if (1 if 1 in (inner, outer) else 0) == variable:
+            made.append((name, inner, "c", "d") if outer == variable else (name, outer, "d", "c"))
     return made
 
 
@@ -166,7 +152,7 @@ def assembled(
     files["adapter.c"] = adapter(declaration)
     words = f"{base}, step {STEPS[method]:.1e}" if method in STEPS else f"{base}, twice"
     family = "analytical" if method == CHAIN_RULE else "numerical"
-    return Implementation(declaration.name, method, family, words, files, text_bytes=text_bytes)
+    return Implementation(method, family, words, files, text_bytes=text_bytes)
 
 
 def _by_steps(model: Model, function: Function, second: SecondOrder, method: str) -> Implementation:
@@ -197,13 +183,6 @@ def kernel(name: str, program: Program, scalar: ScalarType) -> FunctionSource:
     """The C function of a program by its name."""
     declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
     return kernel_source(ROBOT, declaration, program, rbdc.__version__)
-
-
-def recorded(
-    name: str, inputs: Sequence[tuple[str, Any]], outputs: Sequence[tuple[str, Sequence[Scalar]]]
-) -> Program:
-    """The program of outputs that were traced over symbols."""
-    return verify(optimise(verify(from_casadi(name, list(inputs), list(outputs)))))
 
 
 def _evaluated(model: Model, base: Function, inputs: Columns) -> Sequence[Scalar]:

@@ -15,20 +15,19 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from rbdc.errors import OptionError
 from rbdc.report.options import peer_of
 from rbdc.report.present.formatting import nanoseconds
+from rbdc.report.present.tables import METRICS
 
 REPORT_SCHEMA = BENCHMARK_SCHEMA = 1
 """Versions of `report.schema.json` and `benchmark.schema.json`, which define every figure."""
 
-GATED = {"operations": 1.0, "statements": 1.0, "text_bytes": 1.01}
+GATED = {"operations": 1.0, "statements": 1.0, "text bytes": 1.01}
 """Figures that depend on rbdc alone, and the factor above which they are worse: one more comment is not."""
-COMPILED = {"code_bytes": 1.01, "stack_bytes": 1.01}
+COMPILED = {"code bytes": 1.01, "stack bytes": 1.01}
 """Figures that depend on compiler and flags too; they count where those are the same."""
-METRICS = ("max_abs", "rms_abs", "max_rel", "rms_rel")
-WORSE_ERROR = 2.0
-"""Factor above which an error is worse; a harmless change of rounding stays below it."""
+ERRORS = {f"error {metric}": 2.0 for metric in METRICS}
+"""Errors, which depend on the inputs; a harmless change of rounding stays below the factor."""
 ERROR_FLOOR = 2.0**-53
 """Unit roundoff: errors below it count as equal."""
 OWN = ("generated", "analytical")
@@ -46,30 +45,6 @@ class Verdict:
     slower: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     times: dict[str, list[Change]] = field(default_factory=dict)
-
-
-def check(baseline: Any, place: str, made_by: str = "compare") -> dict[str, Any]:
-    """The baseline itself. Raises OptionError unless `made_by` made it with this schema."""
-    schema, key = {"compare": (REPORT_SCHEMA, "functions"), "benchmark": (BENCHMARK_SCHEMA, "robots")}[
-        made_by
-    ]
-    if not isinstance(baseline, dict) or baseline.get("schema") != schema or key not in baseline:
-        raise OptionError(
-            f"--baseline {place}: not a report of schema {schema}; make one with rbdc {made_by}"
-        )
-    return baseline
-
-
-def check_gate(factor: float | None, baseline: Mapping[str, Any] | None) -> None:
-    """Raise OptionError for a factor of times that makes no sense, or has nothing to be judged by."""
-    if factor is None:
-        return
-    if baseline is None:
-        raise OptionError(f"--gate-time {factor:g} needs the report of an earlier run: give --baseline")
-    if not 1.0 < factor < float("inf"):
-        raise OptionError(f"--gate-time {factor:g}: give a factor above 1, as 1.5")
-    if any("peak" not in one for one in baseline.get("robots", {"": baseline}).values()):
-        raise OptionError("--gate-time: the baseline has no peak to tell machines apart; make it anew")
 
 
 def judge_benchmark(
@@ -104,27 +79,22 @@ def judge(report: dict[str, Any], baseline: dict[str, Any], gate_time: float | N
     same_inputs = all(report["settings"][k] == baseline["settings"][k] for k in settings)
     if not same_inputs:
         verdict.notes.append("the inputs differ: errors are not compared")
-    rules = _Rules({**GATED, **COMPILED} if same_compiler else GATED, same_inputs)
+    limits = {**GATED, **(COMPILED if same_compiler else {}), **(ERRORS if same_inputs else {})}
     now = {f["name"]: f for f in report["functions"]}
     for old in baseline["functions"]:
         if old["name"] not in now:
             verdict.notes.append(f"{old['name']} was not measured this time")
             continue
-        _judge_methods(now[old["name"]], old, rules, verdict)
+        _judge_methods(now[old["name"]], old, limits, verdict)
     verdict.times[report["robot"]["name"]] = [*changes(report, baseline)]
     _judge_times(verdict.times[report["robot"]["name"]], gate_time, verdict)
     return verdict
 
 
-@dataclass(frozen=True)
-class _Rules:
-    """Figures that are compared, the factor above which they are worse, and whether errors are compared."""
-
-    figures: Mapping[str, float]
-    with_errors: bool
-
-
-def _judge_methods(new: dict[str, Any], old: dict[str, Any], rules: _Rules, verdict: Verdict) -> None:
+def _judge_methods(
+    new: dict[str, Any], old: dict[str, Any], limits: Mapping[str, float], verdict: Verdict
+) -> None:
+    """Judge the figures of our own methods that have limits, the factors above which they are worse."""
     now = {m["method"]: m for m in new["methods"]}
     for before in old["methods"]:
         if before["family"] not in OWN:
@@ -133,7 +103,10 @@ def _judge_methods(new: dict[str, Any], old: dict[str, Any], rules: _Rules, verd
         if method not in now:
             verdict.notes.append(f"{place} was not measured this time")
             continue
-        for words, then, current, limit in _changes(before, now[method], rules):
+        for words, limit in limits.items():
+            then, current = (_figure(one, words) for one in (before, now[method]))
+            if then is None or current is None:
+                continue
             line = f"{place}: {words} {_show(then)} -> {_show(current)}"
             if current > limit * then:
                 verdict.worse.append(line)
@@ -150,22 +123,15 @@ def _judge_times(found: Sequence[Change], gate_time: float | None, verdict: Verd
             verdict.slower.append(change.words())
 
 
-def _changes(
-    before: dict[str, Any], after: dict[str, Any], rules: _Rules
-) -> Iterator[tuple[str, float, float, float]]:
-    """(name, then, now, factor beyond which it counts) for every figure that both have."""
-    for name, limit in rules.figures.items():
-        if before[name] is not None and after[name] is not None:
-            yield name.replace("_", " "), before[name], after[name], limit
-    if rules.with_errors and before["errors"] and after["errors"]:
-        for name in METRICS:
-            then, current = (_error(x["errors"][name]) for x in (before, after))
-            yield f"error {name}", then, current, WORSE_ERROR
-
-
-def _error(value: float | None) -> float:
-    """An error of a report, where None is an infinite one, as it is compared."""
-    return float("inf") if value is None else max(value, ERROR_FLOOR)
+def _figure(method: Mapping[str, Any], words: str) -> float | None:
+    """A figure of a method as it is compared, None where it has none; an error of None is an infinite one."""
+    if words not in ERRORS:
+        figure: float | None = method[words.replace(" ", "_")]
+        return figure
+    if not method["errors"]:
+        return None
+    error = method["errors"][words.removeprefix("error ")]
+    return float("inf") if error is None else max(error, ERROR_FLOOR)
 
 
 def _show(x: float) -> str:

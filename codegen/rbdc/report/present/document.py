@@ -13,7 +13,7 @@ import numpy as np
 import rbdc
 from rbdc.analysis.model_summary import as_data
 from rbdc.report.accuracy.inputs import SEED
-from rbdc.report.accuracy.oracle import DIGITS, WRONG, tolerance
+from rbdc.report.accuracy.oracle import DIGITS, WRONG, Errors, tolerance
 from rbdc.report.measure.machine import machine
 from rbdc.report.measure.results import Comparison
 from rbdc.report.measure.roofline import Bandwidth, Peak
@@ -85,7 +85,7 @@ def _function(one: FunctionRecord, peak: Peak, bandwidth: Bandwidth | None) -> d
         "summary": declaration.summary,
         "outputs": [{"name": p.name, "shape": list(p.shape)} for p in declaration.outputs],
         "methods": methods,
-        "absent": [{"method": a.method, "family": a.family, "reason": a.reason} for a in one.absent],
+        "absent": [asdict(absent) for absent in one.absent],
         "ratios": _ratios(methods),
         "peers": _peers(methods),
         "batch": _batches(one.batches, peak, bandwidth),
@@ -96,7 +96,7 @@ def _function(one: FunctionRecord, peak: Peak, bandwidth: Bandwidth | None) -> d
 def _method(one: FunctionRecord, contender: Contender, peak: Peak) -> dict[str, Any]:
     times = one.times[contender.method]
     cold = times["cold"]
-    measured = one.errors.get(contender.method)
+    flops = contender.figures.flops if _double(contender) else None
     return {
         "method": contender.method,
         "family": contender.family,
@@ -110,19 +110,22 @@ def _method(one: FunctionRecord, contender: Contender, peak: Peak) -> dict[str, 
             "calls_per_round": times["calls"],
         },
         **asdict(contender.figures),
-        "peak_percent": None
-        if _single(contender)
-        else peak.percent(contender.figures.flops, times["minimum"]),
-        "errors": None if measured is None else measured.data(),
-        "right": None
-        if measured is None or _single(contender)
-        else measured.scaled <= tolerance(contender.method),
+        "peak_percent": peak.percent(flops, times["minimum"]),
+        **_judged(contender, one.errors.get(contender.method), tolerance(contender.method)),
     }
 
 
-def _single(contender: Contender) -> bool:
-    """Whether a method is in single precision, to which neither the peak nor the bound of errors applies."""
-    return contender.dtype != "float64"
+def _double(method: Contender | BatchMethod) -> bool:
+    """Whether the peak and the bound of errors, which are of double precision, apply to a method."""
+    return method.dtype == "float64"
+
+
+def _judged(method: Contender | BatchMethod, errors: Errors | None, bound: float) -> dict[str, Any]:
+    """The errors of a method, and whether they are within a bound; None where that is not known."""
+    return {
+        "errors": None if errors is None else errors.data(),
+        "right": errors.scaled <= bound if errors is not None and _double(method) else None,
+    }
 
 
 def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -175,9 +178,7 @@ def _batches(batches: Batches | None, peak: Peak, bandwidth: Bandwidth | None) -
 
 
 def _batch_method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: Bandwidth) -> dict[str, Any]:
-    errors = batches.errors.get(method.method)
-    # Neither the peak of double precision nor the bound of its errors applies to single precision.
-    single = method.dtype != "float64"
+    flops = batches.flops if _double(method) else None
     points = []
     for samples, times in zip(batches.samples, batches.times[method.method], strict=True):
         ns = times["minimum"]
@@ -187,7 +188,7 @@ def _batch_method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: 
                 "nanoseconds": round(ns, 3),
                 "median": round(times["median"], 3),
                 "rounds": times["rounds"],
-                "peak_percent": peak.percent(None if single else batches.flops, ns),
+                "peak_percent": peak.percent(flops, ns),
                 "bandwidth_percent": bandwidth.percent(method.moved, ns),
             }
         )
@@ -198,8 +199,7 @@ def _batch_method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: 
         "algorithm": method.how,
         "bytes": method.moved,
         "points": points,
-        "errors": None if errors is None else errors.data(),
-        "right": None if errors is None or single else errors.scaled <= WRONG,
+        **_judged(method, batches.errors.get(method.method), WRONG),
     }
 
 

@@ -11,25 +11,11 @@ from typing import Any
 from rbdc.analysis.tables import Table
 from rbdc.report.present.colours import line_colours
 from rbdc.report.present.formatting import DASH, count, nanoseconds
+from rbdc.report.present.measures import CODE, ERROR, TIME, Measure, curves
 from rbdc.report.present.plots import Line, grown
 from rbdc.report.present.study_page import Figure, Heading, study_page
 
 BODIES = "number of bodies N"
-MEASURES = ("time of a call (\u00b5s)", "machine code (bytes)", "RMS relative error")
-"""Figures of a method that are drawn."""
-PANELS = ("time", "machine code", "errors")
-"""Titles of these."""
-
-
-def _measured(figures: Mapping[str, Any], which: int) -> float | None:
-    """One of `MEASURES`."""
-    errors = figures["errors"]
-    found: float | None = (
-        1e-3 * figures["nanoseconds"],
-        figures["code_bytes"],
-        None if errors is None else errors["rms_rel"],
-    )[which]
-    return found
 
 
 def family_page(report: Mapping[str, Any]) -> str:
@@ -41,12 +27,10 @@ def family_page(report: Mapping[str, Any]) -> str:
         "autoTree of Featherstone's spatial_v2 makes them.",
         [f"{report['machine']['processor']}, one core; {report['compiler']['version']}"],
     )
-    tables = [growth_table(function) for function in report["functions"]]
-    tables += [crossing_table(function) for function in report["functions"]]
-    tables = [times_over_sizes(report), *tables]
-    return study_page(
-        heading, report, tables, [family_figure(report, name) for name in names], "families.json"
-    )
+    tables = [times_over_sizes(report), *map(growth_table, report["functions"])]
+    tables += map(crossing_table, report["functions"])
+    figures = [family_figure(report, name) for name in names]
+    return study_page(heading, report, tables, figures, "families.json")
 
 
 def times_over_sizes(report: Mapping[str, Any]) -> Table:
@@ -56,42 +40,33 @@ def times_over_sizes(report: Mapping[str, Any]) -> Table:
     for function in report["functions"]:
         name = function["name"]
         for family, found in function["families"].items():
-            curves = {e["size"]: e["functions"] for e in report["entries"] if e["family"] == family}
+            by_method = curves(report["entries"], name, family, TIME)
             for method, fit in found["time"].items():
-                figures = [curves.get(n, {}).get(name, {"methods": {}})["methods"].get(method) for n in sizes]
-                times = [DASH if one is None else nanoseconds(one["nanoseconds"]) for one in figures]
+                points = by_method[method]
+                times = [nanoseconds(1e3 * points[n]) if n in points else DASH for n in sizes]
                 rows.append([f"{name}, {method}, {family}", *times, _number(fit, "exponent")])
     head = ("function, method, family", *map(str, sizes), "exponent")
     return Table("Time over the number of bodies", head, rows)
 
 
-def family_figure(
-    report: Mapping[str, Any], function: str, title: str = "", methods: Sequence[str] | None = None
-) -> Figure:
+def family_figure(report: Mapping[str, Any], function: str, title: str = "") -> Figure:
     """A function's times, code and errors over the size: first family in full lines, the others dashed."""
-    plots = [family_curves(report, function, which, methods) for which in range(len(MEASURES))]
+    plots = [family_curves(report, function, measure) for measure in (TIME, CODE, ERROR)]
     words = "Of trees with several branching factors the first has full lines, the others dashed ones."
     return Figure(title or function, words, plots)
 
 
-def family_curves(
-    report: Mapping[str, Any], function: str, which: int, methods: Sequence[str] | None = None
-) -> str:
-    """One of `MEASURES` of a function over the size, a line for each method and family."""
-    entries = [e for e in report["entries"] if function in e["functions"]]
-    found: dict[tuple[str, str], dict[int, float]] = {}
-    for entry in entries:
-        for method, figures in entry["functions"][function]["methods"].items():
-            y = _measured(figures, which)
-            if y is not None and (methods is None or method in methods):
-                found.setdefault((method, entry["family"]), {})[entry["size"]] = y
-    names = list(dict.fromkeys(method for method, _ in found))
-    colours, first = line_colours(names), report["families"][0]["name"]
+def family_curves(report: Mapping[str, Any], function: str, measure: Measure) -> str:
+    """A measure of a function over the size, a line for each method and family."""
+    families = [family["name"] for family in report["families"]]
+    found = {family: curves(report["entries"], function, family, measure) for family in families}
+    colours = line_colours(method for by_method in found.values() for method in by_method)
     lines = [
-        Line(f"{method}, {family}", points, colours[method], family != first)
-        for (method, family), points in found.items()
+        Line(f"{method}, {family}", points, colours[method], family != families[0])
+        for family, by_method in found.items()
+        for method, points in by_method.items()
     ]
-    return grown(lines, f"{function}: {PANELS[which]}", BODIES, MEASURES[which])
+    return grown(lines, f"{function}: {measure.title}", BODIES, measure.words)
 
 
 def growth_table(function: Mapping[str, Any]) -> Table:
@@ -139,15 +114,21 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
         "Least time of a call in every form that a function has, and the form that is chosen.",
         [f"{report['machine']['processor']}, one core; {', '.join(report['compilers'])}", *wrong],
     )
-    tables = [forms_table(robot, list(rows)) for robot, rows in groupby(report["rows"], lambda r: r["robot"])]
     compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
     words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
-    return study_page(heading, report, tables, [Figure("Time over operations", words, plots)], "forms.json")
+    return study_page(
+        heading, report, forms_tables(report), [Figure("Time over operations", words, plots)], "forms.json"
+    )
 
 
-def forms_table(robot: str, rows: Sequence[Mapping[str, Any]]) -> Table:
-    """A robot's times, the chosen form of each function marked."""
+def forms_tables(report: Mapping[str, Any]) -> list[Table]:
+    """The times of every robot, the chosen form of each function marked."""
+    by_robot = groupby(report["rows"], lambda row: str(row["robot"]))
+    return [_forms_table(robot, list(rows)) for robot, rows in by_robot]
+
+
+def _forms_table(robot: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     compilers = list(dict.fromkeys(row["compiler"] for row in rows))
     cells: dict[tuple[str, str], list[str]] = {}
     for row in rows:

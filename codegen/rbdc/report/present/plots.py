@@ -56,7 +56,9 @@ def time_bars(function: Mapping[str, Any]) -> str:
         for k, (ns, method) in enumerate(zip(times, methods, strict=True)):
             ratio = "" if method["method"] == "generated" else f"\u00a0\u00a0{ns / own:.3g}\u00d7"
             axes.text(ns, k, f"\u00a0{nanoseconds(ns)}{ratio}", va="center", ha="left")
-        _label(axes, methods)
+        names = [m["method"] for m in methods]
+        _label(axes, names)
+        axes.get_yticklabels()[names.index("generated")].set_fontweight("bold")
         _scale(axes, times)
         return _svg(figure)
 
@@ -103,9 +105,7 @@ def time_dots(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         _show(axes.xaxis, nanoseconds)
-        axes.set_yticks(range(len(rows)), [row["robot"] for row in rows])
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
+        _label(axes, [row["robot"] for row in rows])
         return _svg(figure)
 
 
@@ -165,7 +165,9 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
         axes.set_xscale("log")
         left, right = axes.get_xlim()
         axes.set_xlim(min(left, 1e-17), max(right, 1e-12))
-        _label(axes, methods)
+        names = [m["method"] for m in methods]
+        _label(axes, names)
+        axes.get_yticklabels()[names.index("generated")].set_fontweight("bold")
         return _svg(figure)
 
 
@@ -237,30 +239,27 @@ def grown(
         return _svg(figure)
 
 
-@dataclass(frozen=True)
-class Words:
-    """The texts of a plot of contours, and whether its ordinate is logarithmic."""
-
-    title: str
-    x: str
-    y: str
-    values: str
-    logarithmic: bool = True
-
-
 def contours(
-    steps: tuple[Sequence[float], Sequence[float]], logs: Sequence[Sequence[float]], words: Words
+    steps: tuple[Sequence[float], Sequence[float]],
+    errors: Sequence[Sequence[float]],
+    title: str,
+    x: str,
+    y: str,
+    *,
+    logarithmic: bool = True,
 ) -> str:
-    """Filled contours of `logs`, a row for each of the second steps; the least is marked."""
-    with _panel(3.6, words.title, words.x, words.y) as (figure, axes):
-        values = np.array(logs, dtype=float)
+    """Filled contours of the logarithms of errors, a row for each of the second steps; the least is marked.
+    logarithmic: the axis of the second steps.
+    """
+    with _panel(3.6, title, x, y) as (figure, axes):
+        values = np.array(errors, dtype=float)
         filled = axes.contourf(*steps, values, levels=12, cmap="viridis")
         row, column = divmod(int(np.argmin(values)), values.shape[1])
         axes.plot([steps[0][column]], [steps[1][row]], "o", color="#c0392b", markersize=7)
         axes.set_xscale("log")
-        if words.logarithmic:
+        if logarithmic:
             axes.set_yscale("log")
-        figure.colorbar(filled, ax=axes, label=words.values)
+        figure.colorbar(filled, ax=axes, label="log10 of the RMSRE")
         return _svg(figure)
 
 
@@ -312,11 +311,11 @@ def _panel(height: float, title: str, x: str = "", y: str = "") -> Iterator[tupl
         yield figure, axes
 
 
-def _label(axes: Any, methods: Sequence[Mapping[str, Any]]) -> None:
-    axes.set_yticks(range(len(methods)), [m["method"] for m in methods])
-    axes.set_ylim(len(methods) - 0.4, -0.6)
+def _label(axes: Any, names: Sequence[str]) -> None:
+    """Names of rows beside them, from the top."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.get_yticklabels()[[m["method"] for m in methods].index("generated")].set_fontweight("bold")
 
 
 def _svg(figure: Figure) -> str:

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.analysis.tables import Table, show_table, tell
-from rbdc.report.measure.results import Residue
 from rbdc.report.options import CASADI, NOT_ASKED
 from rbdc.report.present.baseline import Verdict
 from rbdc.report.present.document import summary
-from rbdc.report.present.family_page import forms_table
+from rbdc.report.present.family_page import forms_tables
 from rbdc.report.present.formatting import (
     DASH,
     bandwidth_words,
@@ -82,16 +81,16 @@ def show_claims(claims: Sequence[Mapping[str, str]]) -> None:
 
 def show_forms(report: Mapping[str, Any]) -> None:
     """Show the times of every form, the chosen ones marked."""
-    for robot in dict.fromkeys(row["robot"] for row in report["rows"]):
-        show_table(forms_table(robot, [row for row in report["rows"] if row["robot"] == robot]))
+    for table in forms_tables(report):
+        show_table(table)
 
 
-def show_precision(residues: Sequence[Residue]) -> None:
+def show_precision(residues: Sequence[Mapping[str, Any]]) -> None:
     """Show the residues of derivatives that should vanish, by every method."""
     rows = []
     for x in residues:
-        figures = (DASH if y is None else f"{y:.1e}" if y else "0" for y in (x.largest, x.truncation))
-        rows.append([x.function, x.output, x.method, *figures, f"{x.zeros} of {x.size}"])
+        figures = (DASH if y is None else f"{y:.1e}" if y else "0" for y in (x["largest"], x["truncation"]))
+        rows.append([x["function"], x["output"], x["method"], *figures, f"{x['zeros']} of {x['size']}"])
     head = ("function", "matrix", "method", "largest entry", "by truncation alone", "exact zeros")
     show_table(
         Table("Carpentier and Mansard, section V-B: these matrices vanish", head, rows, words=head[:3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from rbdc.analysis.tables import Table
@@ -60,8 +60,8 @@ def first_order(
         "machine": reports[0]["machine"],
         "compiler": reports[0]["compiler"],
         "robots": [{"name": r["robot"]["name"], "nv": r["robot"]["nv"]} for r in reports],
-        "rows": [asdict(row) for row in rows],
-        "residues": [asdict(residue) for residue in residues],
+        "rows": rows,
+        "residues": residues,
         "patterns": [p for function in resting["functions"] for p in function["patterns"][:2]],
     }
     made = _claims(report)

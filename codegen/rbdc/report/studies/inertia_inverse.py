@@ -23,10 +23,11 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model import WORLD, Body, Model
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions, Progress
-from rbdc.report.families import Family, branched, curves, families_report, microseconds, serial
+from rbdc.report.families import Family, branched, families_report, serial
 from rbdc.report.methods.implementation import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
+from rbdc.report.present.measures import TIME, curves
 from rbdc.report.present.study_page import Heading, study_page
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 from rbdc.spatial import Motion, Placement, Vector3
@@ -177,7 +178,7 @@ def _listed(ratios: Mapping[int, float]) -> str:
 
 def _ratios(report: Mapping[str, Any], family: str) -> dict[int, float]:
     """Times by Cholesky's factor over those of the direct algorithm, both through all passes."""
-    times = curves(report["entries"], INVERSE, family, microseconds)
+    times = curves(report["entries"], INVERSE, family, TIME)
     factor = {n: t for name in FACTORS for n, t in times.get(name, {}).items()}
     return {n: factor[n] / t for n, t in times[DIRECT].items() if n in factor}
 
@@ -187,7 +188,7 @@ def _peers(report: Mapping[str, Any]) -> dict[str, str]:
     times = {
         f"{family}, {name}": points
         for family in ("serial", "binary")
-        for name, points in curves(report["entries"], INVERSE, family, microseconds).items()
+        for name, points in curves(report["entries"], INVERSE, family, TIME).items()
         if name.startswith(PEER)
     }
     absent = [

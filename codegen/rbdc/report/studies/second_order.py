@@ -12,6 +12,7 @@ import ctypes
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -149,40 +150,32 @@ class Steps:
         for tensor, (one, other) in zip(found, BY, strict=True):
             for i in range(self.n):
                 for j in range(self.n):
-                    tensor[:, i, j] = self._mixed((one, i, h), (other, j, k))
+                    first = partial(_slopes, self.base, which=one, index=i, h=h)
+                    (tensor[:, i, j],) = _slopes(first, self.state, other, j, k)
         return self._error(found)
 
     def of_derivatives(self, h: float) -> float:
         """The error of Finite-Diff-2 (57): steps h of first derivatives."""
         found = np.empty_like(self.truth)
         for j in range(self.n):
-            by = [self._slopes(which, j, h) for which in (0, 1)]
+            by = [_slopes(self.first, self.state, which, j, h) for which in (0, 1)]
             for tensor, (one, other) in zip(found, BY, strict=True):
-                tensor[:, :, j] = by[other][one]
+                tensor[:, :, j] = by[other][one].reshape(self.n, self.n)
         return self._error(found)
-
-    def _mixed(self, first: tuple[int, int, float], then: tuple[int, int, float]) -> Array:
-        total = np.zeros(self.n)
-        for sign in (1.0, -1.0):
-            for other in (1.0, -1.0):
-                moved = [x.copy() for x in self.state]
-                for (which, index, step), way in ((first, sign), (then, other)):
-                    moved[which][index] += way * step
-                total += sign * other * self.base(moved)[0]
-        return total / (4.0 * first[2] * then[2])
-
-    def _slopes(self, which: int, index: int, h: float) -> list[Array]:
-        """How the first derivatives change with an entry of an input, (n, n) each."""
-        ends = []
-        for sign in (1.0, -1.0):
-            moved = [x.copy() for x in self.state]
-            moved[which][index] += sign * h
-            ends.append([x.copy() for x in self.first(moved)])
-        return [((a - b) / (2.0 * h)).reshape(self.n, self.n) for a, b in zip(*ends, strict=True)]
 
     def _error(self, found: Array) -> float:
         relative = (found - self.truth) / np.maximum(np.abs(self.truth), 1.0)
         return float(np.sqrt(np.mean(relative * relative)))
+
+
+def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float) -> list[Array]:
+    """How results change with an entry of an input, by central differences."""
+    ends = []
+    for step in (h, -h):
+        moved = [x.copy() for x in state]
+        moved[which][index] += step
+        ends.append([x.copy() for x in call(moved)])
+    return [(a - b) / (2.0 * h) for a, b in zip(*ends, strict=True)]
 
 
 def _callable(model: Model, name: str, tools: Toolchains) -> Call:

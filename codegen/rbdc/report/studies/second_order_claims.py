@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rbdc.report.families import curves, growth, microseconds, rms_relative
+from rbdc.report.families import growth
 from rbdc.report.methods.contenders import ZEROED
+from rbdc.report.present.measures import ERROR, TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable
 
 FIRST, SECOND, FORWARD = "rnea_derivatives", "rnea_second_derivatives", "aba_second_derivatives"
@@ -48,44 +49,39 @@ def claims(report: Report) -> list[dict[str, str]]:
 
 def times(report: Report, function: str, family: str) -> dict[str, dict[int, float]]:
     """Microseconds by method and size."""
-    return curves(report["entries"], function, family, microseconds)
+    return curves(report["entries"], function, family, TIME)
 
 
-def found_growth(report: Report, function: str, family: str, method: str) -> Mapping[str, float] | None:
-    """The fitted exponent and constant, where there are enough sizes."""
-    for one in report["functions"]:
-        if one["name"] == function and family in one["families"]:
-            fit: Mapping[str, float] | None = one["families"][family]["time"].get(method)
-            return fit
-    return None
+def fits(report: Report, function: str, method: str) -> dict[str, Mapping[str, float]]:
+    """The fitted exponents and constants by family, where there are enough sizes."""
+    found = {
+        family: grown["time"].get(method)
+        for one in report["functions"]
+        if one["name"] == function
+        for family, grown in one["families"].items()
+    }
+    return {family: fit for family, fit in found.items() if fit is not None}
 
 
 def _exponents(report: Report) -> list[dict[str, str]]:
     """A claim for each method and family."""
     made = []
     for (function, method), published in TABLE_3.items():
-        fits = exponents(report, function, method)
-        dense = exponents(report, function, WRITTEN.get((function, method), ""))
+        own = fits(report, function, method)
+        dense = fits(report, function, WRITTEN.get((function, method), ""))
         for family, theirs in zip(FAMILIES, published[::2], strict=True):
             words = f"Table III: {method} of {function} grows as N^{theirs} ({family})."
-            if family not in fits:
+            if family not in own:
                 made.append(not_comparable(words, "too few sizes"))
                 continue
             sizes = sorted(times(report, function, family)[method])
-            found = (
-                f"N^{fits[family]:.2f} over N = {sizes[0]} to {sizes[-1]}, where the article has up to 100 "
-            )
+            exponent = own[family]["exponent"]
+            found = f"N^{exponent:.2f} over N = {sizes[0]} to {sizes[-1]}, where the article has up to 100 "
             found += f"and more; reproduced means within {WITHIN}"
             if family in dense:
-                found += f". With every entry written, N^{dense[family]:.2f}"
-            made.append(judged(words, abs(fits[family] - theirs) <= WITHIN, found))
+                found += f". With every entry written, N^{dense[family]['exponent']:.2f}"
+            made.append(judged(words, abs(exponent - theirs) <= WITHIN, found))
     return made
-
-
-def exponents(report: Report, function: str, method: str) -> dict[str, float]:
-    """The fitted exponents by family, where there are enough sizes."""
-    fits = {family: found_growth(report, function, family, method) for family in FAMILIES}
-    return {family: fit["exponent"] for family, fit in fits.items() if fit is not None}
 
 
 def ratios(report: Report, function: str, method: str) -> dict[tuple[str, int], float]:
@@ -114,7 +110,7 @@ def _largest(
     report: Report, function: str, family: str, one: str, other: str
 ) -> tuple[int, float, float] | None:
     """The largest size at which both methods' errors are known, and these."""
-    errors = curves(report["entries"], function, family, rms_relative)
+    errors = curves(report["entries"], function, family, ERROR)
     sizes = set(errors.get(one, {})) & set(errors.get(other, {}))
     if not sizes:
         return None
@@ -155,7 +151,7 @@ def _differences(report: Report) -> list[dict[str, str]]:
 
 
 def _accuracy(report: Report) -> list[dict[str, str]]:
-    errors = {family: curves(report["entries"], SECOND, family, rms_relative) for family in FAMILIES}
+    errors = {family: curves(report["entries"], SECOND, family, ERROR) for family in FAMILIES}
     own = errors["serial"]["generated"]
     shared = sorted(set(own) & set(errors["binary"]["generated"]))
     binary = [errors["binary"]["generated"][n] for n in shared]
@@ -184,7 +180,7 @@ def _rising(errors: Mapping[int, float]) -> dict[str, str]:
     words = f"{listed(list(errors.values()))} for N = {listed(list(errors))}"
     if fit is None:
         return not_comparable(claim, "too few sizes", words)
-    return judged(claim, fit.exponent > 0.0, f"{words}: as N^{fit.exponent:.2g}")
+    return judged(claim, fit["exponent"] > 0.0, f"{words}: as N^{fit['exponent']:.2g}")
 
 
 def _automatic(report: Report) -> list[dict[str, str]]:
@@ -240,7 +236,7 @@ def _forward_errors(report: Report) -> list[dict[str, str]]:
     """Fig. 20: how far apart the errors are, and their bound."""
     bound = "Fig. 20: errors of FDSVA-SO are bounded by 1e-8, for N < 150."
     apart = "Fig. 20: for a chain of 40 FDSVA-SO errs by 1e-11, a thousand times as much as the chain rule."
-    own = curves(report["entries"], FORWARD, FAMILIES[0], rms_relative)["generated"]
+    own = curves(report["entries"], FORWARD, FAMILIES[0], ERROR)["generated"]
     largest = max(own.values())
     made = [judged(bound, largest < 1e-8, f"at most {largest:.1e}, for N up to {max(own)}")]
     last = _largest(report, FORWARD, FAMILIES[0], "chain-rule", "generated")

@@ -6,21 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rbdc.analysis.tables import Table
-from rbdc.report.families import code_bytes, curves
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
 from rbdc.report.present.formatting import DASH
-from rbdc.report.present.plots import Line, Words, contours, grown
+from rbdc.report.present.measures import CODE, ERROR, TIME, curves
+from rbdc.report.present.plots import Line, contours, grown
 from rbdc.report.present.study_page import Figure, Heading, study_page
-from rbdc.report.studies.second_order_claims import (
-    FAMILIES,
-    FORWARD,
-    SECOND,
-    TABLE_3,
-    WRITTEN,
-    found_growth,
-    ratios,
-)
+from rbdc.report.studies.second_order_claims import FAMILIES, FORWARD, SECOND, TABLE_3, WRITTEN, fits, ratios
 
 Report = Mapping[str, Any]
 
@@ -62,9 +54,9 @@ def _table_3(report: Report) -> Table:
 
 
 def _table_3_row(report: Report, function: str, method: str, published: Sequence[str]) -> list[str]:
-    row = [f"{method}, {function}"]
+    row, by_family = [f"{method}, {function}"], fits(report, function, method)
     for k, family in enumerate(FAMILIES):
-        fit = found_growth(report, function, family, method)
+        fit = by_family.get(family)
         row += [DASH, DASH] if fit is None else [f"{fit['exponent']:.2f}", f"{fit['constant']:.2f}"]
         row += published[2 * k : 2 * k + 2]
     return row
@@ -76,17 +68,17 @@ def _inverse(report: Report) -> list[Figure]:
             "Figs. 7 and 8",
             "Times of second derivatives of inverse dynamics, and how many times as long as generated code "
             "the others take; chains in full lines, binary trees in dashed ones.",
-            [family_curves(report, SECOND, 0), _speedups(report, SECOND)],
+            [family_curves(report, SECOND, TIME), _speedups(report, SECOND)],
         ),
         Figure(
             "Fig. 9",
             "Machine code of every method; the article has that of CasADi's AD alone.",
-            [family_curves(report, SECOND, 1), _code(report)],
+            [family_curves(report, SECOND, CODE), _code(report)],
         ),
         Figure(
             "Figs. 11 and 12",
             "Root mean square relative errors (43), beside references of 40 digits.",
-            [family_curves(report, SECOND, 2)],
+            [family_curves(report, SECOND, ERROR)],
         ),
     ]
 
@@ -97,12 +89,12 @@ def _forward(report: Report) -> list[Figure]:
             "Figs. 14 to 17",
             "Times of second derivatives of forward dynamics, the three ways of the inner and outer products "
             "among them, and how many times as long as generated code the others take.",
-            [family_curves(report, FORWARD, 0), _speedups(report, FORWARD)],
+            [family_curves(report, FORWARD, TIME), _speedups(report, FORWARD)],
         ),
         Figure(
             "Fig. 20",
             "Root mean square relative errors of forward dynamics.",
-            [family_curves(report, FORWARD, 2)],
+            [family_curves(report, FORWARD, ERROR)],
         ),
     ]
 
@@ -124,7 +116,7 @@ def _speedups(report: Report, function: str) -> str:
 
 def _code(report: Report) -> str:
     """Code of AD and of generated functions of chains."""
-    found = curves(report["entries"], SECOND, "serial", code_bytes)
+    found = curves(report["entries"], SECOND, "serial", CODE)
     chosen = {method: found[method] for method in ("generated", "ad") if method in found}
     colours = line_colours(list(chosen))
     lines = [Line(method, points, colours[method]) for method, points in chosen.items()]
@@ -136,7 +128,7 @@ def _steps(report: Report) -> list[Figure]:
     chains = [entry for entry in entries if entry["family"] == "serial"]
     largest = chains[-1]
     grid = steps["of_function"]
-    pair = Words(f"Serial chain of {largest['size']}", "h", "k", "log10 of the RMSRE")
+    title = f"Serial chain of {largest['size']}"
     return [
         Figure(
             "Fig. 21",
@@ -146,7 +138,7 @@ def _steps(report: Report) -> list[Figure]:
         Figure(
             "Fig. 22",
             "Errors of Finite-Diff-1 over both steps; a dot marks the least. The article has a chain of 50.",
-            [contours((grid, grid), largest["finite_diff_1"], pair)],
+            [contours((grid, grid), largest["finite_diff_1"], title, "h", "k")],
         ),
         Figure(
             "Fig. 23",
@@ -167,5 +159,5 @@ def _best(entries: Sequence[Mapping[str, Any]], family: str) -> str:
 
 def _over_sizes(steps: Sequence[float], entries: Sequence[Mapping[str, Any]], family: str) -> str:
     chosen = [entry for entry in entries if entry["family"] == family]
-    words = Words(family, "h", BODIES, "log10 of the RMSRE", logarithmic=False)
-    return contours((steps, [e["size"] for e in chosen]), [e["finite_diff_2"] for e in chosen], words)
+    places, errors = (steps, [e["size"] for e in chosen]), [e["finite_diff_2"] for e in chosen]
+    return contours(places, errors, family, "h", BODIES, logarithmic=False)

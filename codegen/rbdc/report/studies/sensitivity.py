@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -40,6 +39,7 @@ from rbdc.report.studies.sensitivity_claims import (
     RELATIVE,
     claims,
     errors_of,
+    finite,
 )
 from rbdc.runtime.load import load
 
@@ -60,23 +60,6 @@ ACROSS = 42, 18
 """A torque and a coordinate of different branches."""
 
 
-@dataclass(frozen=True)
-class Method:
-    """One way to all 3 x 43^2 sensitivities: its cumulative time (s) and its error, relative to the generated
-    code's largest entry, as root mean square and at most. Of differences whose step vanishes there is none:
-    the errors are those of the other entries, and `undefined` is how many have none. operations: of a sample,
-    where they are counted.
-    """
-
-    key: str
-    name: str
-    seconds: float
-    rms: float
-    largest: float
-    undefined: int = 0
-    operations: int | None = None
-
-
 def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
     """The study, ready for JSON; the robot's package is built in `folder`. `quick`: fewer samples, and code
     that is not optimised, so that times say little.
@@ -91,8 +74,8 @@ def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]
     seconds = _timed(lambda: module.rnea_derivatives(*states, out=exact), 100)[0]
     single = _timed(lambda: [module.rnea_derivatives(*row) for row in zip(*states, strict=True)], 3)[0]
     methods = [
-        Method(GENERATED, "generated, all samples in one call with out=", seconds, 0.0, 0.0),
-        Method(ONE_BY_ONE, "generated, a call for each sample", single, 0.0, 0.0),
+        _method(GENERATED, "generated, all samples in one call with out=", (seconds, exact), exact),
+        _method(ONE_BY_ONE, "generated, a call for each sample", (single, exact), exact),
     ]
     progress("3 of 5: the article's recursion in NumPy, about five seconds")
     paper = _timed(lambda: by_the_paper(model, states), 1)
@@ -117,7 +100,7 @@ def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]
         "samples": samples,
         "entries": 3 * model.nv**2,
         "published": {"analytical_seconds": PUBLISHED_ANALYTICAL, "numerical_seconds": PUBLISHED_NUMERICAL},
-        "methods": [vars(method) for method in methods],
+        "methods": methods,
         "time": instants.tolist(),
         "figure_4": [_curve(exact, differences[1], *which) for which in FIGURE_4],
         "figure_5": [_curve(exact, spiky[1], *which) for which in FIGURE_5],
@@ -174,7 +157,7 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Model, Module
     return read(ROBOT, options), load(build_package(ROBOT, options, progress).directory)
 
 
-def _compiled(model: Model, states: Sequence[Array], exact: Sensitivities) -> Method:
+def _compiled(model: Model, states: Sequence[Array], exact: Sensitivities) -> dict[str, Any]:
     """The article's recursion as straight-line C through all passes, called sample by sample."""
     function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions())
     made = by_method(model, function, "zhakatayev", on_model(sensitivities))
@@ -190,7 +173,7 @@ def _compiled(model: Model, states: Sequence[Array], exact: Sensitivities) -> Me
     seconds, _ = _timed(lambda: [entry(None, *row) for row in rows], 20)
     name = "the article's recursion as C, a call for each sample"
     method = _method(COMPILED, name, (seconds, (found[0], found[1], found[2])), exact)
-    return replace(method, operations=contender.figures.operations)
+    return {**method, "operations": contender.figures.operations}
 
 
 def _timed(call: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
@@ -208,23 +191,32 @@ def _stacked(matrix: Sequence[Sequence[Any]], samples: int) -> Array:
     return np.moveaxis(np.array(rows), -1, 0)
 
 
-def _method(key: str, name: str, timed: tuple[float, Sensitivities], exact: Sensitivities) -> Method:
-    errors = np.stack(
-        [
-            np.abs(found - right) / float(np.abs(right).max())
-            for found, right in zip(timed[1], exact, strict=True)
-        ]
-    )
+def _method(key: str, name: str, timed: tuple[float, Sensitivities], exact: Sensitivities) -> dict[str, Any]:
+    """One way to all 3 x 43^2 sensitivities: its cumulative time (s) and its error, relative to the generated
+    code's largest entry, as root mean square and at most. Of differences whose step vanishes there is none:
+    the errors are those of the other entries, and `undefined` is how many have none. operations: of a sample,
+    where they are counted.
+    """
+    seconds, found = timed
+    pairs = zip(found, exact, strict=True)
+    errors = np.stack([np.abs(one - right) / float(np.abs(right).max()) for one, right in pairs])
     defined = errors[np.isfinite(errors)]
-    rms = float(np.sqrt(np.mean(defined * defined)))
-    return Method(key, name, timed[0], rms, float(defined.max()), errors.size - defined.size)
+    return {
+        "key": key,
+        "name": name,
+        "seconds": seconds,
+        "rms": float(np.sqrt(np.mean(defined * defined))),
+        "largest": float(defined.max()),
+        "undefined": errors.size - defined.size,
+        "operations": None,
+    }
 
 
 def _curve(exact: Sensitivities, other: Sensitivities, i: int, m: int, by: int) -> dict[str, Any]:
     values = np.asarray(exact[by])[:, i - 1, m - 1]
     difference = values - other[by][:, i - 1, m - 1]
     return {
-        "row": i, "column": m, "by": BY[by], "values": values.tolist(), "deviation": _finite(difference)
+        "row": i, "column": m, "by": BY[by], "values": values.tolist(), "deviation": finite(difference)
     }  # fmt: skip
 
 
@@ -247,10 +239,6 @@ def _spikes(
         "shrinking": relative[0],
         "relative": dict(zip(BY, relative, strict=True)),
     }
-
-
-def _finite(values: Array) -> list[float | None]:
-    return [float(x) if np.isfinite(x) else None for x in values]
 
 
 def _figure_6(states: Sequence[Array], torques: Array) -> dict[str, list[float]]:

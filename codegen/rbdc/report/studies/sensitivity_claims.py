@@ -70,11 +70,13 @@ def claims(report: Report) -> list[dict[str, str]]:
 
 def errors_of(found: Sequence[Any], exact: Sequence[Any], row: int, column: int) -> list[list[float | None]]:
     """Absolute errors of one entry by q, v and a at every instant, None where they are not defined."""
-    made = []
-    for one, right in zip(found, exact, strict=True):
-        off = np.abs(np.asarray(one) - np.asarray(right))[:, row - 1, column - 1]
-        made.append([float(x) if np.isfinite(x) else None for x in off])
-    return made
+    pairs = zip(found, exact, strict=True)
+    return [finite(np.abs(np.asarray(a) - np.asarray(b))[:, row - 1, column - 1]) for a, b in pairs]
+
+
+def finite(values: Array) -> list[float | None]:
+    """Numbers for JSON, None for those that are not finite."""
+    return [float(x) if np.isfinite(x) else None for x in values]
 
 
 def spikes(data: Report) -> dict[str, str]:

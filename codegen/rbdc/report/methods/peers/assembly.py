@@ -49,7 +49,7 @@ def add_peers(
         elif reason := _missing(peer) or save_model(model, archive):
             peers.absent[peer] = reason
             for one in functions:
-                one.absent.append(Absent(one.name, peer, family, reason))
+                one.absent.append(Absent(peer, family, reason))
         elif peer == CPPADCODEGEN:
             _add_cppadcodegen(functions, tools, archive, progress)
         else:
@@ -87,7 +87,7 @@ def _add_pinocchio(
             if name in b.algorithms
         ]
         failed = [
-            Absent(one.name, _method(one.name, build, name), "peer", reasons[name])
+            Absent(_method(one.name, build, name), "peer", reasons[name])
             for build, reasons in builds.failed.items()
             for name in names
             if name in reasons
@@ -95,7 +95,7 @@ def _add_pinocchio(
         one.contenders += made
         one.absent += failed
         if not made and not failed:
-            one.absent.append(Absent(one.name, peer, "peer", _reason(names)))
+            one.absent.append(Absent(peer, "peer", _reason(names)))
 
 
 def _builds(peer: str, wanted: set[str], progress: Progress) -> pinocchio.Builds:
@@ -122,7 +122,7 @@ def _add_cppadcodegen(
             progress(f"{one.name}: {CPPADCODEGEN}")
             program = programs[name]
             if isinstance(program, str):
-                one.absent.append(Absent(one.name, CPPADCODEGEN, "ad", program))
+                one.absent.append(Absent(CPPADCODEGEN, "ad", program))
                 continue
             made = cppadcodegen.contender(one.function, name, program, archive, tools)
             if isinstance(made, Absent):
@@ -131,7 +131,7 @@ def _add_cppadcodegen(
                 one.contenders.append(made)
         if not _algorithms(one, CPPADCODEGEN):
             reason = "Pinocchio has no wrapper of this function for CppADCodeGen"
-            one.absent.append(Absent(one.name, CPPADCODEGEN, "ad", reason))
+            one.absent.append(Absent(CPPADCODEGEN, "ad", reason))
 
 
 def _reason(algorithms: Sequence[str]) -> str:
@@ -150,7 +150,6 @@ def _contender(name: str, build: pinocchio.PinocchioBuild, algorithm: str, archi
     """A function of one build by one of Pinocchio's algorithms."""
     symbol = f"rbdc_peer_{algorithm}"
     return Contender(
-        name,
         _method(name, build.name, algorithm),
         "peer",
         algorithm,

@@ -68,15 +68,13 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
     if reason is not None:
         raise ToolchainError(f"CppADCodeGen cannot be used: {reason}")
     keys = {algorithm: _key(algorithm) for algorithm in algorithms}
-    pace = Pace([_ESTIMATE for key in keys.values() if not cache.holds(key)], progress)
+    pace = Pace(dict.fromkeys(keys.values(), _ESTIMATE), progress)
 
     def make(algorithm: str) -> Program | str:
         key = keys[algorithm]
         try:
-            if not cache.holds(key):
-                with pace.step(f"compiling {algorithm} of Pinocchio and CppADCodeGen", _ESTIMATE):
-                    return Program(key, _program(algorithm, key))
-            return Program(key, _program(algorithm, key))
+            with pace.step(key, f"compiling {algorithm} of Pinocchio and CppADCodeGen"):
+                return Program(key, _program(algorithm, key))
         except ToolchainError as error:
             return f"{algorithm} does not compile: {error.line}"
 
@@ -95,7 +93,7 @@ def contender(
         made = _implementation(function, algorithm, files)
         return compiled(made, tools.compiler, tools.flags, SECONDS)
     except ToolchainError as error:
-        return Absent(function.name, CPPADCODEGEN, "ad", error.line)
+        return Absent(CPPADCODEGEN, "ad", error.line)
 
 
 def _generated(program: Program, archive: Path) -> dict[str, str]:
@@ -122,7 +120,6 @@ def _implementation(function: Function, algorithm: str, files: dict[str, str]) -
     adapter = render_adapter(before, f"{_ENTRY}(given, made, none){after}")
     text = "".join(files.values())
     return Implementation(
-        function.name,
         CPPADCODEGEN,
         "ad",
         f"CppADCodeGen's C of Pinocchio's {algorithm}",

@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from rbdc.errors import ToolchainError
 from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, code_bytes, compile_object, run
 from rbdc.report.methods.peers.headers import LIMITS, Headers, compilers, headers, prefix, quick_compiler
-from rbdc.report.methods.peers.pace import Pace
+from rbdc.report.methods.peers.pace import WORKERS, Pace
 from rbdc.report.options import NATIVE, PINOCCHIO
 
 NAME = "pinocchio"
@@ -199,37 +199,26 @@ def native_builds(wanted: Collection[str], progress: Callable[[str], None]) -> B
     """
     recipes, source = _recipes(), render("pinocchio.cpp.jinja")
     kept = {part: names for part, names in offered(source).items() if part == MODEL or {*names} & {*wanted}}
-    jobs = [(recipe, part, _with([part], source)) for recipe in recipes for part in kept]
-    keys = {(recipe.name, part): recipe.key("object", text) for recipe, part, text in jobs}
-    missing = [PARTS[part] for _, part, text in jobs if not cache.holds(keys[_.name, part])]
-    pace = Pace(missing, progress)
+    texts = {part: _with([part], source) for part in kept}
+    jobs = [(recipe, part, recipe.key("object", texts[part])) for recipe in recipes for part in kept]
+    pace = Pace({key: PARTS[part] for _, part, key in jobs}, progress)
 
-    def make(recipe: _Recipe, part: str, text: str) -> _Object:
-        key = keys[recipe.name, part]
-        if cache.holds(key):
-            return _object(recipe, key, text)
-        with pace.step(f"compiling Pinocchio's {_words(part)} with {recipe.name}", PARTS[part]):
-            return _object(recipe, key, text)
-
-    with ThreadPoolExecutor(2) as pool:
-        pending = {(job[0].name, job[1]): pool.submit(make, *job) for job in jobs}
+    def make(job: tuple[_Recipe, str, str]) -> _Object | str:
+        """The compiled part, or the compiler's first error."""
+        recipe, part, key = job
         try:
-            made = {key: _result(future) for key, future in pending.items()}
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # what has begun goes on into the cache
-            raise
+            with pace.step(key, f"compiling Pinocchio's {_words(part)} with {recipe.name}"):
+                return _object(recipe, key, texts[part])
+        except ToolchainError as error:
+            return error.line
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        results = pool.map(make, jobs)  # where it is stopped, what has begun goes on into the cache
+        made = {(job[0].name, job[1]): one for job, one in zip(jobs, results, strict=True)}
     builds = Builds([], {})
     for recipe in recipes:
         _add_native(recipe, kept, {part: made[recipe.name, part] for part in kept}, builds)
     return builds
-
-
-def _result(future: Future[_Object]) -> _Object | str:
-    """The compiled part, or the compiler's first error."""
-    try:
-        return future.result()
-    except ToolchainError as error:
-        return error.line
 
 
 def _add_native(
