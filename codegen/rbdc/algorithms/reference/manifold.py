@@ -217,7 +217,7 @@ def _angle(t2: Scalar) -> Scalar:
 
 def _cosine(t2: Scalar) -> Scalar:
     """cos t of t^2, which has derivatives by it at 0 too."""
-    return 1.0 - t2 * _versine(t2)
+    return where_less(t2, NEAR_ZERO, 1.0 - t2 * _versine(t2), cos(_angle(t2)))
 
 
 def _sinc(t2: Scalar) -> Scalar:
