@@ -12,6 +12,7 @@ import pytest
 
 from rbdc.algorithms.derivatives import jvp as tangents
 from rbdc.algorithms.derivatives import vjp as adjoints
+from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
 from rbdc.algorithms.reference.derivatives import products
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.methods.second_differentiation import Bicomplex
@@ -136,19 +137,19 @@ def test_what_has_no_tangent_or_adjoint_is_refused() -> None:
 METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[str, ...]]] = {
     "rnea": (tangents.rnea_tangent, products.rnea_jvp, ("q", "v", "a", "dq", "dv", "da")),
     "aba, factors": (
-        tangents.aba_tangent_by_factors,
+        tangents.aba_tangent(solved_by_factors),
         products.aba_jvp,
         ("q", "v", "tau", "dq", "dv", "dtau"),
     ),
     "aba, articulated": (
-        tangents.aba_tangent_by_articulated_bodies,
+        tangents.aba_tangent(solved_by_articulated_bodies),
         products.aba_jvp,
         ("q", "v", "tau", "dq", "dv", "dtau"),
     ),
     "adjoint": (adjoints.rnea_adjoint, products.rnea_vjp, ("q", "v", "a", "w")),
-    "adjoint, factors": (adjoints.aba_adjoint_by_factors, products.aba_vjp, ("q", "v", "tau", "w")),
+    "adjoint, factors": (adjoints.aba_adjoint(solved_by_factors), products.aba_vjp, ("q", "v", "tau", "w")),
     "adjoint, articulated": (
-        adjoints.aba_adjoint_by_articulated_bodies,
+        adjoints.aba_adjoint(solved_by_articulated_bodies),
         products.aba_vjp,
         ("q", "v", "tau", "w"),
     ),

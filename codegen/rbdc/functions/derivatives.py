@@ -10,18 +10,10 @@ from rbdc.algorithms.derivatives.forward_derivatives import (
     derivatives_of_branches,
     derivatives_to_solve,
 )
-from rbdc.algorithms.derivatives.jvp import (
-    aba_tangent_by_articulated_bodies,
-    aba_tangent_by_factors,
-    rnea_tangent,
-)
+from rbdc.algorithms.derivatives.jvp import aba_tangent, rnea_tangent
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
-from rbdc.algorithms.derivatives.vjp import (
-    aba_adjoint_by_articulated_bodies,
-    aba_adjoint_by_factors,
-    external_torque_adjoint,
-    rnea_adjoint,
-)
+from rbdc.algorithms.derivatives.vjp import aba_adjoint, external_torque_adjoint, rnea_adjoint
+from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import by_shape, lagrangian
 from rbdc.functions.evaluation import JointSpace, on_model
@@ -149,8 +141,8 @@ def _weighted(model: Model) -> list[Function]:
                 _vectors(model, "w_ddq_dq", "w_ddq_dv", "w_ddq_dtau"),
             ),
             {
-                "articulated_bodies": JointSpace(aba_adjoint_by_articulated_bodies),
-                "cholesky": JointSpace(aba_adjoint_by_factors),
+                "articulated_bodies": JointSpace(aba_adjoint(solved_by_articulated_bodies)),
+                "cholesky": JointSpace(aba_adjoint(solved_by_factors)),
             },
             preset="optimisation",
             requires=FORWARD,
@@ -202,8 +194,8 @@ def _directional(model: Model) -> list[Function]:
                 _vectors(model, "dddq"),
             ),
             {
-                "articulated_bodies": JointSpace(aba_tangent_by_articulated_bodies),
-                "cholesky": JointSpace(aba_tangent_by_factors),
+                "articulated_bodies": JointSpace(aba_tangent(solved_by_articulated_bodies)),
+                "cholesky": JointSpace(aba_tangent(solved_by_factors)),
             },
             preset="optimisation",
             requires=FORWARD,

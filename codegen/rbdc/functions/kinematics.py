@@ -199,7 +199,7 @@ def _motions(model: Model) -> list[Function]:
             ),
             frame_jacobian_time_derivative,
             "full",
-            ("featherstone", "frames:frame_jacobian_time_derivative"),
+            ChainRule("frame_jacobian", (q.name,), directions=(v.name,)),
         ),
         _framed(
             FunctionDeclaration(

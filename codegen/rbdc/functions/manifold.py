@@ -29,7 +29,7 @@ def manifold(model: Model) -> list[Function]:
                 (q, dv),
                 over_joints("q_next", (model.nq,), "configuration"),
             ),
-            ("exponential", integrate, "murray-li-sastry"),
+            ("exponential", integrate),
             Differential("dintegrate", configuration=True),
         ),
         _step(
@@ -39,7 +39,7 @@ def manifold(model: Model) -> list[Function]:
                 (q0, q1),
                 over_joints(dv.name, dv.shape, dv.meaning),
             ),
-            ("logarithm", difference, "murray-li-sastry"),
+            ("logarithm", difference),
             Differential("ddifference"),
         ),
         _step(
@@ -49,7 +49,7 @@ def manifold(model: Model) -> list[Function]:
                 (q, dv),
                 _by(model, "q_next", q, dv),
             ),
-            ("right-jacobian", dintegrate, "iserles"),
+            ("right-jacobian", dintegrate),
         ),
         _step(
             FunctionDeclaration(
@@ -58,7 +58,7 @@ def manifold(model: Model) -> list[Function]:
                 (q0, q1),
                 _by(model, dv.name, q0, q1),
             ),
-            ("right-jacobian", ddifference, "iserles"),
+            ("right-jacobian", ddifference),
         ),
     ]
 
@@ -71,17 +71,17 @@ def _by(model: Model, of: str, *inputs: Parameter) -> tuple[Parameter, ...]:
 
 def _step(
     declaration: FunctionDeclaration,
-    method: tuple[str, Callable[..., Any], str],
+    method: tuple[str, Callable[..., Any]],
     differential: Differential | None = None,
 ) -> Function:
-    """A step or its derivatives. method: its name, the algorithm, and the paper of the reference."""
-    name, algorithm, paper = method
+    """A step or its derivatives. method: its name, and the algorithm."""
+    name, algorithm = method
     known, place = differential is not None, declaration.name
     return Function(
         declaration,
         {name: on_model(algorithm)},
         preset="control" if known else ALONE,
-        references={paper: f"manifold:{place}" if known else f".derivatives.manifold_derivatives:{place}"},
+        references={"murray-li-sastry": f"manifold:{place}"},
         comparison=Comparison(peers={"pinocchio": (place,)} if known else {}, checks_only=True),
         differential=differential,
     )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.derivatives.hessian_products import (
-    aba_hessian_product_by_articulated_bodies,
-    aba_hessian_product_by_factors,
-    rnea_hessian_product,
-)
+from rbdc.algorithms.derivatives.hessian_products import aba_hessian_product, rnea_hessian_product
 from rbdc.algorithms.derivatives.hessians import aba_hessian_vector, rnea_hessian_vector
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
+from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import WITH_FORWARD_DYNAMICS
 from rbdc.functions.evaluation import JointSpace, on_joint_space
@@ -133,8 +130,8 @@ def _directional(model: Model) -> list[Function]:
                 _rates(model, q.name, v.name, tau.name),
             ),
             {
-                "articulated_bodies": JointSpace(aba_hessian_product_by_articulated_bodies),
-                "cholesky": JointSpace(aba_hessian_product_by_factors),
+                "articulated_bodies": JointSpace(aba_hessian_product(solved_by_articulated_bodies)),
+                "cholesky": JointSpace(aba_hessian_product(solved_by_factors)),
             },
             chain=ChainRule("aba_vjp", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
             preset=SECOND,

@@ -8,15 +8,11 @@ Mansard's equation (24), M being factored once for all its solves.
 
 from __future__ import annotations
 
-from rbdc.algorithms.dynamics.crba import crba
-from rbdc.algorithms.dynamics.forward_dynamics import (
-    accelerations,
-    by_articulated_bodies,
-    inverse_inertia_product,
-)
+from collections.abc import Callable
+
+from rbdc.algorithms.dynamics.forward_dynamics import Dynamics
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.manifold import configuration_rate
-from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Forces, Scalar, Scalars
@@ -60,36 +56,23 @@ def values_and_rates(trace: Trace) -> Trace:
     return record
 
 
-def aba_tangent_by_factors(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    *directions: Scalars,
-    fext: Forces | None = None,
-    trace: Trace = silent,
-) -> Vector:
-    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L, in the directions dq, dv and dtau. Test:
-    the same product of `aba_derivatives`.
+def aba_tangent(dynamics: Dynamics) -> Callable[..., Vector]:
+    """The algorithm (model, q, v, tau, *directions) for ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) in the
+    directions dq, dv and dtau, with the solves of `dynamics`. Test: the product of `aba_derivatives`.
     """
-    dq, dv, dtau = directions
-    solve = Factorisation(crba(model, q, trace)).solve
-    a = accelerations(model, q, v, tau, fext, trace, solve)
-    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext=fext, trace=trace)
-    return solve([x - y for x, y in zip(dtau, moved, strict=True)])
 
+    def tangent(
+        model: Model,
+        q: Scalars,
+        v: Scalars,
+        tau: Scalars,
+        *directions: Scalars,
+        fext: Forces | None = None,
+        trace: Trace = silent,
+    ) -> Vector:
+        dq, dv, dtau = directions
+        a, solve = dynamics(model, q, v, tau, fext, trace)
+        moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext=fext, trace=trace)
+        return solve([x - y for x, y in zip(dtau, moved, strict=True)])
 
-def aba_tangent_by_articulated_bodies(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    *directions: Scalars,
-    fext: Forces | None = None,
-    trace: Trace = silent,
-) -> Vector:
-    """The products with the articulated-body algorithm, whose inertias serve for both."""
-    dq, dv, dtau = directions
-    a = by_articulated_bodies(model, q, v, tau, fext, trace)
-    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext=fext, trace=trace)
-    return inverse_inertia_product(model, q, [x - y for x, y in zip(dtau, moved, strict=True)], trace)
+    return tangent

@@ -10,23 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.external_forces import external_torque
-from rbdc.algorithms.dynamics.forward_dynamics import (
-    accelerations,
-    by_articulated_bodies,
-    inverse_inertia_product,
-)
+from rbdc.algorithms.dynamics.forward_dynamics import Dynamics
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.manifold import tangent_gradient
-from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Forces, Scalar, Scalars
 from rbdc.spatial.adjoint import Tape, value_of
 
 Vector = list[Scalar]
-Solve = Callable[[Vector], Vector]
 
 
 def rnea_adjoint(
@@ -77,47 +70,23 @@ def there_and_back(tape: Tape, trace: Trace) -> Trace:
     return record
 
 
-def aba_adjoint_by_factors(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    w: Scalars,
-    fext: Forces | None = None,
-    trace: Trace = silent,
-) -> tuple[Vector, Vector, Vector]:
-    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) with M = L^T D L. Test: the same products of
-    `aba_derivatives`.
+def aba_adjoint(dynamics: Dynamics) -> Callable[..., tuple[Vector, Vector, Vector]]:
+    """The algorithm (model, q, v, tau, w) for w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each), with the
+    solves of `dynamics`. Test: the products of `aba_derivatives`.
     """
-    solve = Factorisation(crba(model, q, trace)).solve
-    a = accelerations(model, q, v, tau, fext, trace, solve)
-    return _aba_adjoint(model, q, v, a, w, fext, trace, solve)
 
+    def adjoint(
+        model: Model,
+        q: Scalars,
+        v: Scalars,
+        tau: Scalars,
+        w: Scalars,
+        fext: Forces | None = None,
+        trace: Trace = silent,
+    ) -> tuple[Vector, Vector, Vector]:
+        a, solve = dynamics(model, q, v, tau, fext, trace)
+        solved = solve(list(w))
+        by_q, by_v, _ = rnea_adjoint(model, q, v, a, solved, fext, trace)
+        return [-x for x in by_q], [-x for x in by_v], solved
 
-def aba_adjoint_by_articulated_bodies(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    w: Scalars,
-    fext: Forces | None = None,
-    trace: Trace = silent,
-) -> tuple[Vector, Vector, Vector]:
-    """The products with the articulated-body algorithm."""
-    a = by_articulated_bodies(model, q, v, tau, fext, trace)
-    return _aba_adjoint(model, q, v, a, w, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
-
-
-def _aba_adjoint(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    a: Scalars,
-    w: Scalars,
-    fext: Forces | None,
-    trace: Trace,
-    solve: Solve,
-) -> tuple[Vector, Vector, Vector]:
-    solved = solve(list(w))
-    by_q, by_v, _ = rnea_adjoint(model, q, v, a, solved, fext, trace)
-    return [-x for x in by_q], [-x for x in by_v], solved
+    return adjoint

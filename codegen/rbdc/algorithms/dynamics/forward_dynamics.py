@@ -18,6 +18,26 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
+Solve = Callable[[Vector], Vector]
+"""M^-1 times a vector (nv)."""
+Dynamics = Callable[[Model, Scalars, Scalars, Scalars, Forces | None, Trace], tuple[Vector, Solve]]
+"""(model, q, v, tau, fext, trace) -> ddq (nv), and M^-1 there."""
+
+
+def solved_by_factors(
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
+) -> tuple[Vector, Solve]:
+    """`by_factors`, and solves with its factors."""
+    solve = Factorisation(crba(model, q, trace)).solve
+    return accelerations(model, q, v, tau, fext, trace, solve), solve
+
+
+def solved_by_articulated_bodies(
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
+) -> tuple[Vector, Solve]:
+    """`by_articulated_bodies`, and solves by its inertias."""
+    found = by_articulated_bodies(model, q, v, tau, fext, trace)
+    return found, lambda x: inverse_inertia_product(model, q, x, trace)
 
 
 def by_factors(
@@ -26,7 +46,7 @@ def by_factors(
     """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic
     joints.
     """
-    return accelerations(model, q, v, tau, fext, trace, Factorisation(crba(model, q, trace)).solve)
+    return solved_by_factors(model, q, v, tau, fext, trace)[0]
 
 
 def by_articulated_bodies(
@@ -64,13 +84,7 @@ def inverse_inertia_product(model: Model, q: Scalars, x: Scalars, trace: Trace =
 
 
 def accelerations(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    fext: Forces | None,
-    trace: Trace,
-    solve: Callable[[Vector], Vector],
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace, solve: Solve
 ) -> Vector:
     """solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
     placements = joint_placements(model, q, trace)

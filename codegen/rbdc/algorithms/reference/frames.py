@@ -14,14 +14,9 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement, product
 from rbdc.algorithms.reference.sharing import once
-from rbdc.algorithms.tools.joint_coordinates import (
-    bent_columns,
-    joint_accelerations,
-    joint_velocities,
-    reduce_columns,
-)
+from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import world_placements
-from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
+from rbdc.algorithms.tools.linear import Matrix, flat, transposed
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
@@ -41,11 +36,11 @@ class Carriers:
     frame: Placement
 
     def velocity(self) -> Motion:
-        """Velocity of the frame's body, in its own frame."""
+        """Velocity of the frame's body."""
         return self.velocities[-1] if self.bodies else Motion.zero()
 
     def acceleration(self) -> Motion:
-        """Acceleration of the frame's body, in its own frame."""
+        """Acceleration of the frame's body."""
         return self.accelerations[-1] if self.bodies else Motion.zero()
 
 
@@ -162,41 +157,16 @@ def frame_velocity(
     return viewpoint(carried.frame, reference).act_inverse(carried.velocity()).scalars()
 
 
-def frame_jacobian_time_derivative(
-    model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
-) -> Matrix:
-    """dJ/dt (6, nv): a column J_k is carried along by its body, and X^-1 J_k changes by X^-1 (V_i x J_k - U x
-    J_k) where the viewpoint X moves by U. Test: differences.
+def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
+    """(dJ/dt) v (6): the acceleration where joints have none, less what the moving axes of the reference see
+    of it. Test: the product.
     """
     carried = carriers(model, q, v, None, frame)
-    seen, moving = viewpoint(carried.frame, reference), _moving(carried, reference)
-    columns = [
-        [seen.act_inverse((velocity - moving).cross(column)) for column in own]
-        for own, velocity in zip(carried.columns, carried.velocities, strict=True)
-    ]
-    turned = matrix_of(model, carried.bodies, columns)
-    return plus_bends(model, v, turned, carried, seen)
-
-
-def plus_bends(model: Model, v: Scalars, matrix: Matrix, carried: Carriers, seen: Placement) -> Matrix:
-    """A matrix (6, nv) and what G changes at v, where joints follow others along curves, of the Jacobian."""
-    own = [[seen.act_inverse(column) for column in each] for each in carried.columns]
-    added = bent_columns(model, v, over_tree(model, carried.bodies, own))
-    return [[x + y for x, y in zip(a, b, strict=True)] for a, b in zip(matrix, added, strict=True)]
-
-
-def _moving(carried: Carriers, reference: str) -> Motion:
-    """The velocity of the viewpoint, in the world's coordinates."""
-    velocity, zero = carried.velocity(), Vector3.zero()
+    drift, velocity = carried.acceleration(), carried.velocity()
     if reference == "LOCAL_WORLD_ALIGNED":
-        return Motion(velocity.linear + velocity.angular.cross(carried.frame.translation), zero)
-    return velocity if reference == "LOCAL" else Motion(zero, zero)
-
-
-def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """(dJ/dt) v (6): the sum of its columns times v."""
-    rows = frame_jacobian_time_derivative(model, q, v, frame, reference)
-    return [dot(row, v) for row in rows]
+        point = velocity.linear + velocity.angular.cross(carried.frame.translation)
+        drift = drift - Motion(point, Vector3.zero()).cross(velocity)
+    return viewpoint(carried.frame, reference).act_inverse(drift).scalars()
 
 
 def frame_acceleration(
@@ -211,14 +181,8 @@ def frame_acceleration(
 
 def matrix_of(model: Model, bodies: Sequence[int], columns: Sequence[Sequence[Motion]]) -> Matrix:
     """(6, nv) from the columns of bodies that carry a frame; zero for others, summed over coupled joints."""
-    return reduce_columns(model, over_tree(model, bodies, columns))
-
-
-def over_tree(model: Model, bodies: Sequence[int], columns: Sequence[Sequence[Motion]]) -> Matrix:
-    """(6, degrees of freedom of the full tree) likewise."""
     found = dict(zip(bodies, columns, strict=True))
     full: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
-        own = found.get(index, [Motion(Vector3.zero(), Vector3.zero())] * body.joint.nv)
-        full += [column.scalars() for column in own]
-    return transposed(full) if full else [[] for _ in range(6)]
+        full += [column.scalars() for column in found.get(index, [Motion.zero()] * body.joint.nv)]
+    return reduce_columns(model, transposed(full) if full else [[] for _ in range(6)])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
@@ -47,6 +48,33 @@ def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) ->
             result[place] = _difference(body.joint, q0[own], q1[own])
             trace(body.name, "log(q0^-1 q1)", f"step{index}", result[place])
     return result
+
+
+def dintegrate(
+    model: Model, q: Scalars, dv: Scalars, trace: Trace = silent
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The derivatives of q (+) dv by q and dv (nv nv each), all in the tangent spaces, by dual numbers. Test:
+    Pinocchio's dIntegrate.
+    """
+    there = integrate(model, q, dv, trace)
+
+    def moved(model: Model, q: Scalars, dv: Scalars) -> Vector:
+        return difference(model, there, integrate(model, q, dv))
+
+    by_q, by_step = differentiated(model, list(q), list(dv), method=moved, configurations=(True, False))
+    return by_q, by_step
+
+
+def ddifference(
+    model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The derivatives of the difference by q0 and q1 (nv nv each) in the tangent spaces, by dual numbers.
+    Test: Pinocchio's dDifference.
+    """
+    del trace
+    given = list(q0), list(q1)
+    by_first, by_second = differentiated(model, *given, method=difference, configurations=(True, True))
+    return by_first, by_second
 
 
 def _integrated(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
@@ -104,8 +132,7 @@ def _spherical_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
     *vector, real = _unit(_product([-x, -y, -z, w], q1))
     side = where_less(real, 0.0, -1.0, 1.0)
     axis = Vector3.of(vector)
-    half = atan2(sqrt(axis.dot(axis)), side * real)
-    return axis.scaled(side * 2.0 / _sinc(half * half)).scalars()
+    return axis.scaled(side * 2.0 * _half_angle_over_sine(vector, side * real)).scalars()
 
 
 def _free_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
@@ -189,8 +216,8 @@ def _angle(t2: Scalar) -> Scalar:
 
 
 def _cosine(t2: Scalar) -> Scalar:
-    """cos t of t^2."""
-    return cos(sqrt(t2))
+    """cos t of t^2, which has derivatives by it at 0 too."""
+    return where_less(t2, NEAR_ZERO, 1.0 - t2 * _versine(t2), cos(_angle(t2)))
 
 
 def _sinc(t2: Scalar) -> Scalar:

@@ -7,36 +7,27 @@ system of `rbdc.algorithms.reference.contacts.dynamics` solved for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from rbdc.algorithms.reference.contacts.dynamics import (
     Vector,
     constrained_dynamics,
-    contact_jacobian,
     contact_velocity,
-    eliminated,
-    error_of,
     external,
     impulse_dynamics,
-    moving_residual,
-    placed,
+    residual,
     systems,
 )
 from rbdc.algorithms.reference.derivatives.dual_numbers import stepped
-from rbdc.algorithms.reference.frames import tree_motions
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.reference.rows import apart, unit_rows
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Forces, Motion, Scalar, Scalars
-from rbdc.spatial.scalars import is_zero
+from rbdc.spatial import Forces, Scalars
 from rbdc.spatial.tangent import rate_of
-
-TERMS = 30
-"""Terms of the series of a right Jacobian: enough for turns of less than a revolution."""
 
 
 def _stepped(model: Model, x: Scalars, beside: Scalars, *, configuration: bool) -> Vector:
@@ -63,46 +54,6 @@ def _by(
     return [(_rates(one), _rates(two)) for one, two in (values(*x) for x in given)]
 
 
-def _residual_by_q_of_errors(model: Model, q: Scalars, options: ContactOptions, rows: Vector) -> Vector:
-    """Rows of r_q with Kp times those of the errors of bodies added: J_r(e) de = J dq."""
-    motions, units = tree_motions(model, q, None, None), unit_rows(model.nv, q)
-    rows, start = list(rows), 0
-    for number, contact in enumerate(model.contacts):
-        kp = options.stiffness(number)
-        if contact.kind.components != 3 and not is_zero(kp):
-            own = placed(model, motions, contact, options)
-            e = error_of(contact, own)
-            whole = replace(model, contacts=(replace(contact, held=tuple(range(6))),))
-            moved = [
-                _sum(x * u for x, u in zip(row, units, strict=True) if not is_zero(x))
-                for row in contact_jacobian(whole, q)
-            ]
-            (rate,) = eliminated(_right_jacobian(e), [moved])
-            for k, component in enumerate(contact.held, start):
-                rows[k] = rows[k] + kp * rate[component]
-        start += contact.rows
-    return rows
-
-
-def _sum(terms: Iterable[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for term in terms:
-        total = total + term
-    return total
-
-
-def _right_jacobian(e: Motion) -> Matrix:
-    """The sum of (-ad e)^n / (n + 1)!, a matrix (6, 6)."""
-    columns = []
-    for k in range(6):
-        term = total = Motion.of([float(k == row) for row in range(6)])
-        for n in range(1, TERMS):
-            term = e.cross(term).scaled(-1.0 / (n + 1.0))
-            total = total + term
-        columns.append(total.scalars())
-    return transposed(columns)
-
-
 def constrained_dynamics_derivatives(
     model: Model,
     q: Scalars,
@@ -117,10 +68,9 @@ def constrained_dynamics_derivatives(
 
     def values(moved: Scalars, moving: Scalars) -> tuple[Vector, Vector]:
         torque = rnea(model, moved, moving, a, external(model, moved, forces, fext))
-        return torque, moving_residual(model, moved, moving, a, options)
+        return torque, residual(model, moved, moving, a, options)
 
     by_q, by_v = _by(model, values, q, v)
-    by_q = by_q[0], _residual_by_q_of_errors(model, q, options, by_q[1])
     units = unit_rows(model.nv, [*q, *v, *tau])
     sides = [[-x for x in by_q[0]], [-x for x in by_v[0]], list(units)]
     residuals = [by_q[1], by_v[1], [0.0] * len(forces)]

@@ -122,12 +122,10 @@ def contact_error(
     return found
 
 
-def moving_residual(
+def residual(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], options: ContactOptions
 ) -> Vector:
-    """The residual but for the errors of bodies: the rate of the velocity of one frame in the other's
-    coordinates.
-    """
+    """r (nc): the rate of the velocity of one frame in the other's coordinates, and Baumgarte's terms."""
     motions, found = tree_motions(model, q, v, a), list[Scalar]()
     for number, contact in enumerate(model.contacts):
         frames, (one, two) = placed(model, motions, contact, options), _bodies(contact)
@@ -138,28 +136,12 @@ def moving_residual(
                 _linear(a, f.translation) + v.angular.cross(_linear(v, f.translation))
                 for f, v, a in zip(frames, (v1, v2), (a1, a2), strict=True)
             ]
-            turned = frames[0].rotation.apply_transposed(pulls[0] - pulls[1]).scalars()
-            error = error_of(contact, frames).linear.scalars()
-            own = [turned[k] + options.stiffness(number) * error[k] for k in contact.held]
+            own = frames[0].rotation.apply_transposed(pulls[0] - pulls[1]).scalars()
         else:
-            entries = frames[0].act_inverse(a1 - a2 + v1.cross(v2)).scalars()
-            own = [entries[k] for k in contact.held]
-        speed = _relative(contact, frames, v1, v2)
-        found += [x + options.damping(number) * y for x, y in zip(own, speed, strict=True)]
-    return found
-
-
-def residual(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], options: ContactOptions
-) -> Vector:
-    """r (nc)."""
-    errors, found = contact_error(model, q, options), moving_residual(model, q, v, a, options)
-    start = 0
-    for number, contact in enumerate(model.contacts):
-        if contact.kind.components != 3:
-            for k in range(start, start + contact.rows):
-                found[k] = found[k] + options.stiffness(number) * errors[k]
-        start += contact.rows
+            own = frames[0].act_inverse(a1 - a2 + v1.cross(v2)).scalars()
+        error, speed = error_of(contact, frames).scalars(), _relative(contact, frames, v1, v2)
+        kp, kd = options.stiffness(number), options.damping(number)
+        found += [own[k] + kd * x + kp * error[k] for k, x in zip(contact.held, speed, strict=True)]
     return found
 
 

@@ -61,14 +61,14 @@ def along(
     with derivatives.
     """
     moved = [
-        stepped(model, x, direction, configuration=configuration, kind=kind)
+        once(stepped, model, x, direction, configuration, kind)
         for x, configuration, direction in zip(given, configurations, directions, strict=False)
     ]
     return tuple(_rates(method(model, *moved, *given[len(moved) :], **named), kind))
 
 
 def stepped(
-    model: Model, x: Scalars, direction: Scalars, *, configuration: bool, kind: type[Tangent] = Tangent
+    model: Model, x: Scalars, direction: Scalars, configuration: bool, kind: type[Tangent] = Tangent
 ) -> list[Scalar]:
     """x as dual numbers with their rates along a direction, of a configuration one of the tangent space."""
     if not configuration:
@@ -86,7 +86,7 @@ def _steps(
 ) -> list[list[Scalar]]:
     """The input of number k stepped along each of its directions; the outermost ones side by side, as one."""
     directions = _directions(model.nv if configuration else len(given[k]), given, kind)
-    return [stepped(model, given[k], units, configuration=configuration, kind=kind) for units in directions]
+    return [stepped(model, given[k], units, configuration, kind) for units in directions]
 
 
 def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> list[Scalars]:

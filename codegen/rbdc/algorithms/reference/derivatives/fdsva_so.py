@@ -12,7 +12,6 @@ compares: as they stand (DTM), the outer ones by forward dynamics at rest withou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
@@ -70,50 +69,34 @@ def inner_by_derivatives(model: Model, q: Scalars, inertia: Tensor, matrix: Matr
     return [[pages[j][i] for j in size] for i in size]
 
 
-@dataclass(frozen=True)
-class Products:
-    """One of the paper's ways to take the products: the inner one of equation (46), and the outer one."""
+def _with_products(inner: Inner, outer: Outer) -> Callable[..., tuple[Matrix, Matrix, Matrix, Matrix]]:
+    """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k), with
+    one of the ways to take the inner products of equation (46), and one to take the outer ones.
 
-    inner: Inner
-    outer: Outer
+    Entry i, j, k is L_k (L_j ddq_i); of the last that of dM^-1_ik by q_j. Tests: complex-step of
+    `aba_derivatives`; the other ways.
+    """
 
-    def second_derivatives(
-        self,
-        model: Model,
-        q: Scalars,
-        v: Scalars,
-        tau: Scalars,
-        fext: Forces | None = None,
-        trace: Trace = silent,
+    def derivatives(
+        model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
     ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-        """See `aba_second_derivatives`."""
         a = aba(model, q, v, tau, fext, trace)
         by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
         negative = [[-x for x in row] for row in inverse]
         qq, vv, qv, mq = (reduce_tensor(model, t) for t in second_derivatives(model, q, v, a, fext, trace))
 
         def solved(tensor: Tensor) -> Matrix:
-            return rows_of(self.outer(model, q, negative, tensor))
+            return rows_of(outer(model, q, negative, tensor))
 
-        inner_q, inner_v = (self.inner(model, q, mq, matrix) for matrix in (by_q, by_v))
+        inner_q, inner_v = (inner(model, q, mq, matrix) for matrix in (by_q, by_v))
         turned_v = pages_exchanged(inner_v)
-        inverse_q = pages_exchanged(self.inner(model, q, mq, inverse))
+        inverse_q = pages_exchanged(inner(model, q, mq, inverse))
         both = sum_of(qq, inner_q, pages_exchanged(inner_q))
         return solved(both), solved(vv), solved(sum_of(qv, turned_v)), solved(inverse_q)
 
-
-def aba_second_derivatives(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
-) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k).
-
-    Entry i, j, k is L_k (L_j ddq_i); of the last that of dM^-1_ik by q_j. Tests: complex-step of
-    `aba_derivatives`; the other ways.
-    """
-    return DIRECT.second_derivatives(model, q, v, tau, fext, trace)
+    return derivatives
 
 
-DIRECT = Products(inner_by_tensor, outer_by_matrix)
-BY_DYNAMICS = Products(inner_by_tensor, outer_by_dynamics)
-BY_DERIVATIVES = Products(inner_by_derivatives, outer_by_matrix)
-by_dynamics, by_derivatives = BY_DYNAMICS.second_derivatives, BY_DERIVATIVES.second_derivatives
+aba_second_derivatives = _with_products(inner_by_tensor, outer_by_matrix)
+by_dynamics = _with_products(inner_by_tensor, outer_by_dynamics)
+by_derivatives = _with_products(inner_by_derivatives, outer_by_matrix)

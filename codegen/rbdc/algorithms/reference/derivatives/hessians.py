@@ -6,6 +6,9 @@ For weights w the blocks are sum_i w_i T_ijk of the second derivatives T.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
@@ -62,43 +65,23 @@ def aba_hessian_vector(
     return (matrix_sum(matrix_sum(qq, inner_q), transposed(inner_q)), vv, matrix_sum(qv, inner_v), inner_tau)
 
 
-def rnea_hessian_product(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    a: Scalars,
-    w: Scalars,
-    *direction: Scalars,
-    fext: Forces | None = None,
-    trace: Trace = silent,
-) -> tuple[Vector, Vector, Vector]:
-    """The Hessian of w^T tau by q, v and a times the direction dq, dv, da (nv each).
+def _times_direction(blocks_of: Callable[..., Blocks]) -> Callable[..., tuple[Vector, Vector, Vector]]:
+    """The Hessian of a weighted sum by q, v and x times the direction dq, dv, dx (nv each)."""
 
-    Test: complex-step of `rnea_vjp`.
-    """
-    return _times(rnea_hessian_vector(model, q, v, a, w, fext, trace), *direction)
+    def product(
+        model: Model, q: Scalars, v: Scalars, x: Scalars, w: Scalars, *direction: Scalars, **named: Any
+    ) -> tuple[Vector, Vector, Vector]:
+        qq, vv, qv, qx = blocks_of(model, q, v, x, w, **named)
+        dq, dv, dx = direction
+        vq, xq = transposed(qv), transposed(qx)
+        by_q = [dot(a, dq) + dot(b, dv) + dot(c, dx) for a, b, c in zip(qq, qv, qx, strict=True)]
+        by_v = [dot(a, dq) + dot(b, dv) for a, b in zip(vq, vv, strict=True)]
+        return by_q, by_v, [dot(a, dq) for a in xq]
 
-
-def aba_hessian_product(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    w: Scalars,
-    *direction: Scalars,
-    fext: Forces | None = None,
-    trace: Trace = silent,
-) -> tuple[Vector, Vector, Vector]:
-    """The Hessian of w^T ddq by q, v and tau times the direction dq, dv, dtau (nv each).
-
-    Test: complex-step of `aba_vjp`.
-    """
-    return _times(aba_hessian_vector(model, q, v, tau, w, fext, trace), *direction)
+    return product
 
 
-def _times(blocks: Blocks, dq: Scalars, dv: Scalars, dx: Scalars) -> tuple[Vector, Vector, Vector]:
-    qq, vv, qv, qx = blocks
-    vq, xq = transposed(qv), transposed(qx)
-    by_q = [dot(a, dq) + dot(b, dv) + dot(c, dx) for a, b, c in zip(qq, qv, qx, strict=True)]
-    by_v = [dot(a, dq) + dot(b, dv) for a, b in zip(vq, vv, strict=True)]
-    return by_q, by_v, [dot(a, dq) for a in xq]
+rnea_hessian_product = _times_direction(rnea_hessian_vector)
+"""Products with the Hessian of w^T tau by q, v and a. Test: complex-step of `rnea_vjp`."""
+aba_hessian_product = _times_direction(aba_hessian_vector)
+"""Products with the Hessian of w^T ddq by q, v and tau. Test: complex-step of `aba_vjp`."""

@@ -25,14 +25,13 @@ from rbdc.algorithms.reference.homogeneous import (
     twist_of,
 )
 from rbdc.algorithms.reference.rnea import following, with_drives
-from rbdc.algorithms.tools.branches import Branches, branches_of
 from rbdc.algorithms.tools.joint_coordinates import (
     joint_accelerations,
     joint_positions,
     joint_velocities,
     reduce_vector,
 )
-from rbdc.algorithms.tools.linear import dot, transposed
+from rbdc.algorithms.tools.linear import dot, flat, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
@@ -70,7 +69,6 @@ class Kinematics:
     Indices run from 0; `parents` has -1 for the world, whose T is the identity and S and R zero.
     """
 
-    branches: Branches
     parents: list[int]
     rates: list[Scalar]
     accelerations: list[Scalar]
@@ -90,35 +88,14 @@ class Kinematics:
         """dT_i/dq_i = T_p B_i."""
         return product(self.above(self.t, i, IDENTITY), self.b[i])
 
-    def children(self, i: int) -> list[int]:
-        """The bodies that body i carries: the next one of its branch, or the first ones of those behind."""
-        joints = self.branches.joints
-        for k, (_, last) in enumerate(joints, 1):
-            if last == i + 1:
-                return [joints[child - 1][0] - 1 for child in self.branches.children(k)]
-        return [i + 1]
-
-    def forward(self) -> list[int]:
-        """The bodies branch by branch, from the root out."""
-        return [i for first, last in self.branches.joints for i in range(first - 1, last)]
-
 
 def forward_kinematics(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Kinematics:
-    """T, S and R of the bodies by (5). The parent of the first joint of a branch is the last of the branch
-    before.
-    """
-    branches = branches_of(model)
-    parents = list(range(-1, model.njoints - 1))
-    for k, (first, _) in enumerate(branches.joints):
-        before = branches.parents[k]
-        parents[first - 1] = branches.joints[before - 1][1] - 1 if before else -1
-    found = Kinematics(
-        branches, parents,
-        [own[0] for own in joint_velocities(model, v)], [own[0] for own in joint_accelerations(model, v, a)],
-    )  # fmt: skip
+    """T, S and R of the bodies by (5), branch by branch: in the order of the bodies."""
+    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
+    parents = [body.parent for body in model.bodies]
+    found = Kinematics(parents, [own[0] for own in rates], [own[0] for own in seconds])
     positions = joint_positions(model, q)
-    for i in found.forward():
-        body, rate = model.bodies[i], found.rates[i]
+    for i, (body, rate) in enumerate(zip(model.bodies, found.rates, strict=True)):
         twist = twist_of(body)
         found.a.append(of_placement(body.placement.compose(body.joint.placement(positions[i]))))
         found.b.append(product(found.a[i], twist))
@@ -137,7 +114,7 @@ def forward_kinematics(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: 
             )
         )
         for name, matrix in (("T", found.t[i]), ("S", found.s[i]), ("R", found.r[i])):
-            trace(body.name, f"{name}: homogeneous matrix, eq. (5)", f"{name}{i}", _entries(matrix))
+            trace(body.name, f"{name}: homogeneous matrix, eq. (5)", f"{name}{i}", flat(matrix))
     return found
 
 
@@ -160,8 +137,8 @@ def backward_dynamics(
     found = Dynamics([ZERO] * n, [[0.0] * 4] * n, [{} for _ in range(n)], [[0.0] * 4] * n, [])
     if loads is not None:
         found.forces = [loads.in_world(loads.forces[i], moving.t[i]) for i in range(n)]
-    for i in reversed(moving.forward()):
-        inertia, children = inertia_matrix(model.bodies[i].inertia), moving.children(i)
+    for i in reversed(range(n)):
+        inertia, children = inertia_matrix(model.bodies[i].inertia), model.children(i)
         own = product(inertia, transposed(moving.r[i]))
         found.h[i] = total(own, *(product(moving.a[p], found.h[p]) for p in children))
         found.e[i] = sum_of([*inertia[3]], *(applied(moving.a[p], found.e[p]) for p in children))
@@ -171,7 +148,7 @@ def backward_dynamics(
                 found.f[i] |= {j: applied(moving.a[p], x) for j, x in found.f[p].items()}
             torque = loads.in_world(loads.torques[i], moving.t[i])
             found.g[i] = sum_of(torque, *(found.g[p] for p in children))
-        trace(model.bodies[i].name, "H of what is carried, eq. (8)", f"H{i}", _entries(found.h[i]))
+        trace(model.bodies[i].name, "H of what is carried, eq. (8)", f"H{i}", flat(found.h[i]))
     return found
 
 
@@ -196,7 +173,7 @@ def inverse_dynamics_with_loads(
     moving = forward_kinematics(model, q, v, a, trace)
     carried = backward_dynamics(model, moving, loads, trace)
     torques = []
-    for i in moving.forward():
+    for i in range(model.njoints):
         torque = generalised_force(model, moving, carried, moving.along(i), i)
         if loads is not None:
             axis = turning_axis(model, moving, i, moving.above(moving.t, i, IDENTITY))
@@ -215,7 +192,3 @@ def inverse_dynamics(
     given = following(model, q, fext)
     loads = None if given is None else Loads.at_origins(given)
     return inverse_dynamics_with_loads(model, q, v, a, loads, trace)
-
-
-def _entries(matrix: Matrix4) -> list[Scalar]:
-    return [entry for row in matrix for entry in row]

@@ -56,8 +56,8 @@ class Motion:
 def kinematic_sensitivity(moving: Kinematics) -> list[Motion]:
     """Algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
     found: list[Motion] = []
-    for i in moving.forward():
-        rate, parent, a, b = moving.rates[i], moving.parents[i], moving.a[i], moving.b[i]
+    for i, (rate, parent) in enumerate(zip(moving.rates, moving.parents, strict=True)):
+        a, b = moving.a[i], moving.b[i]
         twice = times(2.0, rate)
         own = Motion({}, {}, {}, {}, {})
         for m in found[parent].t if parent >= 0 else ():  # (10)
@@ -106,13 +106,13 @@ def dynamic_sensitivity(
     is zero.
     """
     found = [Carried({}, {}, {}, {}, {}) for _ in model.bodies]
-    for i in reversed(moving.forward()):
+    for i in reversed(range(model.njoints)):
         inertia, motion, own = inertia_matrix(model.bodies[i].inertia), motions[i], found[i]
         for m in motion.t:
             own.h[m] = product(inertia, transposed(motion.r[m]))
             own.h_by_v[m] = product(inertia, transposed(motion.r_by_v[m]))
             own.h_by_a[m] = product(inertia, transposed(motion.t[m]))
-        for p in moving.children(i):
+        for p in model.children(i):
             below, a, b = found[p], moving.a[p], moving.b[p]
             for m in below.h:
                 for mine, theirs in (
@@ -134,7 +134,7 @@ def torque_sensitivity(
     size = model.njoints
     by_q, by_v, by_a = zeros(size, size), zeros(size, size), zeros(size, size)
     behind = dynamic_sensitivity(model, moving, motions, carried)
-    for i in moving.forward():
+    for i in range(size):
         along, own, gravity = moving.along(i), behind[i], direction(model.gravity)
         for m, change in own.h.items():
             terms = [trace_of_product(along, change)]
