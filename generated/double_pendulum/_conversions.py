@@ -45,9 +45,11 @@ class Joint(NamedTuple):
     higher: tuple[float, ...] | None = ()
 
     def curve(self, leader: Array, derivative: int) -> Any:
-        """q by the leader's, or its first or second derivative."""
+        """q by the leader's, or its first derivative; of a curve that is no line also its second."""
         if self.higher is None:
             raise ValueError(f"{self.name} follows by a closed loop: convert what expand gives")
+        if not self.higher:
+            return self.multiplier if derivative == 1 else self.multiplier * leader + self.offset
         coefficients = (self.offset, self.multiplier, *self.higher)
         return polyval(leader, polyder(coefficients, derivative)).astype(leader.dtype)
 
@@ -155,8 +157,9 @@ def _own(joint: Joint, state: State) -> State:
     if not joint.follows:
         return State(q, v, a, tau)
     slope = joint.curve(q, 1)
-    if a is not None and v is not None:
-        a = slope * a + joint.curve(q, 2) * v**2
+    a = None if a is None else slope * a
+    if joint.higher and a is not None and v is not None:
+        a = a + joint.curve(q, 2) * v**2
     force = None if tau is None else 0.0 * tau
     return State(joint.curve(q, 0), None if v is None else slope * v, a, force)
 
