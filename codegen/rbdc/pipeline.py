@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from os import PathLike, cpu_count, fspath
@@ -123,7 +123,9 @@ def read(description: Description, options: BuildOptions) -> Model:
     model = replace(model, world_forces=options.fext_frame == "world")
     model = with_contacts(model, options.contacts)
     if model.contacts or model.curved or options.loops is not None:
-        model = _settled(model, options.loops)
+        from rbdc.analysis.clusters import settled
+
+        model = settled(model, options.loops)
     if options.contact_frame is ContactFrame.LOCAL_WORLD_ALIGNED:
         model = world_aligned(model)
     if model.contacts and model.world_forces:
@@ -142,12 +144,6 @@ def read(description: Description, options: BuildOptions) -> Model:
             f"--targets {others[0]} has no derivatives by inertial parameters: leave it out"
         )
     return with_rows(model, options.parameters, options.payloads)
-
-
-def _settled(model: Model, motors: Sequence[str] | None) -> Model:
-    from rbdc.analysis.clusters import settled
-
-    return settled(model, motors)
 
 
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
@@ -206,17 +202,6 @@ class _Job:
         )
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """Which functions a package has, the messages on those that were left out of a preset, and all warnings
-    that the package keeps.
-    """
-
-    functions: list[str]
-    left_out: list[str]
-    warnings: tuple[str, ...]
-
-
 def _job(description: Description, options: BuildOptions, progress: Progress) -> _Job:
     model = read(description, options)
     compiler, flags = toolchain(options)
@@ -231,17 +216,19 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
         clock.append(time.perf_counter())
         return result
 
-    plan = _planned(job)
-    generated = timed(_emitted(job, plan))
+    names, left_out = _planned(job)
+    generated = timed(_emitted(job, names, left_out))
     native = timed(_compiled(job, generated))
-    _written(job, plan, generated, native, folder)
+    _written(job, left_out, generated, native, folder)
     errors = timed(_verified(job, generated, native, folder))
     generation, compiling, verification = (after - before for before, after in pairwise(clock))
     return {"generation": generation, "compile": compiling, "verification": verification, "errors": errors}
 
 
-def _planned(job: _Job) -> _Plan:
-    """The functions that are asked for and defined for the model."""
+def _planned(job: _Job) -> tuple[list[str], list[str]]:
+    """The functions that are asked for and defined for the model, and messages on those that had to be left
+    out of a preset.
+    """
     from rbdc.analysis.availability import buildable
     from rbdc.functions.catalogue import select
     from rbdc.planning.size import check_size
@@ -250,12 +237,12 @@ def _planned(job: _Job) -> _Plan:
     selected = select(model, options.functions, options.preset)
     fused = [name.split("@")[0] for group in options.fuse for name in group]
     check_size(model, selected, options.style, fused=bool(fused))
-    names, left_out = buildable(model, selected, options.functions)
+    kept = buildable(model, selected, options.functions)
     buildable(model, fused, fused)
-    return _Plan(names, left_out, (*kept_warnings(model), *left_out))
+    return kept
 
 
-def _emitted(job: _Job, plan: _Plan) -> Generated:
+def _emitted(job: _Job, names: list[str], left_out: list[str]) -> Generated:
     """The text of the package."""
     from rbdc.planning.generation import GenerationOptions, generate
 
@@ -267,9 +254,9 @@ def _emitted(job: _Job, plan: _Plan) -> Generated:
         scalar=SCALARS[options.dtype],
         portable=options.march == "portable",
         processes=options.jobs or cpu_count() or 1,
-        warnings=plan.warnings,
+        warnings=(*kept_warnings(job.model), *left_out),
     )
-    return generate(job.model, job.robot, plan.functions, rbdc.__version__, job.progress, chosen)
+    return generate(job.model, job.robot, names, rbdc.__version__, job.progress, chosen)
 
 
 def _compiled(job: _Job, generated: Generated) -> Native:
@@ -299,7 +286,7 @@ def _libraries(job: _Job, generated: Generated) -> dict[str, bytes]:
     return made
 
 
-def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folder: Path) -> None:
+def _written(job: _Job, left_out: list[str], generated: Generated, native: Native, folder: Path) -> None:
     """Write the files of the package into a folder, and the manifest that lists them."""
     from rbdc.emit.backend import Package
     from rbdc.emit.library import CompiledFigures, render_manifest
@@ -312,8 +299,8 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
         contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {
         "key": job.key(),
-        "left_out": plan.left_out,
-        "warnings": list(plan.warnings),
+        "left_out": left_out,
+        "warnings": [*kept_warnings(job.model), *left_out],
         "options": recorded_options(job.options),
         "verified": job.options.verify,
         "package": native.package,

@@ -29,7 +29,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO, Generic, TypeVar
@@ -134,45 +134,66 @@ class HelperEnded(Exception):
         self.status = status
 
 
-@contextmanager
-def helper(work: Callable[[Task], Result]) -> Iterator[Callable[[Task], Result]]:
+class NotSent(TypeError):
+    """A task, or its result, that pickle cannot send; the helper goes on."""
+
+
+def helper(work: Callable[[Task], Result]) -> closing[_Helper[Task, Result]]:
     """A process of its own for work that may end it: within, a function that has it work on a task.
 
     It starts at once, and this process goes on meanwhile. What the work prints is lost; an object `work`
-    remembers from task to task. The function raises the error of the task, or HelperEnded.
+    remembers from task to task. The function raises the error of the task, HelperEnded or NotSent.
     """
-    try:
-        process = _started(stderr=subprocess.DEVNULL)
-    except OSError as error:
-        raise HelperEnded(error.errno or 1) from error
-    ready = False
+    return closing(_Helper(work, stderr=subprocess.DEVNULL))
 
-    def ask(task: Task) -> Result:
-        nonlocal ready
+
+class _Helper(Generic[Task, Result]):
+    """A process that starts at once, and does the same work on one task after the other.
+
+    Raises HelperEnded where it cannot be started.
+    """
+
+    def __init__(self, work: Callable[[Task], Result], **how: Any) -> None:
+        command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)]
         try:
-            if not ready:
-                _ask(process, work)
-                ready = True
-            result, error = _ask(process, task)
-        except (OSError, EOFError, pickle.UnpicklingError) as lost:
-            raise HelperEnded(process.wait()) from lost
+            self.process = start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **how)
+        except OSError as error:
+            raise HelperEnded(error.errno or 1) from error
+        self._work, self.ready = work, False
+
+    def prepare(self) -> None:
+        """Wait until it is ready for tasks. Raises what `_ask` raises."""
+        if not self.ready:
+            self._ask(self._work)
+            self.ready = True
+
+    def __call__(self, task: Task) -> Result:
+        """The result of a task. Raises the error of the task, and what `_ask` raises."""
+        self.prepare()
+        result, error = self._ask(task)
         if error is not None:
             raise error
         found: Result = result
         return found
 
-    try:
-        yield ask
-    finally:
-        end(process)
-        with suppress(BrokenPipeError), process:  # what it was asked last it may not have read
+    def _ask(self, message: object) -> Any:
+        """Send a message and return the answer. Raises HelperEnded and NotSent."""
+        tasks: Any = self.process.stdin
+        answers: Any = self.process.stdout
+        try:
+            tasks.write(pickle.dumps(message))
+            tasks.flush()
+            return pickle.load(answers)
+        except (OSError, EOFError, pickle.UnpicklingError) as lost:
+            raise HelperEnded(self.process.wait()) from lost
+        except _CANNOT_BE_SENT as refusal:
+            raise NotSent(str(refusal)) from refusal
+
+    def close(self) -> None:
+        """End it, whatever it is doing."""
+        end(self.process)
+        with suppress(BrokenPipeError), self.process:  # what it was asked last it may not have read
             pass
-
-
-def _started(**how: Any) -> subprocess.Popen[bytes]:
-    """A new helper, which waits for its work. Raises OSError where it cannot be started."""
-    command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)]
-    return start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **how)
 
 
 class _Pool(Generic[Task, Result]):
@@ -185,8 +206,7 @@ class _Pool(Generic[Task, Result]):
         self._waiting = deque(range(len(tasks)))
         self._done: dict[int, Result] = {}
         self._errors: dict[int, Exception] = {}
-        self._helpers: list[subprocess.Popen[bytes]] = []
-        self._ready: set[subprocess.Popen[bytes]] = set()
+        self._helpers: list[_Helper[Task, Result]] = []
         self._over = False
 
     def results(self, helpers: int, lost: Callable[[Task], Result] | None = None) -> list[Result]:
@@ -196,22 +216,52 @@ class _Pool(Generic[Task, Result]):
             for thread in threads:
                 thread.start()
             if lost is None:
-                self._here(self._work)
-                for process in self._helpers:
-                    if process not in self._ready:  # and nothing is left for it
-                        end(process)
+                self._work_on_tasks(self._work)
+                for helper in self._helpers:
+                    if not helper.ready:  # and nothing is left for it
+                        end(helper.process)
             for thread in threads:
                 thread.join()
-            self._here(lost or self._work)  # what helpers could not finish
+            self._work_on_tasks(lost or self._work)  # what helpers could not finish
         finally:
             self._over = True
             self._waiting.clear()
-            for process in self._helpers:
-                end(process)
-                process.wait()
+            for helper in self._helpers:
+                end(helper.process)
+                helper.process.wait()
         if self._errors:
             raise self._errors[min(self._errors)]
         return [self._done[index] for index in range(len(self._tasks))]
+
+    def _by_a_helper(self, lost: Callable[[Task], Result] | None) -> None:
+        """Start a helper and let it work on tasks until none waits."""
+        with suppress(HelperEnded, NotSent), closing(_Helper(self._work)) as helper:
+            self._helpers.append(helper)
+            if self._over:
+                end(helper.process)
+            helper.prepare()
+            self._work_on_tasks(helper, lost)
+
+    def _work_on_tasks(
+        self, work: Callable[[Task], Result], lost: Callable[[Task], Result] | None = None
+    ) -> None:
+        """Work on tasks until none waits, and begin no other once one has failed. Of a helper that raises
+        HelperEnded or NotSent the task has the result of `lost`, or waits again.
+        """
+        while (index := self._next()) is not None:
+            task = self._tasks[index]
+            try:
+                self._begin(task)
+                self._done[index] = work(task)
+            except (HelperEnded, NotSent):
+                if lost is None:
+                    self._waiting.appendleft(index)
+                else:
+                    self._done[index] = lost(task)
+                raise
+            except Exception as error:
+                self._errors[index] = error
+                self._waiting.clear()
 
     def _next(self) -> int | None:
         """The index of the next task, None where there is none."""
@@ -219,63 +269,6 @@ class _Pool(Generic[Task, Result]):
             return self._waiting.popleft()
         except IndexError:
             return None
-
-    def _here(self, work: Callable[[Task], Result]) -> None:
-        """Work on tasks in this process until none waits."""
-        while (index := self._next()) is not None:
-            try:
-                self._begin(self._tasks[index])
-                self._done[index] = work(self._tasks[index])
-            except Exception as error:
-                self._failed(index, error)
-
-    def _failed(self, index: int, error: Exception) -> None:
-        """Note the error of a task, and begin no other."""
-        self._errors[index] = error
-        self._waiting.clear()
-
-    def _by_a_helper(self, lost: Callable[[Task], Result] | None) -> None:
-        """Start a helper and let it work on tasks until none waits."""
-        index = None
-        try:
-            with _started() as process:
-                self._helpers.append(process)
-                if self._over:
-                    end(process)
-                _ask(process, self._work)
-                self._ready.add(process)
-                while (index := self._next()) is not None:
-                    self._ask_for(process, index)
-        except (OSError, EOFError, *_CANNOT_BE_SENT):
-            if index is not None and lost is not None:
-                self._done[index] = lost(self._tasks[index])
-            elif index is not None:
-                self._waiting.appendleft(index)
-
-    def _ask_for(self, process: subprocess.Popen[bytes], index: int) -> None:
-        """Have a helper work on a task. Raises what `_ask` raises."""
-        try:
-            self._begin(self._tasks[index])
-        except Exception as refusal:
-            self._failed(index, refusal)
-            return
-        result, error = _ask(process, self._tasks[index])
-        if error is None:
-            self._done[index] = result
-        else:
-            self._failed(index, error)
-
-
-def _ask(process: subprocess.Popen[bytes], message: object) -> Any:
-    """Send a message to a helper and return its answer.
-
-    Raises EOFError or OSError where the helper has ended, and one of `_CANNOT_BE_SENT`.
-    """
-    if process.stdin is None or process.stdout is None:
-        raise EOFError
-    process.stdin.write(pickle.dumps(message))
-    process.stdin.flush()
-    return pickle.load(process.stdout)
 
 
 def serve() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
@@ -154,16 +154,6 @@ def _with_armature(description: Description, given: JointNumbers) -> Description
     )
 
 
-@dataclass(frozen=True)
-class _Visit:
-    """A link to walk to: the body that carries it and its placement there."""
-
-    link: str
-    body: int
-    placement: Placement
-    joint: Joint | None
-
-
 class _Walk:
     """Depth-first walk, through fixed joints, siblings by joint name or as listed."""
 
@@ -179,24 +169,23 @@ class _Walk:
             children.setdefault(joint.parent, []).append(joint)
         carried = {joint.child for joint in description.joints}
         root = next(link.name for link in description.links if link.name not in carried)
-        waiting = [_Visit(root, WORLD, Placement.identity(), None)]
         if free_flyer:
             self._body(root, ROOT_JOINT_NAME, FreeFlyer(), WORLD, Placement.identity(), None)
-            waiting = [_Visit(root, 0, Placement.identity(), None)]
+        self._visit(links[root], None, 0 if free_flyer else WORLD, Placement.identity())
+        waiting = [(joint, self.frames[0]) for joint in reversed(children.get(root, []))]
         while waiting:
-            visit = waiting.pop()
-            self._visit(visit, links[visit.link])
-            body, placement = self.frames[-1].body, self.frames[-1].placement
-            waiting += [
-                _Visit(j.child, body, placement.compose(j.placement), j)
-                for j in reversed(children.get(visit.link, []))
-            ]
+            joint, above = waiting.pop()
+            self._visit(links[joint.child], joint, above.body, above.placement.compose(joint.placement))
+            own = self.frames[-1]
+            waiting += [(carried, own) for carried in reversed(children.get(joint.child, []))]
 
-    def _visit(self, visit: _Visit, link: Link) -> None:
-        """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves."""
-        body, placement = visit.body, visit.placement
-        if visit.joint is not None and visit.joint.kind != "fixed":
-            self._body(link.name, visit.joint.name, joint_type(visit.joint), body, placement, visit.joint)
+    def _visit(self, link: Link, joint: Joint | None, body: int, placement: Placement) -> None:
+        """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves.
+
+        joint: what carries it, None for the root; placement: in `body`, where the joint is at rest.
+        """
+        if joint is not None and joint.kind != "fixed":
+            self._body(link.name, joint.name, joint_type(joint), body, placement, joint)
             body, placement = len(self.bodies) - 1, Placement.identity()
         self.frames.append(Frame(link.name, body, placement))
         self.links.append(link)

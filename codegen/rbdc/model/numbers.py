@@ -15,33 +15,26 @@ T = TypeVar("T")
 
 def with_numbers(thing: T, number: Callable[[float], Scalar]) -> T:
     """The model, body, placement, ... with `number` of every float in it."""
-    converted: T = _converted(thing, number)
+    converted: T = _rebuilt(thing, lambda x, _: number(x) if isinstance(x, float) else x)
     return converted
-
-
-def _converted(thing: Any, number: Callable[[float], Scalar]) -> Any:
-    if isinstance(thing, float):
-        return number(thing)
-    if isinstance(thing, tuple):
-        return tuple(_converted(x, number) for x in thing)
-    if is_dataclass(thing) and not isinstance(thing, type):
-        return replace(thing, **{f.name: _converted(getattr(thing, f.name), number) for f in fields(thing)})
-    return thing
 
 
 def in_floats(thing: T) -> T:
     """The description, joint, placement, ... with every number a Python float: code that builds one may have
     given integers or NumPy's. Fields say what is a number.
     """
-    converted: T = _in_floats(thing, "")
+    converted: T = _rebuilt(thing, lambda x, declared: float(x) if declared in ("float", "Scalar") else x)
     return converted
 
 
-def _in_floats(thing: Any, declared: Any) -> Any:
-    if declared in ("float", "Scalar"):
-        return float(thing)
+def _rebuilt(thing: Any, leaf: Callable[[Any, Any], Any], declared: Any = "") -> Any:
+    """Dataclasses and tuples within each other, with `leaf` of all else: of the thing, and of the type that
+    its field declares, "" in a tuple.
+    """
     if isinstance(thing, tuple):
-        return tuple(_in_floats(x, "") for x in thing)
+        return tuple(_rebuilt(x, leaf) for x in thing)
     if is_dataclass(thing) and not isinstance(thing, type):
-        return replace(thing, **{f.name: _in_floats(getattr(thing, f.name), f.type) for f in fields(thing)})
-    return thing
+        return replace(
+            thing, **{f.name: _rebuilt(getattr(thing, f.name), leaf, f.type) for f in fields(thing)}
+        )
+    return leaf(thing, declared)

@@ -4,7 +4,7 @@ that are added.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from rbdc.errors import OptionError
@@ -131,15 +131,8 @@ def _rooted_at(description: Description, base: str) -> Description:
         turned[joint.name] = _turned_round(joint, *names)
         base = joint.parent
     links = [*description.links, *(link for more, _ in turned.values() for link in more)]
-    joints = list(_with_turned(description, turned))
+    joints = [own for joint in description.joints for own in turned.get(joint.name, ([], [joint]))[1]]
     return replace(description, links=tuple(links), joints=tuple(joints))
-
-
-def _with_turned(
-    description: Description, turned: Mapping[str, tuple[list[Link], list[Joint]]]
-) -> Iterator[Joint]:
-    for joint in description.joints:
-        yield from turned[joint.name][1] if joint.name in turned else [joint]
 
 
 def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list[Link], list[Joint]]:

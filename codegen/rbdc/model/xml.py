@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -107,27 +107,19 @@ class Document:
         self, element: etree._Element, name: str, default: tuple[float, float, float]
     ) -> tuple[float, float, float]:
         """Three finite numbers separated by blanks."""
-        text = element.get(name)
-        if text is None:
-            return default
-        words = text.split()
-        if len(words) != 3:
-            self.fail(
-                f'<{element.tag}> {name}="{shown(text)}" has {len(words)} numbers',
-                "write three, separated by blanks",
-                element,
-            )
-        x, y, z = (self._finite(element, name, word) for word in words)
+        x, y, z = self.numbers(element, name, [3], "three") or default
         return x, y, z
 
-    def numbers(self, element: etree._Element, name: str, counts: range) -> list[float]:
+    def numbers(
+        self, element: etree._Element, name: str, counts: Sequence[int], in_words: str
+    ) -> list[float]:
         """Finite numbers separated by blanks, as many as `counts` has; none where the attribute is absent."""
         text = element.get(name)
         words = [] if text is None else text.split()
         if text is not None and len(words) not in counts:
             self.fail(
                 f'<{element.tag}> {name}="{shown(text)}" has {len(words)} numbers',
-                f"write {counts[0]} to {counts[-1]}, separated by blanks",
+                f"write {in_words}, separated by blanks",
                 element,
             )
         return [self._finite(element, name, word) for word in words]

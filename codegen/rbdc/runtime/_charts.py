@@ -28,6 +28,14 @@ class Part(NamedTuple):
     v: int
     nv: int
 
+    def of_q(self, x: Any) -> Any:
+        """Its entries of an array as q."""
+        return x[..., self.q : self.q + self.nq]
+
+    def of_v(self, x: Any) -> Any:
+        """Its entries of an array as v."""
+        return x[..., self.v : self.v + self.nv]
+
 
 class Chart:
     """The configurations of a module. Arrays are those of a framework, (..., nq) and (..., nv)."""
@@ -45,56 +53,40 @@ class Chart:
 
     def unit(self, q: Any) -> Any:
         """q with unit quaternions, cosines and sines."""
-        return q if self.flat else self._each(lambda part, x: _unit(part.kind, x, self._join), q)
+        return self._each(lambda part: _unit(part.kind, part.of_q(q), self._join), q)
 
     def velocity(self, q: Any, dq: Any) -> Any:
         """The tangent vector (..., nv) of a change of the entries of a unit q."""
-        if self.flat:
-            return dq
-        made = [
-            _velocity(part.kind, _of(q, part.q, part.nq), _of(dq, part.q, part.nq), self._join)
-            for part in self._parts
-        ]
-        return self._join(made)
+        return self._to_tangent(q, dq, 2.0)
 
     def covector(self, q: Any, g: Any) -> Any:
         """The gradient (..., nq) by the entries of a unit q of what has the gradient g by tangent vectors."""
-        if self.flat:
-            return g
-        made = [
-            _covector(part.kind, _of(q, part.q, part.nq), _of(g, part.v, part.nv), self._join)
-            for part in self._parts
-        ]
-        return self._join(made)
+        return self._to_entries(q, g, 2.0)
 
     def change(self, q: Any, v: Any) -> Any:
-        """The change of the entries of a unit q (..., nq) along a tangent vector: quaternions, half of q o v,
-        turn by a fourth of `covector`, which has twice that.
+        """The change of the entries of a unit q (..., nq) along a tangent vector: of quaternions half of
+        q o v, of which `covector` has four times.
         """
-        made = self.covector(q, v)
-        return made if self.flat else self._quartered(made, [(part.q, part.nq) for part in self._parts])
+        return self._to_entries(q, v, 0.5)
 
     def direction(self, q: Any, g: Any) -> Any:
         """The gradient (..., nv) by tangent vectors of what has the gradient g by the entries of a unit q:
         the transpose of `change`.
         """
-        made = self.velocity(q, g)
-        return made if self.flat else self._quartered(made, [(part.v, part.nv) for part in self._parts])
+        return self._to_tangent(q, g, 0.5)
 
-    def _quartered(self, x: Any, places: Sequence[tuple[int, int]]) -> Any:
-        """Entries of quaternions, or of their angular velocities, by four; `places`: of each part in x."""
-        made = []
-        for part, (start, count) in zip(self._parts, places, strict=True):
-            first = {"floating": 3, "spherical": 0}.get(part.kind, count)
-            made += [_of(x, start, first), 0.25 * _of(x, start + first, count - first)]
-        return self._join(made)
+    def _to_tangent(self, q: Any, x: Any, factor: float) -> Any:
+        return self._each(
+            lambda part: _to_tangent(part.kind, part.of_q(q), part.of_q(x), factor, self._join), x
+        )
 
-    def _each(self, change: Callable[[Part, Any], Any], q: Any) -> Any:
-        return self._join([change(part, _of(q, part.q, part.nq)) for part in self._parts])
+    def _to_entries(self, q: Any, x: Any, factor: float) -> Any:
+        return self._each(
+            lambda part: _to_entries(part.kind, part.of_q(q), part.of_v(x), factor, self._join), x
+        )
 
-
-def _of(x: Any, start: int, count: int) -> Any:
-    return x[..., start : start + count]
+    def _each(self, made: Callable[[Part], Any], flat: Any) -> Any:
+        return flat if self.flat else self._join([made(part) for part in self._parts])
 
 
 def _entries(x: Any, count: int) -> list[Any]:
@@ -111,8 +103,10 @@ def _unit(kind: str, x: Any, join: Join) -> Any:
     return join([x[..., :first], turning / squares**0.5])
 
 
-def _velocity(kind: str, x: Any, dx: Any, join: Join) -> Any:
-    """One joint's velocity: in the body's axes, linear part first."""
+def _to_tangent(kind: str, x: Any, dx: Any, factor: float, join: Join) -> Any:
+    """One joint's entries as of q to those as of its velocity, in the body's axes, linear part first;
+    quaternions by `factor`.
+    """
     if kind == "vector":
         return dx
     if kind == "planar":
@@ -122,13 +116,13 @@ def _velocity(kind: str, x: Any, dx: Any, join: Join) -> Any:
     first = 3 if kind == "floating" else 0
     u, w = _entries(x[..., first:], 3), x[..., first + 3 :]
     d, dw = _entries(dx[..., first:], 3), dx[..., first + 3 :]
-    turned = [2.0 * (w * a - dw * b - c) for a, b, c in zip(d, u, _cross(u, d), strict=True)]
+    turned = [factor * (w * a - dw * b - c) for a, b, c in zip(d, u, _cross(u, d), strict=True)]
     linear = _rotated([-a for a in u], w, _entries(dx, 3)) if first else []
     return join([*linear, *turned])
 
 
-def _covector(kind: str, x: Any, g: Any, join: Join) -> Any:
-    """The transpose of `_velocity`."""
+def _to_entries(kind: str, x: Any, g: Any, factor: float, join: Join) -> Any:
+    """The transpose of `_to_tangent`."""
     if kind == "vector":
         return g
     if kind == "planar":
@@ -138,8 +132,8 @@ def _covector(kind: str, x: Any, g: Any, join: Join) -> Any:
     first = 3 if kind == "floating" else 0
     u, w = _entries(x[..., first:], 3), x[..., first + 3 :]
     turning = _entries(g[..., first:], 3)
-    imaginary = [2.0 * (w * a + b) for a, b in zip(turning, _cross(u, turning), strict=True)]
-    real = -2.0 * sum(a * b for a, b in zip(u, turning, strict=True))
+    imaginary = [factor * (w * a + b) for a, b in zip(turning, _cross(u, turning), strict=True)]
+    real = -factor * sum(a * b for a, b in zip(u, turning, strict=True))
     linear = _rotated(u, w, _entries(g, 3)) if first else []
     return join([*linear, *imaginary, real])
 

@@ -151,8 +151,6 @@ class TorchFunctions(Functions):
     def _matrices(self, name: str, mode: str, given: Sequence[Any]) -> tuple[Any, ...]:
         """The derivatives of a function by its inputs."""
         known = self._known.of(name)
-        if known is None and name in self._known.differentials:
-            self._known.refuse(name)
         if known is None:
             self._known.refuse(name)
         return self._apply(known.first, mode, self._arranged(name, known.first, given))

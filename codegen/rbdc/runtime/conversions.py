@@ -45,9 +45,11 @@ class Joint(NamedTuple):
     higher: tuple[float, ...] | None = ()
 
     def curve(self, leader: Array, derivative: int) -> Any:
-        """q by the leader's, or its first or second derivative."""
+        """q by the leader's, or its first derivative; of a curve that is no line also its second."""
         if self.higher is None:
             raise ValueError(f"{self.name} follows by a closed loop: convert what expand gives")
+        if not self.higher:
+            return self.multiplier if derivative == 1 else self.multiplier * leader + self.offset
         coefficients = (self.offset, self.multiplier, *self.higher)
         return polyval(leader, polyder(coefficients, derivative)).astype(leader.dtype)
 
@@ -135,7 +137,7 @@ class Converter:
         sums: dict[int, Array] = {}
         for joint, force in forces:
             if force is not None:
-                factor = joint.multiplier if joint.higher == () else joint.curve(places[joint.v], 1)
+                factor = joint.curve(places[joint.v], 1) if joint.follows else 1.0
                 sums[joint.v] = sums.get(joint.v, 0.0) + factor * force
         return _joined([State(own.q, own.v, own.a, sums.get(joint.v)) for joint, own in leaders]).given()
 
@@ -154,16 +156,12 @@ def _own(joint: Joint, state: State) -> State:
     v, a, tau = (_part(x, joint.v, joint.nv) for x in _vectors(state))
     if not joint.follows:
         return State(q, v, a, tau)
-    if joint.higher != ():
-        slope = joint.curve(q, 1)
-        if a is not None and v is not None:
-            a = slope * a + joint.curve(q, 2) * v**2
-        force = None if tau is None else 0.0 * tau
-        return State(joint.curve(q, 0), None if v is None else slope * v, a, force)
-    v, a, tau = (
-        None if x is None else m * x for x, m in ((v, joint.multiplier), (a, joint.multiplier), (tau, 0.0))
-    )
-    return State(joint.multiplier * q + joint.offset, v, a, tau)
+    slope = joint.curve(q, 1)
+    a = None if a is None else slope * a
+    if joint.higher and a is not None and v is not None:
+        a = a + joint.curve(q, 2) * v**2
+    force = None if tau is None else 0.0 * tau
+    return State(joint.curve(q, 0), None if v is None else slope * v, a, force)
 
 
 def _joined(states: Sequence[State]) -> State:

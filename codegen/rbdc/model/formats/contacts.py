@@ -100,7 +100,7 @@ def _of_file(path: Path) -> list[ContactOption]:
         if path.suffix.lower() in (".yaml", ".yml"):
             from rbdc.model.formats.loops_yaml import pairs_of
 
-            return [_checked(p.first, p.kind.value, [(p.first, ()), (p.second, ())]) for p in pairs_of(path)]
+            return [_checked(one, kind, [(one, ()), (two, ())]) for kind, one, two in pairs_of(path)]
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{error.strerror}; {_FORM}") from None

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rbdc.model.description import Description, Joint, Limits, Link, Note
 from rbdc.model.formats.located import Fields, Source
-from rbdc.model.formats.urdf import snapped_rows
+from rbdc.model.formats.urdf import snapped
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
@@ -45,20 +45,6 @@ def read_dh(file: str, text: bytes, snap: float = 0.0) -> Description:
     """
     description = _Reader(Source(file, text), snap).description()
     return replace(description, text_hash=hashlib.sha256(text).hexdigest())
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A row of the table; lengths in m, angles in rad."""
-
-    number: int
-    parent: int
-    kind: str
-    theta: float
-    d: float
-    a: float
-    alpha: float
-    sign: float
 
 
 class _Reader:
@@ -114,22 +100,23 @@ class _Reader:
             return
         base = Fields(self.source, node, "base")
         placement = Placement(
-            self._snapped(Rotation.from_rpy(*base.numbers("rpy", 3))), Vector3(*base.numbers("xyz", 3))
+            snapped(Rotation.from_rpy(*base.numbers("rpy", 3)), self.snap), Vector3(*base.numbers("xyz", 3))
         )
         self.unused |= dict.fromkeys(base.unused())
         self.links.insert(0, Link("world", line=node.line))
         self.joints.append(Joint("base_joint", "fixed", "world", BASE_LINK, placement, line=node.line))
 
     def _add(self, fields: Fields, position: int) -> None:
-        row = self._row(fields, position)
-        own = fields.text("link_name") or f"link_{row.number}"
-        name = fields.text("name") or f"joint_{row.number}"
+        number, carrier = self._numbers(fields, position)
+        kind, axis = self._kind(fields), self._axis(fields)
+        before, after = self._placements(fields)
+        own = fields.text("link_name") or f"link_{number}"
+        name = fields.text("name") or f"joint_{number}"
         line = fields.node.line
-        before, after = self._placements(row)
-        self.names[row.number] = own
+        self.names[number] = own
         moving = own if after == Placement.identity() else f"{own}:{name}"
         joint = Joint(
-            name, row.kind, self.names[row.parent], moving, before, _Z.scaled(row.sign),
+            name, kind, carrier, moving, before, axis,
             self._limits(fields), fields.number("damping", 0.0), fields.number("friction", 0.0),
             line=line, armature=fields.number("armature", 0.0),
         )  # fmt: skip
@@ -140,7 +127,8 @@ class _Reader:
         self.links.append(Link(own, self._inertia(fields), line))
         self.unused |= dict.fromkeys(x for x in fields.unused() if x != "comment" and not _is_inertia(x))
 
-    def _row(self, fields: Fields, position: int) -> _Row:
+    def _numbers(self, fields: Fields, position: int) -> tuple[int, str]:
+        """The number of a joint, and the link that carries it."""
         number = self._whole(fields, "i", position)
         if number < 1 or number in self.names:
             problem = "is there twice" if number in self.names else "is not positive"
@@ -152,14 +140,19 @@ class _Reader:
                 "give the number of an earlier joint, or 0 for the base",
                 fields.get("parent"),
             )
+        return number, self.names[parent]
+
+    def _kind(self, fields: Fields) -> str:
         kind = fields.text("type") or "revolute"
         if kind not in KINDS:
             fields.fail(f'type is "{shown(kind)}"', f"use one of {', '.join(KINDS)}", fields.get("type"))
+        return kind
+
+    def _axis(self, fields: Fields) -> Vector3:
         sign = fields.number("q_sign", 1.0)
         if sign not in (1.0, -1.0):
             fields.fail(f"q_sign is {sign}", "give 1 or -1", fields.get("q_sign"))
-        theta, d, a, alpha = (fields.number(name, 0.0) for name in ("theta_offset", "d", "a", "alpha"))
-        return _Row(number, parent, kind, theta, d, a, alpha, sign)
+        return _Z.scaled(sign)
 
     def _whole(self, fields: Fields, name: str, default: int) -> int:
         number = fields.number(name, float(default))
@@ -167,20 +160,17 @@ class _Reader:
             fields.fail(f"{name} is no whole number", "give one", fields.get(name))
         return int(number)
 
-    def _placements(self, row: _Row) -> tuple[Placement, Placement]:
+    def _placements(self, fields: Fields) -> tuple[Placement, Placement]:
         """The joint's frame in the parent's frame, and frame i in that of the body that the joint moves."""
-        along_z = self._screw(Vector3(0.0, 0.0, 1.0), row.theta, row.d)
-        along_x = self._screw(Vector3(1.0, 0.0, 0.0), row.alpha, row.a)
+        theta, d, a, alpha = (fields.number(name, 0.0) for name in ("theta_offset", "d", "a", "alpha"))
+        along_z, along_x = self._screw(_Z, theta, d), self._screw(Vector3(1.0, 0.0, 0.0), alpha, a)
         if self.distal:
             return along_z, along_x
         return along_x.compose(along_z), Placement.identity()
 
     def _screw(self, axis: Vector3, angle: float, length: float) -> Placement:
         turn = Rotation.about_axis(axis, math.cos(angle), math.sin(angle))
-        return Placement(self._snapped(turn), axis.scaled(length))
-
-    def _snapped(self, rotation: Rotation) -> Rotation:
-        return Rotation.from_rows(snapped_rows(rotation.rows(), self.snap))
+        return Placement(snapped(turn, self.snap), axis.scaled(length))
 
     def _inertia(self, fields: Fields) -> Inertia | None:
         """Inertia that moves with the joint, given in frame i: the inertia about the centre of mass, xx xy xz

@@ -13,12 +13,13 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.xml import shown
 
-_WORD = re.compile(r'[{}\[\],:]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
+_WORD = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -56,31 +57,19 @@ class Source:
             self.fail(f"not JSON: {error.msg}", "mend the JSON at this place", error.lineno)
         except ValueError as error:
             self.fail(f"not JSON: {shown(str(error))}", "write finite numbers", None)
-        return self._value(_Words(text))
+        words = _words(text)
+        return self._value(words, *next(words))
 
-    def _value(self, words: _Words) -> Node:
-        """The next value of a text that is known to be JSON."""
-        word, line = words.next()
-        if word == "{":
-            return Node(self._object(words), line)
+    def _value(self, words: Iterator[tuple[str, int]], word: str, line: int) -> Node:
+        """The value of JSON that begins with a word; `words` are those after it."""
         if word == "[":
-            items = list[Node]()
-            while words.peek() != "]":
-                items.append(self._value(words))
-                words.skip(",")
-            words.skip("]")
-            return Node(items, line)
+            return Node([self._value(words, *own) for own in takewhile(lambda x: x[0] != "]", words)], line)
+        if word == "{":
+            members: dict[str, Node] = {}
+            for name, place in takewhile(lambda x: x[0] != "}", words):
+                self._add(members, str(json.loads(name)), self._value(words, *next(words)), place)
+            return Node(members, line)
         return Node(json.loads(word), line)
-
-    def _object(self, words: _Words) -> dict[str, Node]:
-        members: dict[str, Node] = {}
-        while words.peek() != "}":
-            word, line = words.next()
-            words.skip(":")
-            self._add(members, str(json.loads(word)), self._value(words), line)
-            words.skip(",")
-        words.skip("}")
-        return members
 
     def _add(self, members: dict[str, Node], name: str, node: Node, line: int) -> None:
         if name in members:
@@ -133,34 +122,13 @@ def _yaml_scalar(node: Any) -> str | float | bool | None:
     return None if kind == "null" else word
 
 
-class _Words:
-    """The words of a JSON text, each with its line."""
-
-    def __init__(self, text: str) -> None:
-        self.words = self._of(text)
-        self.held: tuple[str, int] | None = None
-
-    @staticmethod
-    def _of(text: str) -> Iterator[tuple[str, int]]:
-        line, read = 1, 0
-        for match in _WORD.finditer(text):
-            line += text.count("\n", read, match.start())
-            read = match.start()
-            yield match[0], line
-
-    def peek(self) -> str:
-        if self.held is None:
-            self.held = next(self.words)
-        return self.held[0]
-
-    def next(self) -> tuple[str, int]:
-        self.peek()
-        word, self.held = self.held, None
-        return word or ("", 0)
-
-    def skip(self, word: str) -> None:
-        if word != "," or self.peek() == ",":
-            self.next()
+def _words(text: str) -> Iterator[tuple[str, int]]:
+    """The words of a JSON text, without commas and colons, each with its line."""
+    line, read = 1, 0
+    for match in _WORD.finditer(text):
+        line += text.count("\n", read, match.start())
+        read = match.start()
+        yield match[0], line
 
 
 def _not_finite(word: str) -> NoReturn:

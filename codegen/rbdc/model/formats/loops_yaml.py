@@ -8,7 +8,6 @@ The last says nothing about the robot's motion: every joint has its entry in tau
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 from rbdc.model.attachments import ContactKind
 from rbdc.model.formats.located import Fields, Node, Source
@@ -17,17 +16,9 @@ from rbdc.model.xml import shown
 KINDS = {"3d": ContactKind.POINT, "6d": ContactKind.WELD}
 
 
-class Pair(NamedTuple):
-    """Two links whose frames are held together."""
-
-    kind: ContactKind
-    first: str
-    second: str
-
-
-def pairs_of(path: Path) -> list[Pair]:
-    """The loops of a file, in its order. Raises OSError where it cannot be read, DescriptionError, with file
-    and line, where it does not say loops.
+def pairs_of(path: Path) -> list[tuple[ContactKind, str, str]]:
+    """The loops of a file, in its order: kinds, and pairs of links whose frames are held together. Raises
+    OSError where it cannot be read, DescriptionError, with file and line, where it does not say loops.
     """
     fields = Fields(source := Source(str(path), path.read_bytes()), source.root, "the file")
     pairs = _list(fields, "closed_loop", fields.required("closed_loop"))
@@ -37,8 +28,7 @@ def pairs_of(path: Path) -> list[Pair]:
         _text(fields, "name_mot", motor)
     if len(kinds) != len(pairs):
         problem = f"{len(pairs)} pairs in closed_loop, {len(kinds)} kinds in type"
-        fails = fields.required("type")
-        fields.fail(problem, "give one '3d' or '6d' for each pair", fails)
+        fields.fail(problem, "give one '3d' or '6d' for each pair", fields.required("type"))
     for name in ("joint_name", "joint_type"):
         node = fields.get(name)
         if node is not None and node.value:
@@ -48,7 +38,7 @@ def pairs_of(path: Path) -> list[Pair]:
     return [_pair(fields, pair, kind) for pair, kind in zip(pairs, kinds, strict=True)]
 
 
-def _pair(fields: Fields, pair: Node, kind: Node) -> Pair:
+def _pair(fields: Fields, pair: Node, kind: Node) -> tuple[ContactKind, str, str]:
     links = _list(fields, "an entry of closed_loop", pair)
     if len(links) != 2:
         fields.fail("an entry of closed_loop is no pair", "write two links, [one, other]", pair)
@@ -56,7 +46,7 @@ def _pair(fields: Fields, pair: Node, kind: Node) -> Pair:
     word = _text(fields, "type", kind)
     if word.lower() not in KINDS:
         fields.fail(f'"{shown(word)}" is no kind of a loop', "write '3d' or '6d'", kind)
-    return Pair(KINDS[word.lower()], one, two)
+    return KINDS[word.lower()], one, two
 
 
 def _list(fields: Fields, name: str, node: Node) -> list[Node]:

@@ -23,7 +23,7 @@ from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, Loop, Mimic, Note
 from rbdc.model.formats.mjcf_actuators import actuators
 from rbdc.model.formats.mjcf_refusals import CONNECT, closes_loop, is_mimic, left_out, refuse
-from rbdc.model.formats.urdf import snapped_rows
+from rbdc.model.formats.urdf import snapped
 from rbdc.model.joints.coupling import composed, trimmed
 from rbdc.model.xml import Document, on_one_line, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
@@ -137,7 +137,7 @@ class _Reader:
         name, link = self.body_names[body], Link(self.body_names[body], self._inertia(body))
         first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
         at = _pose(self.m.body_pos[body], self.m.body_quat[body])
-        at = Placement(Rotation.from_rows(snapped_rows(at.rotation.rows(), self.snap)), at.translation)
+        at = Placement(snapped(at.rotation, self.snap), at.translation)
         for j in range(first, first + count):
             at = Placement.identity() if int(self.m.jnt_type[j]) == FREE else at
             here = _vector(self.m.jnt_pos[j])

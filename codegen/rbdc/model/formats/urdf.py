@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from rbdc.model.formats.transmissions import Transmissions
 from rbdc.model.joints import BOUNDED, DESCRIBED, KINDS_OF_URDF
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.xml import Document, line_of, shown
-from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
+from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, Vector3
 
 POLYNOMIAL = "polycoef"
 """The attribute of a <mimic> with the coefficients of a polynomial, as MuJoCo's equality of joints has it;
@@ -184,7 +185,7 @@ class _Reader:
             return None
         self._attributes(element, "joint", "multiplier", "offset", POLYNOMIAL)
         number = self.document.number
-        if coefficients := self.document.numbers(element, POLYNOMIAL, range(2, 6)):
+        if coefficients := self.document.numbers(element, POLYNOMIAL, range(2, 6), "2 to 5"):
             if "multiplier" in element.attrib or "offset" in element.attrib:
                 problem = f"<mimic> has {POLYNOMIAL} and a multiplier or an offset"
                 self.document.fail(problem, f"these are the first two numbers of {POLYNOMIAL}", element)
@@ -205,10 +206,10 @@ class _Reader:
         return Placement(self._snapped(rotation) if snap else rotation, Vector3(*translation))
 
     def _snapped(self, rotation: Rotation) -> Rotation:
-        rows = snapped_rows(rotation.rows(), self.snap)
-        self.snapped += moved(rotation.rows(), rows)
-        self.kept += moved(rows, snapped_rows(rows, LIKELY_MEANT))
-        return Rotation.from_rows(rows)
+        made = snapped(rotation, self.snap)
+        self.snapped += _moved(rotation, made)
+        self.kept += _moved(made, snapped(made, LIKELY_MEANT))
+        return made
 
     def _parts(
         self, element: etree._Element, known: tuple[str, ...], owner: str | None = None
@@ -263,15 +264,14 @@ def _uses_axis(joint: Joint) -> bool:
     return joint.kind in DESCRIBED and DESCRIBED[joint.kind].uses_axis
 
 
-def snapped_rows(rows: list[list[float]], snap: float) -> list[list[float]]:
+def snapped(rotation: AnyRotation, snap: float) -> Rotation:
     """A rotation with what is meant to be 0, 1 or -1 made so; as it is where that leaves no rotation: an
     entry may also be small as the product of the sines of two small angles that are meant.
     """
-    snapped = [_snapped_row(row, snap) for row in rows]
-    products = [
-        sum(a * b for a, b in zip(x, y, strict=True)) - float(x is y) for x in snapped for y in snapped
-    ]
-    return snapped if max(map(abs, products)) <= _ORTHONORMAL + snap * snap else rows
+    rows = [_snapped_row(row, snap) for row in rotation.rows()]
+    products = [sum(a * b for a, b in zip(x, y, strict=True)) - float(x is y) for x in rows for y in rows]
+    orthonormal = max(map(abs, products)) <= _ORTHONORMAL + snap * snap
+    return Rotation.from_rows(rows if orthonormal else rotation.rows())
 
 
 def _snapped_row(row: list[float], snap: float) -> list[float]:
@@ -283,7 +283,7 @@ def _snapped_row(row: list[float], snap: float) -> list[float]:
     return [math.copysign(1.0, entry) if abs(abs(entry) - 1.0) <= tolerance else entry for entry in zeroed]
 
 
-def moved(before: list[list[float]], after: list[list[float]]) -> int:
+def _moved(before: Rotation, after: Rotation) -> int:
     """How many entries changed by more than rounding."""
-    pairs = zip((x for row in before for x in row), (x for row in after for x in row), strict=True)
+    pairs = zip(chain(*before.rows()), chain(*after.rows()), strict=True)
     return sum(abs(a - b) > _ROUNDING for a, b in pairs)
