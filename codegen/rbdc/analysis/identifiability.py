@@ -68,6 +68,16 @@ class Identifiability:
         """How many singular values are not rounding."""
         return sum(x > DEPENDENT * self.singular_values[0] for x in self.singular_values)
 
+    def words(self, combination: Combination) -> str:
+        """A combination as a formula."""
+        text = self.names[combination.leading]
+        for k, factor in combination.terms:
+            minus = factor < 0 if isinstance(factor, float) else factor.could_extract_minus_sign()
+            size = -factor if minus else factor
+            number = f"{size:.10g}" if isinstance(size, float) else f"({size})" if size.is_Add else str(size)
+            text += f" {'-' if minus else '+'} {'' if size == 1 else f'{number} '}{self.names[k]}"
+        return text
+
 
 def identifiability(model: Model, seed: int = 0) -> Identifiability:
     """The base parameters of a model from its regressor at random states.
@@ -148,7 +158,7 @@ def identifiability_data(model: Model) -> dict[str, Any]:
         "rank": found.rank,
         "base": [
             {
-                "formula": _formula(found.names, written),
+                "formula": found.words(written),
                 "terms": [[found.names[k], factor] for k, factor in ((c.leading, 1.0), *c.terms)],
             }
             for written, c in zip(base, found.base, strict=True)
@@ -158,16 +168,6 @@ def identifiability_data(model: Model) -> dict[str, Any]:
         "smallest_kept": found.singular_values[found.rank - 1] / found.singular_values[0],
         "largest_dropped": dropped[0] / found.singular_values[0] if dropped else 0.0,
     }
-
-
-def _formula(names: Sequence[str], combination: Combination) -> str:
-    text = names[combination.leading]
-    for k, factor in combination.terms:
-        minus = factor < 0 if isinstance(factor, float) else factor.could_extract_minus_sign()
-        size = -factor if minus else factor
-        number = f"{size:.10g}" if isinstance(size, float) else f"({size})" if size.is_Add else str(size)
-        text += f" {'-' if minus else '+'} {'' if size == 1 else f'{number} '}{names[k]}"
-    return text
 
 
 def _in_symbols(model: Model) -> tuple[list[Combination], list[Constant]] | None:
