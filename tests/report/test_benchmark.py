@@ -261,6 +261,7 @@ def test_a_robot_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
         (("atlas",), "no robot could be measured: atlas"),
         (("double_pendulum", "--functions", "magic"), "no function 'magic'"),
         (("double_pendulum", "--checked", "1000"), "1 <= checked <= samples"),
+        (("double_pendulum", "--checked", "1000", "--forms"), "1 <= checked <= samples"),
         (("double_pendulum", "--baseline", "/no/such/benchmark.json"), "No such file"),
     ],
 )

@@ -42,8 +42,9 @@ def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: 
     """Times of every form, ready for JSON: a row for each robot, function, compiler and form with its
     operations, its least time (ns), whether it is the chosen one, and how far its results are from that.
 
-    Raises OptionError for a robot without a description.
+    Raises OptionError for bad options and for a robot without a description.
     """
+    options.check()
     asked = replace(options, functions=options.functions or benchmarked(), also=COMPILERS)
     tools = toolchains(asked)
     found = [row for robot in robots for row in _rows_of(robot, asked, tools, progress)]
