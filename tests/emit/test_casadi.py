@@ -22,6 +22,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, UNOPTIMISED, Array, build_module, slow_but
 from tests.support_differences import Vector, central
@@ -360,6 +361,18 @@ def test_a_fused_function_has_its_frame(tmp_path: Path) -> None:
     expected = m.com_and_frame_jacobian(q)
     np.testing.assert_allclose(np.array(position).ravel(), expected[0], rtol=1e-14)
     np.testing.assert_allclose(np.array(J), expected[1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("more", [(), (SECOND,)])
+def test_a_name_is_no_word_of_the_text(more: tuple[str, ...]) -> None:
+    """Whatever words of generated code the name of a robot has, the rest of the text is the same."""
+    model, texts = Model.from_file(resolve("double_pendulum")), set[str]()
+    for name in ("plain", "second_blocks_of_ddq"):
+        options = GenerationOptions(targets=("c", "casadi"))
+        made = generate(model, name, ["rnea", "rnea_derivatives", *more], "0", lambda _: None, options)
+        text = made.files[f"{name}_casadi.c"]
+        texts.add(text.replace(name, "").replace(name.upper(), ""))
+    assert len(texts) == 1
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -69,7 +69,8 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     functions = [
         external for f in built.values() for external in TwiceExternals(model, robot, f, built).all()
     ]
-    calls = [call for f in functions for call in (*f.calls, f.each)]
+    differentials = [f.differential for f in built.values() if f.differential is not None]
+    twice = [d for d in differentials if {d.first, d.second} <= built.keys()]
     patterns = {array.pattern: array for f in functions for array in (*f.inputs, *f.outputs)}
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]
     parts = _parts(model)
@@ -83,10 +84,10 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         most=max([1, *sizes]),
         patterns=[{"name": name, "numbers": patterns[name].numbers} for name in sorted(patterns)],
         jacobians=any(f.derivatives for f in functions),
-        seconds=any("second_blocks" in call for call in calls),
+        seconds=bool(twice),
         tensors=any("casadi_tensors" in f.body for f in functions),
         moved=any(f.moved for f in functions),
-        inverses=any("ddq" in call for call in calls),
+        inverses=any(d.inverse for d in twice),
         functions=functions,
         units=[*parts["quaternions"], *(_Part(p.q + 2, p.v, 2) for p in parts["planars"])],
         **parts,
