@@ -45,11 +45,11 @@ class Joint(NamedTuple):
     higher: tuple[float, ...] | None = ()
 
     def curve(self, leader: Array, derivative: int) -> Any:
-        """q by the leader's, or its first derivative; of a curve that is no line also its second."""
+        """q by the leader's, or its first or second derivative."""
         if self.higher is None:
             raise ValueError(f"{self.name} follows by a closed loop: convert what expand gives")
-        if not self.higher:
-            return self.multiplier if derivative == 1 else self.multiplier * leader + self.offset
+        if not self.higher and derivative < 2:  # polyval costs more than all else here
+            return self.multiplier if derivative else self.multiplier * leader + self.offset
         coefficients = (self.offset, self.multiplier, *self.higher)
         return polyval(leader, polyder(coefficients, derivative)).astype(leader.dtype)
 

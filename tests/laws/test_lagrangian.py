@@ -17,8 +17,8 @@ from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.lagrangian.dynamics import Loads, inverse_dynamics, inverse_dynamics_with_loads
 from rbdc.algorithms.reference.lagrangian.sensitivity import sensitivities, sensitivities_with_loads
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.tools.branches import branches_of
 from rbdc.algorithms.tools.kinematics import world_placements
+from rbdc.analysis.branches import branches_of
 from rbdc.cli.commands import commands
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of

@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
-from rbdc.algorithms.tools.branches import branches_of
+from rbdc.analysis.branches import branches_of
 from rbdc.analysis.mobility import mobility
 from rbdc.analysis.tables import Table, console, show_table, tell
 from rbdc.model import WORLD, Body, Frame, Model

@@ -33,7 +33,7 @@ def info(
     description: str, with_passes: bool, with_branches: bool, with_base: bool, as_json: bool, **given: Any
 ) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
-    from rbdc.algorithms.tools.branches import branches_of
+    from rbdc.analysis.branches import branches_of
     from rbdc.analysis.identifiability import identifiability_data, show_identifiability
     from rbdc.analysis.model_summary import as_data, show, show_branches, show_contacts, show_passes
     from rbdc.model.notes import warnings_of

@@ -177,7 +177,7 @@ class _Walk:
             joint, above = waiting.pop()
             self._visit(links[joint.child], joint, above.body, above.placement.compose(joint.placement))
             own = self.frames[-1]
-            waiting += [(carried, own) for carried in reversed(children.get(joint.child, []))]
+            waiting += [(below, own) for below in reversed(children.get(joint.child, []))]
 
     def _visit(self, link: Link, joint: Joint | None, body: int, placement: Placement) -> None:
         """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves.

@@ -100,3 +100,4 @@ def _with_products(inner: Inner, outer: Outer) -> Callable[..., tuple[Matrix, Ma
 aba_second_derivatives = _with_products(inner_by_tensor, outer_by_matrix)
 by_dynamics = _with_products(inner_by_tensor, outer_by_dynamics)
 by_derivatives = _with_products(inner_by_derivatives, outer_by_matrix)
+"""FDSVA-SO as it stands, with outer products by forward dynamics, with inner ones by first derivatives."""

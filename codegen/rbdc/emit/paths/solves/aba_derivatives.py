@@ -68,8 +68,8 @@ def aba_derivatives_cost(model: Model, scalar: ScalarType, bodies: Bodies) -> Co
     products = schedule.first // 2 * schedule.columns * -(-schedule.columns // lanes)
     for window in windows(schedule, lanes):
         products += sum(12 * bool(t.below) + 18 * bool(t.above) for t in window.tiles)
-    solved = Cost(vectors=(made := products_by_inverse(model, scalar)), lane_flops=lanes * made)
-    return minverse_cost(model, scalar, bodies) + products_cost(products, lanes) + solved
+    products += products_by_inverse(model, scalar) // 2
+    return minverse_cost(model, scalar, bodies) + products_cost(products, lanes)
 
 
 def products_by_inverse(model: Model, scalar: ScalarType) -> int:
