@@ -8,12 +8,12 @@ underflows to zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE
 from rbdc.ir.from_casadi import symbols
@@ -21,13 +21,20 @@ from rbdc.ir.nodes import Program
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.planning.tracing import traced
-from rbdc.report.methods.implementation import Implementation, recorded, without_optional
-from rbdc.report.methods.second_differentiation import assembled, generated_functions, kernel, words_of
+from rbdc.report.methods.implementation import ROBOT, Implementation, recorded, without_optional
+from rbdc.report.methods.second_differentiation import (
+    assembled,
+    differences,
+    generated_functions,
+    kernels,
+    words_of,
+)
 
-TEMPLATES = {
-    "finite-difference": "finite_difference.c.jinja",
-    "central-difference": "central_difference.c.jinja",
-    "complex-step": "complex_step.c.jinja",
+ONE_SIDED, COMPLEX_STEP = "finite-difference", "complex-step"
+SUMMARIES = {
+    ONE_SIDED: "one-sided differences: (f(x + h e_k) - f(x)) / h.",
+    "central-difference": "central differences: (f(x + h e_k) - f(x - h e_k)) / 2h.",
+    COMPLEX_STEP: "the complex step: imag f(x + i h e_k) / h.",
 }
 
 
@@ -36,37 +43,34 @@ def numerical_methods(model: Model, function: Function) -> list[tuple[str, Calla
     of = function.comparison.derivative_of
     if of is None or len(functions_of(model)[of].declaration.outputs) > 1:
         return []
-    return [(method, partial(_implementation, model, function, method)) for method in TEMPLATES]
-
-
-@dataclass(frozen=True)
-class _Shift:
-    """A vector input that is perturbed entry by entry, and the matrix of derivatives by it.
-
-    arguments: the base function's arguments after q with this input perturbed. complex: name of its complex
-    copy in C.
-    """
-
-    input: str
-    output: str
-    arguments: str
-    complex: str
+    return [(method, partial(_implementation, model, function, method)) for method in SUMMARIES]
 
 
 def _implementation(model: Model, function: Function, method: str) -> Implementation:
     declaration, base = without_optional(function.declaration), str(function.comparison.derivative_of)
-    names, outputs = [p.name for p in declaration.inputs], [p.name for p in declaration.outputs]
-    shifts = [
-        _Shift(names[1], outputs[1], f"shifted, {names[2]}", "zv"),
-        _Shift(names[2], outputs[2], f"{names[1]}, shifted", "zx"),
-    ]
     words = words_of(model, declaration, base, method)
-    text = render(TEMPLATES[method], **words, by_q=outputs[0], shifts=shifts)
-    if method != "complex-step":
-        return assembled(declaration, method, base, text, generated_functions(model, base))
-    pieces = [kernel("complex_base", _base(model, base), COMPLEX), kernel("rate", _rate(model), DOUBLE)]
-    files = {name: content for piece in pieces for name, content in piece.files.items()}
-    return assembled(declaration, method, base, text, (files, []))
+    words |= differences(base, words["given"], one_sided=method == ONE_SIDED)
+    rate = "(y[i] - other[i]) / (2.0 * step)" if words["central"] else "(y[i] - other[i]) / step"
+    others: tuple[dict[str, str], list[FunctionDeclaration]]
+    if method == COMPLEX_STEP:
+        given = (("rate", _rate(model), DOUBLE), ("complex_base", _base(model, base), COMPLEX))
+        words["prototypes"], files = kernels(*given)
+        words |= {"complex": True, "number": COMPLEX.name, "central": False}
+        words["moved"] = f"{ROBOT}_complex_base(p->q, p->others[0], p->others[1], y)"
+        rate, others = "cimag(y[i]) / step", (files, [])
+    else:
+        others = generated_functions(model, base)
+    text = render(
+        "numerical_first.c.jinja",
+        **words,
+        words=f"Derivatives of {base} by {SUMMARIES[method]}",
+        size=model.nv,
+        variables=[
+            (k, declaration.inputs[k].name, [(f"{declaration.outputs[k].name}[i * NV + k]", rate)])
+            for k in (1, 2, 0)  # q, which is not moved back, last
+        ],
+    )
+    return assembled(declaration, method, base, text, others)
 
 
 def _base(model: Model, name: str) -> Program:

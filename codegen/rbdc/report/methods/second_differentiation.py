@@ -14,8 +14,7 @@ from typing import Any
 import rbdc
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
-from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import kernel_source
+from rbdc.emit.c.csource import kernel_source, parameters
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
@@ -49,6 +48,11 @@ STEPS = {
 }
 """Steps of all methods that differentiate numerically."""
 BICOMPLEX, CHAIN_RULE = "bicomplex-step", "chain-rule"
+_SUMMARIES = {
+    "finite-diff-1": "second-order central differences (Finite-Diff-1).",
+    BICOMPLEX: "the bicomplex step, Im12 / h^2.",
+    CHAIN_RULE: "the chain rule, step by step, twice.",
+}
 
 Make = Callable[[], Implementation]
 Columns = Mapping[str, Sequence[Scalar]]
@@ -82,34 +86,67 @@ def words_of(model: Model, declaration: FunctionDeclaration, base: str, method: 
         "robot": ROBOT,
         "version": rbdc.__version__,
         "base": base,
-        "step": repr(STEPS.get(method)),
+        "step": STEPS.get(method),
         "nq": model.nq,
         "nv": model.nv,
         "given": ", ".join(names),
-        "rest": ", ".join(names[1:]),
-        "last": names[-1],
         "prototype": declaration.c_prototype(ROBOT, batch=False),
+        "prototypes": [],
+    }
+
+
+def differences(called: str, given: str, *, one_sided: bool = False, results: int = 1) -> dict[str, Any]:
+    """Words of the template of first derivatives for differences of a function of the given variables, with
+    so many results: central ones, or one-sided ones.
+    """
+    places = ", ".join(f"y + {k} * SIZE" for k in range(results))
+    return {
+        "number": DOUBLE.name,
+        "complex": False,
+        "others": given.split(", ")[1:],
+        "moved": f"{ROBOT}_{called}(p->q, p->others[0], p->others[1], NULL, {places})",
+        "here": f"{ROBOT}_{called}({given}, NULL, other)" if one_sided else "",
+        "central": not one_sided,
+        "results": results,
     }
 
 
 def _by_function(model: Model, function: Function, second: SecondOrder) -> Implementation:
     """Finite-Diff-1: of the function."""
     declaration = without_optional(function.declaration)
-    words = words_of(model, declaration, second.of, "finite-diff-1")
-    text = render("second_difference.c.jinja", **words, outputs=_outputs(declaration, second))
-    others = generated_functions(model, second.of)
-    return assembled(declaration, "finite-diff-1", second.of, text, others)
+    text = _by_two_directions(model, declaration, second, "finite-diff-1")
+    return assembled(declaration, "finite-diff-1", second.of, text, generated_functions(model, second.of))
+
+
+def _by_two_directions(
+    model: Model,
+    declaration: FunctionDeclaration,
+    second: SecondOrder,
+    method: str,
+    prototypes: Sequence[str] = (),
+) -> str:
+    """The C of a method that takes a direction and then another one."""
+    return render(
+        "numerical_second.c.jinja",
+        **{**words_of(model, declaration, second.of, method), "prototypes": prototypes},
+        words=_SUMMARIES[method],
+        bicomplex=method == BICOMPLEX,
+        chain_rule=method == CHAIN_RULE,
+        outputs=_outputs(declaration, second),
+    )
 
 
 def _by_derivatives(model: Model, function: Function, second: SecondOrder) -> Implementation:
     """Finite-Diff-2: of its first derivatives."""
     declaration = without_optional(function.declaration)
+    words = words_of(model, declaration, second.of, "finite-diff-2")
     text = render(
-        "difference_of_derivatives.c.jinja",
-        **words_of(model, declaration, second.of, "finite-diff-2"),
-        first=second.first,
-        by_q=_differences(declaration, second, 0),
-        by_v=_differences(declaration, second, 1),
+        "numerical_first.c.jinja",
+        **words,
+        **differences(second.first, words["given"], results=3),
+        words=f"Second derivatives of {second.of} by central differences of the first ones (Finite-Diff-2).",
+        size=model.nv**2,
+        variables=[(k, declaration.inputs[k].name, _differences(declaration, second, k)) for k in (1, 0)],
     )
     others = generated_functions(model, second.first)
     return assembled(declaration, "finite-diff-2", second.first, text, others)
@@ -117,15 +154,17 @@ def _by_derivatives(model: Model, function: Function, second: SecondOrder) -> Im
 
 def _differences(
     declaration: FunctionDeclaration, second: SecondOrder, variable: int
-) -> list[tuple[str, int, str, str]]:
+) -> list[tuple[str, str]]:
     """The tensors that come of steps of q (0) or v (1): by q and v of those of v, as the paper has it. Of
-    each the name, the matrix of first derivatives that is differentiated, and which of the last two indices
-    are the columns `c` of that matrix and the steps `d`.
+    each where entry `i` of a matrix of first derivatives goes after step `k`, and its derivative.
     """
     made = []
     for name, inner, outer in _outputs(declaration, second):
         if (1 if 1 in (inner, outer) else 0) == variable:
-            made.append((name, inner, "c", "d") if outer == variable else (name, outer, "d", "c"))
+            last = outer == variable
+            place = "i * NV + k" if last else "(i / NV * NV + k) * NV + i % NV"
+            entry = f"[{inner if last else outer} * SIZE + i]"
+            made.append((f"{name}[{place}]", f"(y{entry} - other{entry}) / (2.0 * step)"))
     return made
 
 
@@ -158,31 +197,21 @@ def assembled(
 def _by_steps(model: Model, function: Function, second: SecondOrder, method: str) -> Implementation:
     """By numbers of four parts: bicomplex ones, or values with two slopes and the mixed one."""
     declaration, base = without_optional(function.declaration), functions_of(model)[second.of]
-    bicomplex = method == BICOMPLEX
-    name, scalar = ("bicomplex", COMPLEX) if bicomplex else ("chain_rule", DOUBLE)
-    program = _bicomplex(model, base) if bicomplex else _chain_rule(model, base)
-    pieces = [kernel(name, program, scalar), kernel("rates", _rates(model), DOUBLE)]
-    signature = ", ".join(
-        [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
-        + [f"{scalar.name} *restrict {a.name}" for a in program.outputs]
-    )
-    text = render(
-        "second_step.c.jinja",
-        **words_of(model, declaration, second.of, method),
-        summary="the bicomplex step, Im12 / h^2." if bicomplex else "the chain rule, step by step, twice.",
-        name=name,
-        kernel=f"void {ROBOT}_{name}({signature})",
-        bicomplex=bicomplex,
-        outputs=_outputs(declaration, second),
-    )
-    files = {file: content for piece in pieces for file, content in piece.files.items()}
+    program = (_bicomplex if method == BICOMPLEX else _chain_rule)(model, base)
+    scalar = COMPLEX if method == BICOMPLEX else DOUBLE
+    prototypes, files = kernels(("rates", _rates(model), DOUBLE), ("parts", program, scalar))
+    text = _by_two_directions(model, declaration, second, method, prototypes)
     return assembled(declaration, method, second.of, text, (files, []))
 
 
-def kernel(name: str, program: Program, scalar: ScalarType) -> FunctionSource:
-    """The C function of a program by its name."""
-    declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
-    return kernel_source(ROBOT, declaration, program, rbdc.__version__)
+def kernels(*programs: tuple[str, Program, ScalarType]) -> tuple[list[str], dict[str, str]]:
+    """C functions of programs by their names: their prototypes, and their files."""
+    prototypes, files = [], dict[str, str]()
+    for name, program, scalar in programs:
+        declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
+        prototypes.append(f"void {ROBOT}_{name}({parameters(ROBOT, program, scalar)})")
+        files |= kernel_source(ROBOT, declaration, program, rbdc.__version__).files
+    return prototypes, files
 
 
 def _evaluated(model: Model, base: Function, inputs: Columns) -> Sequence[Scalar]:
