@@ -1,12 +1,19 @@
-"""Arrays, blocks of derivatives and functions as the templates of external functions take them."""
+"""Arrays and external functions of CasADi as their template takes them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
 from rbdc.functions.declarations import Parameter
+
+JACOBIAN, PRODUCTS = "jac_", "adj1_"
+TWICE = (JACOBIAN + JACOBIAN, JACOBIAN + PRODUCTS)
+"""The beginnings of CasADi's names for derivatives of first order, and of second order."""
+
+Rooms = Mapping[str, int]
+"""Sizes of parts of the work vector by their names."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +24,12 @@ class Array:
     rows: int
     columns: int
     full: bool = True
+
+    @staticmethod
+    def of(p: Parameter) -> Array:
+        """A parameter as a matrix: a tensor has the matrices of its last indices one below the other."""
+        rows = p.size if len(p.shape) < 2 else prod(p.shape[:-1])
+        return Array(p.name, rows, p.size // rows if rows else 1)
 
     @property
     def pattern(self) -> str:
@@ -29,70 +42,35 @@ class Array:
         tail = [1] if self.full else [0] * (self.columns + 1)
         return ", ".join(map(str, [self.rows, self.columns, *tail]))
 
+    def unread(self) -> Array:
+        """A result as an input of its derivatives, which do not need it: a pattern without entries."""
+        return replace(self, name=f"out_{self.name}", full=False)
 
-@dataclass(frozen=True)
-class Local:
-    """A local array of the C: an input at `place`, a part of the work vector at `offset` that goes to the
-    result `place` as a matrix, or the configuration `source` with unit quaternions. q: the configuration by
-    whose entries its rows are.
-    """
-
-    name: str
-    place: int = 0
-    offset: int = 0
-    rows: int = 0
-    columns: int = 0
-    source: str = ""
-    size: int = 0
-    q: str = ""
+    def jacobian(self, x: Array, *, full: bool = True) -> Array:
+        """Its Jacobian by another array."""
+        return Array(f"jac_{self.name}_{x.name}", self.rows * self.columns, x.rows * x.columns, full)
 
 
-@dataclass(frozen=True)
-class Block:
-    """Derivatives of an output, (rows, columns), by the `n` directions of an input, `D`, and, of second
-    order, by those of another one, `m`, too, `T`, that go to the result `place` by the entries of the inputs.
-    q, r: the configurations, NULL for vectors.
-    """
+Result = tuple[Array, str]
+"""An output, and the call that fills it, but for its last argument; "" for one without entries."""
 
-    place: int
-    rows: int
-    columns: int
-    n: int
-    q: str
-    D: str
-    m: int = 0
-    r: str = "NULL"
-    T: str = ""
-
-    @property
-    def curved(self) -> str:
-        """The derivatives that turn with the directions, which only those of one configuration twice do."""
-        return self.D if self.q == self.r != "NULL" else "NULL"
+ONE = Array("", 1, 1)
+"""A sum with weights, as an output."""
 
 
 @dataclass(frozen=True)
 class External:
-    """One external function: its symbol, inputs and outputs, the size of its work vector, the template of its
-    body and what that has. calls: of the library; given: results that are matrices; derivatives: those that
-    are; moved: derivatives of a configuration in its tangent space, `source`, that become those of its
-    entries; each: the call for second derivatives of one entry of so many, `rows`, of the output.
+    """One external function: its symbol, which begins with `prefix`, inputs and outputs, the size of its work
+    vector, and the lines of its body.
     """
 
+    prefix: str
     symbol: str
     summary: str
     inputs: list[Array]
     outputs: list[Array]
-    arrays: list[Local]
-    units: list[Local]
-    places: list[Local]
     work: int
-    body: str
-    calls: Sequence[str] = ()
-    given: Sequence[Local] = ()
-    derivatives: Sequence[Block] = ()
-    moved: Sequence[Local] = ()
-    each: str = ""
-    rows: int = 1
+    lines: list[str]
 
     @property
     def count_in(self) -> int:
@@ -103,35 +81,3 @@ class External:
     def count_out(self) -> int:
         """The number of outputs."""
         return len(self.outputs)
-
-
-def rows_of(p: Parameter) -> int:
-    """Rows of an array as a matrix: a tensor has the matrices of its last indices one below the other."""
-    return p.size if len(p.shape) < 2 else prod(p.shape[:-1])
-
-
-def array(name: str, p: Parameter) -> Array:
-    """The array of a parameter, as a matrix."""
-    rows = rows_of(p)
-    return Array(name, rows, p.size // rows if rows else 1)
-
-
-def unread(output: Parameter) -> Array:
-    """A value, which derivatives do not need: a pattern without entries."""
-    return replace(array(f"out_{output.name}", output), full=False)
-
-
-def jacobian_of(y: Array, x: Array) -> Array:
-    """The Jacobian of an array by another one, without entries so far."""
-    return Array(f"jac_{y.name}_{x.name}", y.rows * y.columns, x.rows * x.columns, full=False)
-
-
-def filled(outputs: Sequence[Array], blocks: Sequence[Block]) -> list[Array]:
-    """Outputs, those full that blocks go to."""
-    places = {block.place for block in blocks}
-    return [replace(y, full=place in places) for place, y in enumerate(outputs)]
-
-
-def ignored(x: Array) -> Array:
-    """A first derivative, which second ones do not read: a pattern without entries."""
-    return replace(x, name=f"out_{x.name}", full=False)

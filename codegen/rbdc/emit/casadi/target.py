@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.backend import Backend, FunctionSource, Package
-from rbdc.emit.casadi.second_views import TwiceExternals
+from rbdc.emit.casadi.externals import Externals
+from rbdc.emit.casadi.parts import TWICE
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.errors import UnsupportedError
@@ -66,9 +67,8 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     model, robot = package.model, package.robot
     catalogue = functions_of(model)
     built = {d.name: catalogue.get(d.name, Function(d, {})) for d in declarations if not d.pair}
-    functions = [
-        external for f in built.values() for external in TwiceExternals(model, robot, f, built).all()
-    ]
+    made = [Externals(model, robot, f, built) for f in built.values()]
+    functions = [external for externals in made for external in externals.all()]
     differentials = [f.differential for f in built.values() if f.differential is not None]
     twice = [d for d in differentials if {d.first, d.second} <= built.keys()]
     patterns = {array.pattern: array for f in functions for array in (*f.inputs, *f.outputs)}
@@ -83,10 +83,10 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         nv=model.nv,
         most=max([1, *sizes]),
         patterns=[{"name": name, "numbers": patterns[name].numbers} for name in sorted(patterns)],
-        jacobians=any(f.derivatives for f in functions),
+        jacobians=any(f.prefix for f in functions),
         seconds=bool(twice),
-        tensors=any("casadi_tensors" in f.body for f in functions),
-        moved=any(f.moved for f in functions),
+        tensors=any(f.prefix in TWICE for f in functions),
+        moved=any(externals.moves for externals in made),
         inverses=any(d.inverse for d in twice),
         functions=functions,
         units=[*parts["quaternions"], *(_Part(p.q + 2, p.v, 2) for p in parts["planars"])],

@@ -1,0 +1,314 @@
+"""The external functions of CasADi as their template takes them: values, Jacobians, products with weights,
+and the Jacobians of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product, zip_longest
+
+from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, TWICE, Array, External, Result, Rooms
+from rbdc.emit.names import comment
+from rbdc.emit.render import braced
+from rbdc.functions.declarations import Kind, Parameter
+from rbdc.functions.record import Differential, Function
+from rbdc.model import Model
+
+_BLOCKS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
+"""Second derivatives of inverse and forward dynamics that are not zero, by the numbers of two inputs: the
+configuration, the velocity and an acceleration or a force.
+"""
+
+
+@dataclass(frozen=True)
+class _Second:
+    """How second derivatives are found. calls: of the library, once; call: one that fills arrays `t_k`, of so
+    many numbers, at the places that it is given. of: by the number of first derivatives, and an input, the
+    array with the derivatives, where they are not zero. more: room that all this takes beside.
+    """
+
+    calls: Sequence[str]
+    call: Callable[[Iterable[str]], str]
+    sizes: Sequence[int]
+    of: Mapping[tuple[int, str], str]
+    more: Rooms
+
+
+class Externals:
+    """The external functions of one function of the library, among those that were built."""
+
+    def __init__(self, model: Model, robot: str, function: Function, built: Mapping[str, Function]) -> None:
+        self._model, self._robot, self._built = model, robot, built
+        self._name, self._differential = function.name, function.differential or Differential("")
+        self._charted = any(not body.joint.euclidean for body in model.bodies if body.coupling is None)
+        self._required, outputs = function.declaration.required, function.declaration.outputs
+        self._summary = comment(function.declaration.summary)
+        self._place = [Array(name, 1, 1) for name in ("frame", "reference") if function.declaration.framed]
+        self._inputs = [*(Array(p.name, p.size, 1) for p in self._required), *self._place]
+        self._outputs = [Array.of(p) for p in outputs]
+        self._unread = [y.unread() for y in self._outputs]
+
+    def all(self) -> list[External]:
+        """The value, and the derivatives that the functions that were built allow."""
+        if self._differential.first not in self._built:
+            return [self._value()]
+        made, blocks = [self._value(), self._jacobian()], self._differential.second in self._built
+        first, products = self._first, self._built.get(self._differential.weighted)
+        if products is not None:
+            made.append(self._products(products))
+        if blocks:
+            made.append(self._jacobian_twice(self._by_blocks("d_0"), by_rows=True))
+        elif (second := self._derivatives_of(first)) is not None:
+            made.append(self._jacobian_twice(self._by_function(first, second)))
+        if products is not None and blocks:
+            made.append(self._products_twice(products, self._by_blocks_of_products(products)))
+        elif products is not None and (second := self._derivatives_of(products)) is not None:
+            by_function = self._by_function(products, second, self._weights(products).name)
+            made.append(self._jacobian_twice(by_function, by_rows=True))
+            own = _rooms("d_", products)
+            calls = [self._weighted_call(products, own)]
+            made.append(self._products_twice(products, replace(by_function, calls=calls, more=own)))
+        return made
+
+    @property
+    def moves(self) -> bool:
+        """Whether derivatives of a configuration in its tangent space become those of its entries."""
+        differential = self._differential
+        return self._charted and differential.configuration and differential.first in self._built
+
+    @property
+    def _first(self) -> Function:
+        return self._built[self._differential.first]
+
+    def _derivatives_of(self, function: Function) -> Function | None:
+        differential = function.differential
+        return None if differential is None else self._built.get(differential.first)
+
+    def _value(self) -> External:
+        rooms = {f"y_{y.name}": y.rows * y.columns for y in self._outputs}
+        results = [
+            (y, f"by_columns({y.rows}, {y.columns}, {name}")
+            for y, name in zip(self._outputs, rooms, strict=True)
+        ]
+        return self._external("", self._inputs, results, rooms, [self._call(self._name, {}, rooms)])
+
+    def _jacobian(self) -> External:
+        rooms = places = _rooms("d_", self._first)
+        calls = [self._call(self._first.name, {}, rooms)]
+        if self.moves:
+            nq, widths = self._model.nq, [p.shape[1] for p in self._first.declaration.outputs]
+            places = {f"e_{k}": nq * n for k, n in enumerate(widths)}
+            rooms = {**rooms, "y": nq, **places}
+            calls.append(self._call(self._name, {}, ["y"]))
+            calls += [f"entries_of(y, {n}, d_{k}, e_{k});" for k, n in enumerate(widths)]
+        results: list[Result] = []
+        for number, y in enumerate(self._outputs):
+            for k, (x, p) in enumerate(zip(self._inputs, self._required, strict=False)):
+                D = list(places)[self._derivative(number, k)]
+                results.append((y.jacobian(x), self._by_entries(y, p, D)))
+            results += [(y.jacobian(x, full=False), "") for x in self._place]
+        return self._external(JACOBIAN, [*self._inputs, *self._unread], results, rooms, calls)
+
+    def _products(self, weighted: Function) -> External:
+        rooms = {f"d_{p.name}": p.size for p in weighted.declaration.outputs}
+        results = [
+            (replace(x, name=f"adj_{x.name}"), self._by_entries(ONE, p, name))
+            for x, p, name in zip(self._inputs, self._required, rooms, strict=False)
+        ]
+        calls = [self._weighted_call(weighted, rooms)]
+        return self._external(PRODUCTS, self._with_weights, results, rooms, calls)
+
+    @property
+    def _with_weights(self) -> list[Array]:
+        y = self._outputs[0]
+        return [*self._inputs, y.unread(), replace(y, name=f"adj_{y.name}")]
+
+    def _derivative(self, output: int, k: int) -> int:
+        """The number of the first derivatives of an output by a required input; behind those of a single
+        output by these inputs there may be others.
+        """
+        return output * (len(self._first.declaration.outputs) // len(self._outputs)) + k
+
+    def _by_entries(self, y: Array, p: Parameter, D: str) -> str:
+        return f"jacobian_by_entries({y.rows}, {y.columns}, {self._size(p)}, {_q(p)}, {D}"
+
+    def _size(self, p: Parameter) -> int:
+        """The directions of an input."""
+        return self._model.nv if p.configuration else p.size
+
+    def _weights(self, weighted: Function) -> Parameter:
+        """The weights of a function of products with them."""
+        return next(p for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
+
+    def _weighted_call(self, weighted: Function, places: Rooms) -> str:
+        return self._call(weighted.name, {self._weights(weighted).name: "weights"}, places)
+
+    def _by_function(self, first: Function, second: Function, weights: str = "") -> _Second:
+        """By a function with the derivatives of the outputs of `first`; forces have none by forces."""
+        count = len(first.declaration.outputs) // len(self._outputs)
+        forces = [k for k, p in enumerate(self._required) if p.kind is Kind.WRENCHES]
+        pairs = product(range(len(first.declaration.outputs)), first.declaration.required)
+        return _Second(
+            [],
+            lambda places: self._call(second.name, {weights: "weights"}, places),
+            [p.size for p in second.declaration.outputs],
+            {
+                (D, r.name): f"t_{number}"
+                for number, (D, r) in enumerate(pairs)
+                if r.kind is not Kind.WRENCHES or D % count not in forces
+            },
+            {},
+        )
+
+    def _by_blocks(self, D: str) -> _Second:
+        """By the second derivatives of inverse dynamics, with weights a block for each two inputs. D: the
+        first one of the arrays with the first derivatives.
+        """
+        d, names = self._differential, [p.name for p in self._required]
+        second = self._built[d.second]
+        at = {second.declaration.required[-1].name: "ddq"} if d.inverse else {}
+        tensors = _rooms("T", second)
+        solution = {"ddq": self._model.nv} if d.inverse else {}
+        return _Second(
+            [*(self._call(self._name, {}, [ddq]) for ddq in solution), self._call(d.second, at, tensors)],
+            lambda places: (
+                f"second_blocks(weights, T0, {D}, {int(d.inverse)}, (double *const[]){braced(places)});"
+            ),
+            [self._model.nv**2] * len(_BLOCKS),
+            {(k, names[j]): f"t_{number}" for number, (k, j) in enumerate(_BLOCKS) if max(k, j) < len(names)},
+            {**tensors, **solution},
+        )
+
+    def _by_blocks_of_products(self, products: Function) -> _Second:
+        """By these blocks for the products, whose derivatives by the weights are the first derivatives."""
+        second, Ds = self._by_blocks("D0"), _rooms("D", self._first)
+        transposed = {f"W{k}": self._model.nv**2 for k, _ in enumerate(self._required)}
+        by_weights = {(k, self._weights(products).name): W for k, W in enumerate(transposed)}
+        return replace(
+            second,
+            calls=[
+                self._call(self._first.name, {}, Ds),
+                *second.calls,
+                "times_columns(D0, weights, d_0);",
+                *(f"by_columns(NV, NV, D{k}, {W});" for k, W in enumerate(transposed)),
+            ],
+            of={**second.of, **by_weights},
+            more={**Ds, **transposed, **second.more, "d_0": self._model.nv},
+        )
+
+    def _jacobian_twice(self, second: _Second, *, by_rows: bool = False) -> External:
+        """The Jacobian of the Jacobian, a row for each of its entries by columns; `by_rows`: entries of the
+        output one by one, each with a weight of one.
+        """
+        columns, Ds = [*self._inputs, *self._unread], _rooms("d_", self._first)
+        by = list(zip_longest(columns, self._required))
+        results: list[Result] = []
+        for number, y in enumerate(self._outputs):
+            for k, (x, p) in enumerate(by[: len(self._inputs)]):
+                D = self._derivative(number, k)
+                results += self._differentiated((y.jacobian(x), y, p), D, second, by)
+        rows = self._outputs[0].rows * self._outputs[0].columns if by_rows else 1
+        call = second.call(f"t_{k}{f' + i * {n}' if by_rows else ''}" for k, n in enumerate(second.sizes))
+        row_by_row = [
+            f"memset(weights, 0, sizeof(double) * {rows});",
+            f"for (int i = 0; i < {rows}; ++i) {{",
+            *(f"    {line}" for line in ("weights[i] = 1.0;", call, "weights[i] = 0.0;")),
+            "}",
+        ]
+        room = {"room": self._room(self._required), **({"weights": rows} if by_rows else {})}
+        return self._external(
+            TWICE[0],
+            [*columns, *(y.jacobian(x).unread() for y in self._outputs for x in self._inputs)],
+            results,
+            {**Ds, **{f"t_{k}": rows * n for k, n in enumerate(second.sizes)}, **second.more, **room},
+            [self._call(self._first.name, {}, Ds), *second.calls, *(row_by_row if by_rows else [call])],
+        )
+
+    def _products_twice(self, products: Function, second: _Second) -> External:
+        """The Jacobian of the products with weights."""
+        required, weights = self._required, self._weights(products)
+        by = list(zip(self._with_weights, [*required, None, weights], strict=True))
+        adjoints = [replace(x, name=f"adj_{x.name}") for x in self._inputs]
+        results: list[Result] = []
+        for k, (x, p) in enumerate(zip(adjoints, required, strict=True)):
+            results += self._differentiated((x, ONE, p), k, second, by)
+        tensors = {f"t_{k}": n for k, n in enumerate(second.sizes)}
+        return self._external(
+            TWICE[1],
+            [*self._with_weights, *(x.unread() for x in adjoints)],
+            results,
+            {**second.more, **tensors, "room": self._room([*required, weights])},
+            [*second.calls, second.call(tensors)],
+        )
+
+    def _differentiated(
+        self,
+        entries: tuple[Array, Array, Parameter | None],
+        D: int,
+        second: _Second,
+        by: Sequence[tuple[Array, Parameter | None]],
+    ) -> list[Result]:
+        """The derivatives of some first ones by every array, of which those that are an input come with it.
+        entries: first derivatives, of which output and by which input; D: their number.
+        """
+        own, y, p = entries
+        made: list[Result] = []
+        for x, r in by:
+            if p is None or r is None or (D, r.name) not in second.of:
+                made.append((own.jacobian(x, full=False), ""))
+                continue
+            curved = f"d_{D}" if _q(p) == _q(r) != "NULL" else "NULL"  # directions turn with q
+            sides = f"{_q(p)}, {self._size(p)}, {_q(r)}, {self._size(r)}"
+            call = f"tensor_by_entries({y.rows}, {y.columns}, {sides}, {second.of[D, r.name]}, {curved}, room"
+            made.append((own.jacobian(x), call))
+        return made
+
+    def _room(self, by: Sequence[Parameter]) -> int:
+        return max((p.size + self._size(p)) * r.size for p in self._required for r in by)
+
+    def _external(
+        self,
+        prefix: str,
+        inputs: list[Array],
+        results: Sequence[Result],
+        rooms: Rooms,
+        statements: Sequence[str],
+    ) -> External:
+        lines = [f"const double *const x_{x.name} = given(arg[{k}]);" for k, x in enumerate(self._inputs)]
+        if PRODUCTS in prefix:
+            lines.append(f"const double *const weights = given(arg[{len(self._inputs) + 1}]);")
+        units = [p for p in self._required if p.configuration and self._charted]
+        lines += [f"double u_{p.name}[{p.size}];" for p in units]
+        work = 0
+        for name, size in rooms.items():
+            lines.append(f"double *const {name} = w + {work};")
+            work += size
+        lines += ["(void)iw;", "(void)mem;", *(f"unit(x_{p.name}, u_{p.name});" for p in units), *statements]
+        lines += [f"{call}, res[{k}]);" for k, (_, call) in enumerate(results) if call]
+        outputs = [y for y, _ in results]
+        symbol = f"{prefix}{self._robot}_casadi_{self._name}"
+        return External(prefix, symbol, self._summary, inputs, outputs, work, lines)
+
+    def _call(self, name: str, at: Mapping[str, str], outputs: Iterable[str]) -> str:
+        """A call of the library; what this function does not take is zero there, `at` says where else."""
+        places = {
+            p.name: f"{'u' if p.configuration and self._charted else 'x'}_{p.name}" for p in self._required
+        }
+        places |= at
+        given = [
+            "NULL" if p.optional else places.get(p.name, "zeros")
+            for p in self._built[name].declaration.inputs
+        ]
+        given += [f"(int)*x_{x.name}" for x in self._place]
+        return f"{self._robot}_{name}({', '.join([*given, *outputs])});"
+
+
+def _rooms(stem: str, function: Function) -> Rooms:
+    """Room for the outputs of a function, numbered."""
+    return {f"{stem}{k}": p.size for k, p in enumerate(function.declaration.outputs)}
+
+
+def _q(p: Parameter) -> str:
+    """The configuration by whose entries an input's derivatives are."""
+    return f"x_{p.name}" if p.configuration else "NULL"
