@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rbdc.emit.c.columns import preparation
-from rbdc.emit.second_order.inverse import preparation as loop_start
+from rbdc.emit.second_order.source import preparation as loop_start
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function

@@ -16,7 +16,6 @@ from rbdc.emit.c.loops import loops_source
 from rbdc.emit.column_solve import System
 from rbdc.emit.paths.kernels import KERNELS, has_windows
 from rbdc.emit.paths.paths import Request
-from rbdc.emit.second_order.cost import loop_cost
 from rbdc.emit.second_order.loops import LoopsAlongPaths, body_names
 from rbdc.emit.second_order.paths import layout
 from rbdc.emit.second_order.source import loops_source as path_loops_source
@@ -185,9 +184,7 @@ def loops_along_paths(subject: Subject) -> Plan | None:
     made = layout(model, function.declaration.scalar)
     bodies = path_bodies(body_names(function.declaration, made, forward=bool(uses)), made.lanes)
     loops = LoopsAlongPaths(function.declaration, tuple(start), uses=uses, bodies=bodies)
-    called = sum((cost(use.programs[0]) for use in uses), Cost())
-    total = cost(start[0]) + loop_cost(loops, model) + called
-    return Plan(LOOPS_ALONG_PATHS, total, partial(_printed, loops))
+    return Plan(LOOPS_ALONG_PATHS, loops.cost(made), partial(_printed, loops))
 
 
 def _used(model: Model, function: Function, name: str, kernels: int) -> LoopsAlongPaths:

@@ -2,17 +2,191 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.second_order.forward import forward_source, vector_source
-from rbdc.emit.second_order.inverse import inverse_source
-from rbdc.emit.second_order.loops import LoopsAlongPaths, is_weighted
+from rbdc.emit.c.csource import (
+    Kernels,
+    add_headers,
+    add_kernels,
+    batch_view,
+    figures,
+    function_source,
+    headers,
+)
+from rbdc.emit.c.lanes import lane_functions
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.emit.second_order.loops import SHARED, LoopsAlongPaths, is_weighted
+from rbdc.emit.second_order.paths import Layout, layout
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.cost import Cost
+from rbdc.ir.nodes import Program
 from rbdc.model import Model
 
+STATE = 52
+"""Rows of what straight-line code gives for each degree of freedom
+(`rbdc.algorithms.derivatives.second_order.path_quantities`).
+"""
+OPERATORS = 39
+"""Rows of what is made of that."""
+ACCELERATIONS = "a"
+"""The variable of what forward dynamics gives."""
+HEIGHTS = (6, 5, 4)
+"""Rows of a tile of two vectors, as many sums as registers hold, the best first."""
 
-def loops_source(robot: str, loops: LoopsAlongPaths, model: Model, version: str) -> FunctionSource:
-    """The C of the function: of a Hessian of weighted sums, of tensors of forward dynamics, which call
-    others, or of inverse dynamics.
+
+def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
+    """The straight-line code that the loops start from: of accelerations, whatever the function is given. It
+    is the same for all of them.
     """
-    if is_weighted(loops.declaration):
-        return vector_source(robot, loops, model, version)
-    return (forward_source if loops.uses else inverse_source)(robot, loops, model, version)
+    acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
+    given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)
+    inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in given)
+    return replace(
+        declaration,
+        name="second_start",
+        summary="What second derivatives start from.",
+        inputs=inputs,
+        outputs=(Parameter("state", (STATE, size), ""),),
+    )
+
+
+def loops_source(robot: str, planned: LoopsAlongPaths, model: Model, version: str) -> FunctionSource:
+    """The C of the function: of a Hessian of weighted sums, of tensors of forward dynamics, which call
+    others, or of inverse dynamics. `planned.programs` compute what `preparation` declares, the first of two
+    without the optional input.
+    """
+    declaration, made = planned.declaration, layout(model, planned.declaration.scalar)
+    shared = {
+        "robot": robot,
+        "version": version,
+        **_sizes(made, declaration.scalar),
+        **declaration.scalar.words,
+    }
+    source = FunctionSource(declaration, planned.cost(made), method="along_paths")
+    add_headers(source, robot, planned.programs, version)
+    source.style = "paths"
+    operators = lane_functions(planned.bodies[: len(SHARED)], declaration.scalar)
+    source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **shared, lane_functions=operators)
+    kernels = _start(robot, planned.programs, preparation(declaration, made.size), source, version)
+    for use in planned.uses:
+        first = function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
+        source.files |= first.files
+        source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
+    forward = "second_forward.c.jinja" if planned.uses else "second_inverse.c.jinja"
+    text = render(
+        "second_vector.c.jinja" if is_weighted(declaration) else forward,
+        **shared,
+        **_words(robot, planned, source, kernels),
+        **_tables(made, model, declaration.scalar),
+    )
+    source.files[f"{robot}_{declaration.name}.c"] = text
+    source.statements += sum(line.endswith(";") for line in text.splitlines())
+    return source
+
+
+def _start(
+    robot: str,
+    programs: Sequence[Program],
+    declaration: FunctionDeclaration,
+    source: FunctionSource,
+    version: str,
+) -> Kernels:
+    """The kernels of what `preparation` declares. What is too large for one file goes to files that all
+    functions of a package share, which have the same text in each.
+    """
+    start, stem = FunctionSource(declaration, Cost(), source.files), f"{robot}_second_state"
+    kernels = add_kernels(robot, stem, stem, programs, start, version)
+    source.internal += start.internal
+    source.statements += start.statements
+    return kernels
+
+
+def _sizes(made: Layout, scalar: ScalarType) -> dict[str, Any]:
+    """The words of all templates along paths: the layout, sizes in bytes and numbers, and numbers to count
+    by. puts: how the first lanes of a vector are stored, and added to what is there. height: the rows of a
+    tile, as many as leave the fewest of all rows in a lower one.
+    """
+    height = min(HEIGHTS, key=lambda height: -made.size % height)
+    return {
+        "layout": made,
+        "lanes": made.lanes,
+        "free": made.free,
+        "root": made.root,
+        "root_parts": made.root_parts,
+        "root_blocks": len(made.root_parts),
+        "joint_count": len(made.joints),
+        "state": STATE,
+        "operators": OPERATORS,
+        "inlined": "static inline __attribute__((always_inline))",
+        "puts": (("", "="), ("_added", "+=")),
+        "four": 4 * scalar.size,
+        "height": height,
+        "rows": range(height),
+        "three": range(3),
+        "tile": range(4),
+        "six": range(6),
+        "fifteen": range(15),
+        "all": range(made.lanes),
+        "sizes": range(1, made.lanes + 1),
+        "rests": range(1, 4),
+        "variants": [(k, k - below) for k in range(1, made.lanes + 1) for below in (0, 1)],
+        "begins": (0, made.root) if made.free else (0,),
+        "turning": max(len(made.root_parts) - 1, 0),
+        "after_root": int(made.free),
+    }
+
+
+def _words(robot: str, planned: LoopsAlongPaths, source: FunctionSource, kernels: Kernels) -> dict[str, Any]:
+    """The words of templates of functions: their head, their straight-line code, their bodies, their names
+    of arrays.
+    """
+    declaration = planned.declaration
+    given = [p.name for p in declaration.inputs if p.kind is not Kind.WEIGHTS]
+    outputs = [p.name for p in declaration.outputs]
+    calls = [f"{robot}_{use.declaration.name}({', '.join([*given, ACCELERATIONS])})" for use in planned.uses]
+    arguments = ", ".join(declaration.arguments(lambda p: p.name))
+    return {
+        "function": declaration.name,
+        "summary": comment(declaration.summary),
+        "figures": figures(source.cost),
+        "headers": headers(source),
+        "firsts": [use.declaration.c_prototype(robot, batch=False) for use in planned.uses],
+        "foreign": kernels.foreign,
+        "parts": kernels.parts,
+        "call": kernels.call,
+        "lane_functions": lane_functions(planned.bodies[len(SHARED) :], declaration.scalar),
+        "columns_function": planned.bodies[len(SHARED)].program.name,
+        "outputs": outputs,
+        **dict(zip(("qq", "vv", "qv", "last"), outputs, strict=True)),
+        "weight": "".join(p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS),
+        "size": declaration.outputs[0].size,
+        "middle": ACCELERATIONS,
+        "accelerate": "".join(calls),
+        "prototype": declaration.c_prototype(robot, batch=False),
+        "zeroed_prototype": declaration.zeroed_prototype(robot),
+        "zeroed": f"{robot}_{declaration.name}_into_zeroed({arguments})",
+        "batch": batch_view(robot, declaration) if planned.plain_loop else None,
+    }
+
+
+def _tables(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any]:
+    """Tables by degrees of freedom for first derivatives: the one before each on its path, the first one after
+    all that it carries, and what drives add to M and to the derivatives by v and q, where there are any.
+    """
+    before: list[int] = []
+    last = [joint.dof + joint.size - 1 for joint in made.joints]
+    for index, joint in enumerate(made.joints):
+        above = made.size if joint.above == index else last[joint.above]
+        before += [above, *range(joint.dof, joint.dof + joint.size - 1)]
+    terms = {"armature": model.armature, "damping": model.damping, "stiffness": model.stiffness}
+    driven = any(map(any, terms.values()))
+    return {
+        "before": ", ".join(map(str, before)),
+        "after": ", ".join(str(joint.end) for joint in made.joints for _ in range(joint.size)),
+        "drives": {key: ", ".join(map(scalar.literal, x)) for key, x in terms.items()} if driven else None,
+    }
