@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rbdc.emit.backend import Backend, FunctionSource, Package
 from rbdc.emit.casadi.externals import Externals
@@ -15,10 +15,39 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
-from rbdc.model import Model
 
-_KINDS = ("floating", "spherical", "planar")
-"""Joints whose configuration is no vector space, as the template has them."""
+
+@dataclass(frozen=True)
+class _Chart:
+    """A form of the templates that turns rows over velocities of a joint, from `v` on, into rows of so many
+    results by entries of its configuration, from `q` on: a form in the vector at `x`, of so many entries,
+    over a power of its length.
+    """
+
+    form: str
+    size: int
+    results: int
+    power: int
+    x: int
+    v: int
+    q: int
+
+    @property
+    def scale(self) -> str:
+        """This power of the length n."""
+        return " * ".join(["n"] * self.power)
+
+    def of_joint(self, q: int, v: int) -> _Chart:
+        """For a joint whose configuration and velocities begin at these entries."""
+        return replace(self, x=q + self.x, v=v + self.v, q=q + self.q)
+
+
+_CHARTS = {
+    "floating": (_Chart("rotated", 4, 3, 2, 3, 0, 0), _Chart("turned", 4, 4, 2, 3, 3, 3)),
+    "spherical": (_Chart("turned", 4, 4, 2, 0, 0, 0),),
+    "planar": (_Chart("shifted", 2, 2, 1, 2, 0, 0), _Chart("swung", 2, 2, 2, 2, 2, 2)),
+}
+"""By the kinds of joints whose configuration is no vector space."""
 
 
 class CasadiTarget(Backend):
@@ -37,7 +66,7 @@ class CasadiTarget(Backend):
                 "--targets casadi: CasADi computes with doubles; build with --dtype float64"
             )
         for body in package.model.bodies:
-            if not body.joint.euclidean and body.joint.kind not in _KINDS:
+            if not body.joint.euclidean and body.joint.kind not in _CHARTS:
                 raise UnsupportedError(
                     f"--targets casadi: no derivatives by the configuration of a {body.joint.kind} joint"
                 )
@@ -51,18 +80,6 @@ class CasadiTarget(Backend):
         return {f"lib{package.robot}_casadi.so": f"{package.robot}_casadi.c"}
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Entries of q of one kind: where they begin, where those of v do, how many; `x`: where its quaternion
-    begins.
-    """
-
-    q: int
-    v: int
-    size: int = 0
-    x: int = 0
-
-
 def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> str:
     model, robot = package.model, package.robot
     catalogue = functions_of(model)
@@ -73,7 +90,10 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     twice = [d for d in differentials if {d.first, d.second} <= built.keys()]
     patterns = {array.pattern: array for f in functions for array in (*f.inputs, *f.outputs)}
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]
-    parts = _parts(model)
+    free = [body for body in model.bodies if body.coupling is None]
+    curved = [body for body in free if not body.joint.euclidean]
+    charts = [c.of_joint(b.index_q, b.index_v) for b in curved for c in _CHARTS[b.joint.kind]]
+    scalars = [body for body in free if body.joint.euclidean]
     return render(
         "casadi.c.jinja",
         title=comment(robot),
@@ -89,25 +109,10 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         moved=any(externals.moves for externals in made),
         inverses=any(d.inverse for d in twice),
         functions=functions,
-        units=[*parts["quaternions"], *(_Part(p.q + 2, p.v, 2) for p in parts["planars"])],
-        **parts,
+        charts=charts,
+        used=list({chart.form: chart for chart in charts}.values()),
+        forms={form: any(c.form == form for c in charts) for form in ("turned", "rotated", "shifted")},
+        units=[c for c in charts if c.form in ("turned", "swung")],
+        quaternions=[c.x for c in charts if c.form == "turned"],
+        scalars=[{"q": b.index_q + k, "v": b.index_v + k} for b in scalars for k in range(b.joint.nv)],
     )
-
-
-def _parts(model: Model) -> dict[str, list[_Part]]:
-    """The entries of q by kind."""
-    made: dict[str, list[_Part]] = {"scalars": [], "positions": [], "quaternions": [], "planars": []}
-    for body in model.bodies:
-        if body.coupling is not None:
-            continue
-        q, v = body.index_q, body.index_v
-        if body.joint.euclidean:
-            made["scalars"] += [_Part(q + k, v + k) for k in range(body.joint.nv)]
-        elif body.joint.kind == "planar":
-            made["planars"].append(_Part(q, v))
-        elif body.joint.kind == "spherical":
-            made["quaternions"].append(_Part(q, v, 4))
-        else:
-            made["positions"].append(_Part(q, v, 3, q + 3))
-            made["quaternions"].append(_Part(q + 3, v + 3, 4))
-    return made
