@@ -190,7 +190,7 @@ class Externals:
             calls=[
                 self._call(self._first.name, {}, Ds),
                 *second.calls,
-                "times_columns(D0, weights, d_0);",
+                "times_columns(NV, D0, weights, d_0);",
                 *(f"by_columns(NV, NV, D{k}, {W});" for k, W in enumerate(transposed)),
             ],
             of={**second.of, **by_weights},
