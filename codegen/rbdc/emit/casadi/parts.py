@@ -73,11 +73,6 @@ class External:
     lines: list[str]
 
     @property
-    def count_in(self) -> int:
-        """The number of inputs."""
-        return len(self.inputs)
-
-    @property
-    def count_out(self) -> int:
-        """The number of outputs."""
-        return len(self.outputs)
+    def sides(self) -> list[tuple[str, list[Array], int]]:
+        """Inputs and outputs: the ending of CasADi's names for them, the arrays, and how many there are."""
+        return [(side, x, len(x)) for side, x in (("in", self.inputs), ("out", self.outputs))]

@@ -7,17 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import (
-    Kernels,
-    add_headers,
-    add_kernels,
-    batch_view,
-    figures,
-    function_source,
-    headers,
-)
+from rbdc.emit.c.csource import Kernels, add_headers, add_kernels, function_file, function_source
 from rbdc.emit.c.lanes import lane_functions
-from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.loops import SHARED, LoopsAlongPaths, is_weighted
 from rbdc.emit.second_order.paths import Layout, layout
@@ -60,29 +51,36 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model, version: st
     others, or of inverse dynamics. `planned.programs` compute what `preparation` declares, the first of two
     without the optional input.
     """
-    declaration, made = planned.declaration, layout(model, planned.declaration.scalar)
-    shared = {
-        "robot": robot,
-        "version": version,
-        **_sizes(made, declaration.scalar),
-        **declaration.scalar.words,
-    }
+    declaration, scalar = planned.declaration, planned.declaration.scalar
+    made = layout(model, scalar)
+    sizes = _sizes(made, scalar)
     source = FunctionSource(declaration, planned.cost(made), method="along_paths")
     add_headers(source, robot, planned.programs, version)
     source.style = "paths"
-    operators = lane_functions(planned.bodies[: len(SHARED)], declaration.scalar)
-    source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **shared, lane_functions=operators)
+    operators = lane_functions(planned.bodies[: len(SHARED)], scalar)
+    words = {"robot": robot, "version": version, **scalar.words, **sizes}
+    source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
     kernels = _start(robot, planned.programs, preparation(declaration, made.size), source, version)
     for use in planned.uses:
         first = function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
         source.files |= first.files
         source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
     forward = "second_forward.c.jinja" if planned.uses else "second_inverse.c.jinja"
-    text = render(
-        "second_vector.c.jinja" if is_weighted(declaration) else forward,
-        **shared,
-        **_words(robot, planned, source, kernels),
-        **_tables(made, model, declaration.scalar),
+    text = function_file(
+        robot,
+        source,
+        version,
+        loop=planned.plain_loop,
+        foreign=[
+            *(use.declaration.c_prototype(robot, batch=False) for use in planned.uses),
+            *kernels.foreign,
+        ],
+        parts=kernels.parts,
+        call=kernels.call,
+        body="second_vector.c.jinja" if is_weighted(declaration) else forward,
+        **sizes,
+        **_words(robot, planned),
+        **_tables(made, model, scalar),
     )
     source.files[f"{robot}_{declaration.name}.c"] = text
     source.statements += sum(line.endswith(";") for line in text.splitlines())
@@ -141,24 +139,14 @@ def _sizes(made: Layout, scalar: ScalarType) -> dict[str, Any]:
     }
 
 
-def _words(robot: str, planned: LoopsAlongPaths, source: FunctionSource, kernels: Kernels) -> dict[str, Any]:
-    """The words of templates of functions: their head, their straight-line code, their bodies, their names
-    of arrays.
-    """
+def _words(robot: str, planned: LoopsAlongPaths) -> dict[str, Any]:
+    """The words of templates of functions: their bodies, arguments and prototypes, and what they call."""
     declaration = planned.declaration
     given = [p.name for p in declaration.inputs if p.kind is not Kind.WEIGHTS]
     outputs = [p.name for p in declaration.outputs]
     calls = [f"{robot}_{use.declaration.name}({', '.join([*given, ACCELERATIONS])})" for use in planned.uses]
     arguments = ", ".join(declaration.arguments(lambda p: p.name))
     return {
-        "function": declaration.name,
-        "summary": comment(declaration.summary),
-        "figures": figures(source.cost),
-        "headers": headers(source),
-        "firsts": [use.declaration.c_prototype(robot, batch=False) for use in planned.uses],
-        "foreign": kernels.foreign,
-        "parts": kernels.parts,
-        "call": kernels.call,
         "lane_functions": lane_functions(planned.bodies[len(SHARED) :], declaration.scalar),
         "columns_function": planned.bodies[len(SHARED)].program.name,
         "outputs": outputs,
@@ -170,13 +158,13 @@ def _words(robot: str, planned: LoopsAlongPaths, source: FunctionSource, kernels
         "prototype": declaration.c_prototype(robot, batch=False),
         "zeroed_prototype": declaration.zeroed_prototype(robot),
         "zeroed": f"{robot}_{declaration.name}_into_zeroed({arguments})",
-        "batch": batch_view(robot, declaration) if planned.plain_loop else None,
     }
 
 
 def _tables(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any]:
-    """Tables by degrees of freedom for first derivatives: the one before each on its path, the first one after
-    all that it carries, and what drives add to M and to the derivatives by v and q, where there are any.
+    """Tables by degrees of freedom for first derivatives: the one before each on its path, the first one
+    after all that it carries, and what drives add to M and to the derivatives by v and q, where there are
+    any.
     """
     before: list[int] = []
     last = [joint.dof + joint.size - 1 for joint in made.joints]
