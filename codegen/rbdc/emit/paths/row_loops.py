@@ -19,13 +19,12 @@ _ARRAYS = {
     "c": ("const limbs (*restrict table)[CONSTANTS]", "table", "[r - 1]"),
     **{
         name: (f"const limbs *restrict {name}s", f"{name}s", " + r - 1")
-        for name in ("sine", "cosine", "slide", "rate", "second", "rest")
+        for name in ("sine", "cosine", "slide", "rate", "second")
     },
     "own": ("limbs (*restrict motions)[MOTION]", "motions", "[r]"),
     "joint": ("limbs (*restrict joints)[JOINT]", "joints", "[r - 1]"),
     "sum": ("limbs (*restrict sums)[SUM]", "sums", "[r]"),
     "inertia": ("limbs (*restrict inertias)[INERTIA]", "inertias", "[r]"),
-    "gain": ("limbs (*restrict gains)[GAIN]", "gains", "[r - 1]"),
 }
 """By argument of a body the parameter of its loop, its name there, and the row of it."""
 

@@ -30,10 +30,9 @@ def _bodies(model: Model, kernel: str) -> Iterator[LaneProgram]:
         yield limb_bodies.backward(massive=massive, several=several)
     else:
         moving = kernel == "forward_dynamics_derivatives"
-        yield (limb_bodies.moving if moving else limb_bodies.placed)(constants)
+        yield limb_bodies.forward(constants, solved=True) if moving else limb_bodies.placed(constants)
         yield limb_bodies.articulated()
         if moving:
-            yield limb_bodies.accelerated(massive=massive, several=several)
             yield limb_bodies.corrected(massive=massive, several=several)
             yield limb_bodies.backward(massive=massive, several=several, inertia=False)
         if schedule.free:

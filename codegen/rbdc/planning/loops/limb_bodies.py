@@ -48,17 +48,20 @@ from rbdc.spatial import Force, Motion, Scalar, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES
 
 
-def forward(constants: Constants, *, coupled: bool) -> LaneProgram:
+def forward(constants: Constants, *, coupled: bool = False, solved: bool = False) -> LaneProgram:
     """The body of the loop from the root to the leaves: reads the constants `c`, the row above `up`, and
     `sine`, `cosine`, `slide`, `rate` and `second` of the row's joints; writes the row's `own` motion, its
-    `joint` columns, and the `sum` of its subtree's bodies.
+    `joint` columns, and the `sum` of its subtree's bodies. solved: accelerations of the joints' own are
+    still to be found, so that there is no `second`, and the row's `inertia` is written for that.
     """
     trace = LaneRecorder("forward_row", "A row of limbs: motions, inertias and forces.")
     frame, s = _axes(trace, constants, coupled=coupled)
-    v, a = _velocities(trace, s, carrier_of(constants.several))
+    v, a = _velocities(trace, s, carrier_of(constants.several), accelerating=not solved)
     k, h, mass = _inertia(trace, _constant(trace, constants), frame)
     trace.store("own", AXES_AT, [e for axis in frame for e in axis.scalars()])
     _forces(trace, k, h, mass, v, a)
+    if solved:
+        _store_inertia(trace, k, h, mass)
     return trace.body()
 
 
@@ -75,54 +78,9 @@ def placed(constants: Constants) -> LaneProgram:
     return trace.body()
 
 
-def moving(constants: Constants) -> LaneProgram:
-    """The body of a loop from the root to the leaves with velocities, without accelerations: beside what
-    `placed` writes the row's `own` velocity, 2 psidot of its `joint`, and K, h, Q, p and m of its `sum`.
-    """
-    trace = LaneRecorder("placed_row", "A row of limbs: axes, velocities and inertias.")
-    frame, s = _axes(trace, constants, coupled=False)
-    trace.begin("s, psidot = v_above x s, v = v_above + s qdot")
-    s = trace.let_motion("s", s)
-    v, carrying = (trace.motion(name, VELOCITY) for name in ("up", carrier_of(constants.several)))
-    psi = trace.let_motion("psi", carrying.cross(s))
-    trace.store("joint", AXIS, s.scalars())
-    trace.store("joint", RATE, psi.scaled(2.0).scalars())
-    v = trace.let_motion("v", v + s.scaled(trace.read("rate")))
-    trace.store("own", VELOCITY, v.scalars())
-    k, h, mass = _inertia(trace, _constant(trace, constants), frame)
-    trace.store("own", AXES_AT, [e for axis in frame for e in axis.scalars()])
-    trace.begin("p = m u + w x h, Q = u h^T + [w] K")
-    _store_factor(trace, *_factor(trace, k, h, mass, v))
-    _store_inertia(trace, k, h, mass)
-    _store_sum(trace, k, h, mass)
-    return trace.body()
-
-
 def carrier_of(several: bool) -> str:
     """Where the motion of what carries a joint is: the row above, where no joint has several rows."""
     return "carrier" if several else "up"
-
-
-def accelerated(*, massive: bool, several: bool) -> LaneProgram:
-    """The body of the loop that follows on `moving`: reads what it wrote, writes the row's `own` acceleration
-    where joints have none of their own, psiddot of its `joint` and the force in its `sum`.
-    """
-    trace = LaneRecorder("accelerated_row", "A row of limbs: accelerations and forces.")
-    trace.begin("psiddot = a_above x s + v_above x psidot, a = a_above + psidot qdot")
-    s, rate, carrier = trace.motion("joint", AXIS), trace.motion("joint", RATE), carrier_of(several)
-    v, a = (trace.motion(carrier, at) for at in (VELOCITY, ACCELERATION))
-    psi = trace.let_motion("psi", rate.scaled(0.5))
-    trace.store("joint", SECOND_RATE, (a.cross(s) + v.cross(psi)).scalars())
-    a = trace.motion("up", ACCELERATION)
-    a = trace.let_motion("a", a + psi.scaled(trace.read("rate")))
-    trace.store("own", ACCELERATION, a.scalars())
-    body = composite(trace, "sum", massive=massive)
-    trace_k, trace_q = trace.let("trace_k", body.trace_k), trace.let("trace_q", body.trace_q)
-    trace.begin("f = I a + B v / 2")
-    own = trace.vector("own", VELOCITY + 3)
-    force = body.inertia_times(a, trace_k) + body.half_factor_times(own, trace_q)
-    trace.store("sum", FORCE, force.scalars())
-    return trace.body()
 
 
 def _constant(trace: LaneRecorder, constants: Constants) -> Callable[[str], Scalar]:
@@ -165,7 +123,7 @@ def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[
     return (x, y, z, p), s
 
 
-def _velocities(trace: LaneRecorder, s: Motion, carrier: str) -> tuple[Motion, Motion]:
+def _velocities(trace: LaneRecorder, s: Motion, carrier: str, *, accelerating: bool) -> tuple[Motion, Motion]:
     trace.begin(
         "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
     )
@@ -177,9 +135,11 @@ def _velocities(trace: LaneRecorder, s: Motion, carrier: str) -> tuple[Motion, M
     trace.store("joint", AXIS, s.scalars())
     trace.store("joint", RATE, psi.scaled(2.0).scalars())
     trace.store("joint", SECOND_RATE, second.scalars())
-    rate, given = trace.read("rate"), trace.read("second")
+    rate = trace.read("rate")
     v = trace.let_motion("v", v + s.scaled(rate))
-    a = trace.let_motion("a", a + s.scaled(given) + psi.scaled(rate))
+    if accelerating:
+        a = a + s.scaled(trace.read("second"))
+    a = trace.let_motion("a", a + psi.scaled(rate))
     trace.store("own", VELOCITY, [*v.scalars(), *a.scalars()])
     return v, a
 
@@ -315,17 +275,14 @@ def _paired(left: Sequence[Scalar], right: Sequence[Scalar], more: Scalar = 0.0)
 
 
 def corrected(*, massive: bool, several: bool) -> LaneProgram:
-    """The body of a loop from the root to the leaves, after `accelerated` with no acceleration of the joints'
-    own: reads the `rest` of the row's torques and the `gain` of its joints, K and 1 / D, and adds what the
-    joints' accelerations make of psiddot and the force; `own` holds what they make of the body's.
+    """The body of a loop from the root to the leaves, after `forward` with no acceleration of the joints'
+    own: adds what these, `second`, make of psiddot and the force; `own` holds what they make of the body's.
     """
     trace = LaneRecorder("corrected_row", "A row of limbs: what its joints' accelerations add.")
-    trace.begin("qddot = u / D - K . a_above, a = a_above + s qddot, psiddot += a_above x s")
+    trace.begin("a = a_above + s qddot, psiddot += a_above x s")
     s, above = trace.motion("joint", AXIS), trace.motion("up", ACCELERATION)
-    gain, carrying = trace.motion("gain", 0), trace.motion(carrier_of(several), ACCELERATION)
-    carried = trace.let("carried", _paired(gain.scalars(), above.scalars()))
-    rate = trace.let("qddot", trace.read("rest") * trace.read("gain", 6) - carried)
-    a = trace.let_motion("a", above + s.scaled(rate))
+    carrying = trace.motion(carrier_of(several), ACCELERATION)
+    a = trace.let_motion("a", above + s.scaled(trace.read("second")))
     trace.store("own", ACCELERATION, a.scalars())
     trace.store("joint", SECOND_RATE, (trace.motion("joint", SECOND_RATE) + carrying.cross(s)).scalars())
     trace.begin("f += I a")

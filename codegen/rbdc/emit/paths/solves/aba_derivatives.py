@@ -38,12 +38,7 @@ def aba_derivatives_source(request: Request) -> FunctionSource:
         "wide": True,
         "widths": list(zip(factors["factors"], tiled, strict=True)),
         "downs": [
-            down_view(bodies["placed_row"], "axes, velocities and inertias"),
-            down_view(
-                bodies["accelerated_row"],
-                "accelerations and forces where joints do not accelerate of themselves",
-                entries.VELOCITY,
-            ),
+            down_view(bodies["forward_row"], "motions and forces without accelerations of joints"),
             down_view(bodies["corrected_row"], "what the accelerations of joints add", entries.VELOCITY),
         ],
         "inputs": [("rates", "v"), ("givens", "left" if any(model.damping) else "tau")],
@@ -65,7 +60,7 @@ def aba_derivatives_cost(model: Model, scalar: ScalarType, bodies: Bodies) -> Co
     """Operations on the longest registers, each as one."""
     schedule = scheduled(model)
     lanes = width_of(schedule, scalar, next(iter(REGISTERS.values())))
-    products = schedule.first // 2 * schedule.columns * -(-schedule.columns // lanes)
+    products = (schedule.first // 2 + 1) * schedule.columns * -(-schedule.columns // lanes)
     for window in windows(schedule, lanes):
         products += sum(12 * bool(t.below) + 18 * bool(t.above) for t in window.tiles)
     products += products_by_inverse(model, scalar) // 2

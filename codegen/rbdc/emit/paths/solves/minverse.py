@@ -32,7 +32,6 @@ def factor_words(schedule: Schedule, scalar: ScalarType, bodies: Bodies) -> dict
     names = [here.get(name, name) for name in argument_names(bodies["articulated_row"])]
     return {
         "factors": solve_views(schedule, scalar),
-        "gains": range(7),
         "carrier_of": braced(schedule.column_parents),
         "subtrees_call": f"articulated_row({', '.join(names)})",
         "damping": "",
