@@ -14,10 +14,10 @@ first joint. A kernel is two kinds of loops:
   so that a subtree is consecutive. What the first loops give is turned into arrays over the degrees of
   freedom in between (`tables.Group`).
 
-Kernels that solve with M (`solves/`) take its factors from articulated bodies: with
+Kernels that solve with M take its factors from articulated bodies: with
 D_i = s_i . U_i and K_i = U_i / D_i in one frame for all, M = L^T D L with L_ij = s_j . K_i for j above i.
 M^-1 grows by the rows and columns of a supernode, a small dense block of L, at a time
-(`solves/supernodes.py`), from the root to the leaves. Derivatives are M^-1 times a window of columns, row by
+(`supernodes.py`), from the root to the leaves. Derivatives are M^-1 times a window of columns, row by
 row.
 
 To add a kernel: take `kernel_source` (`paths.py`) and a template beside `paths_rnea_derivatives.c.jinja`:

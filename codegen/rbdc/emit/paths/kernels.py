@@ -6,15 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rbdc.emit.backend import FunctionSource
+from rbdc.emit.paths.aba_derivatives import aba_derivatives_cost, aba_derivatives_source, products_by_inverse
 from rbdc.emit.paths.layout import goes_along_paths
+from rbdc.emit.paths.minverse import minverse_cost, minverse_source
 from rbdc.emit.paths.paths import Request, inverse_dynamics_cost, paths_source
 from rbdc.emit.paths.row_loops import Bodies
-from rbdc.emit.paths.solves.aba_derivatives import (
-    aba_derivatives_cost,
-    aba_derivatives_source,
-    products_by_inverse,
-)
-from rbdc.emit.paths.solves.minverse import minverse_cost, minverse_source
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost

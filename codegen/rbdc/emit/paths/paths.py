@@ -13,10 +13,10 @@ from rbdc.emit.c.lanes import argument_names, lane_functions
 from rbdc.emit.names import comment
 from rbdc.emit.paths import entries
 from rbdc.emit.paths.constants import constants_of
-from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled, windows
+from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
 from rbdc.emit.paths.row_loops import Bodies, down_view, loop_cost, products_cost, resting_world, total_of
 from rbdc.emit.paths.tables import GROUP, groups_of, tables_of
-from rbdc.emit.paths.widths import REGISTERS, width_of, width_view
+from rbdc.emit.paths.widths import widths_of
 from rbdc.emit.render import render
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
@@ -52,11 +52,11 @@ class Sizes:
 def inverse_dynamics_cost(model: Model, scalar: ScalarType, bodies: Bodies) -> Cost:
     """Operations on the longest registers: those of a row of limbs, of a window's row, each as one."""
     schedule = scheduled(model)
-    lanes = width_of(schedule, scalar, next(iter(REGISTERS.values())))
-    tiles = (tile for window in windows(schedule, lanes) for tile in window.tiles)
+    longest = widths_of(schedule, scalar)[0]
+    tiles = (tile for window in longest.windows for tile in window.tiles)
     products = sum(18 * bool(tile.below) + 24 * bool(tile.above) for tile in tiles)
     products += 18 * schedule.columns if schedule.free else 0
-    return loop_cost(schedule, bodies.values()) + products_cost(products, lanes)
+    return loop_cost(schedule, bodies.values()) + products_cost(products, longest.lanes)
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def paths_source(request: Request) -> FunctionSource:
     words = {
         "size": sizes_of(schedule, entries.JOINT_SIZE, entries.OWN_SIZE),
         "moving": True,
+        "factors": False,
         "wide": False,
-        "widths": [width_view(schedule, scalar, line, size) for line, size in REGISTERS.items()],
         "downs": [down_view(request.bodies["forward_row"], "motions, inertias and forces")],
         "inputs": [("rates", "v"), ("seconds", "a")],
         "cleared": ["motions", "sums"],
@@ -122,6 +122,7 @@ def kernel_source(
         **scalar.words,
         **layout_words(request.schedule, scalar),
         **tables_of(request.schedule, constants_of(request.schedule), scalar),
+        widths=widths_of(request.schedule, scalar),
         lane_functions=lane_functions(list(request.bodies.values()), scalar),
         outputs=[p.name for p in declaration.outputs],
         prototype=declaration.c_prototype(robot, batch=False),

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rbdc.emit.paths.constants import constants_of
 from rbdc.emit.paths.entries import OWN_SIZE
 from rbdc.emit.paths.layout import scheduled
+from rbdc.emit.paths.minverse import OWN_OF_FACTORS
 from rbdc.emit.paths.row_loops import Bodies
-from rbdc.emit.paths.solves.minverse import OWN_OF_FACTORS
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
 from rbdc.planning.loops import limb_bodies, root_bodies

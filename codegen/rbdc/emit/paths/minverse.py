@@ -12,9 +12,8 @@ from rbdc.emit.paths import entries
 from rbdc.emit.paths.layout import Node, Schedule, scheduled
 from rbdc.emit.paths.paths import Request, kernel_source, sizes_of
 from rbdc.emit.paths.row_loops import Bodies, down_view, loop_cost, products_cost
-from rbdc.emit.paths.solves.supernodes import factor_products, inverse_products, supernodes
-from rbdc.emit.paths.solves.views import solve_views
-from rbdc.emit.paths.widths import REGISTERS, width_of
+from rbdc.emit.paths.supernodes import factor_products, inverse_products
+from rbdc.emit.paths.widths import widths_of
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
@@ -31,7 +30,7 @@ def factor_words(schedule: Schedule, scalar: ScalarType, bodies: Bodies) -> dict
     here = {"motor": "motors + r - 1", "inertia": "inertias[r]"}
     names = [here.get(name, name) for name in argument_names(bodies["articulated_row"])]
     return {
-        "factors": solve_views(schedule, scalar),
+        "factors": True,
         "carrier_of": braced(schedule.column_parents),
         "subtrees_call": f"articulated_row({', '.join(names)})",
         "damping": "",
@@ -48,10 +47,9 @@ def _motor(model: Model, node: Node | None) -> float:
 def minverse_cost(model: Model, scalar: ScalarType, bodies: Bodies) -> Cost:
     """Operations on the longest registers: M, its factors and its inverse, and all bodies."""
     schedule = scheduled(model)
-    lanes = width_of(schedule, scalar, next(iter(REGISTERS.values())))
-    products = sum(
-        factor_products(node, lanes) + inverse_products(node, lanes) for node in supernodes(schedule, lanes)
-    )
+    longest = widths_of(schedule, scalar)[0]
+    lanes = longest.lanes
+    products = sum(factor_products(node, lanes) + inverse_products(node, lanes) for node in longest.nodes)
     loops = loop_cost(schedule, bodies.values())
     return loops + products_cost(products, lanes) + Cost(divisions=schedule.first)
 
@@ -63,6 +61,7 @@ def minverse_source(request: Request) -> FunctionSource:
         **factor_words(schedule, scalar, bodies),
         "size": sizes_of(schedule, entries.RATE, OWN_OF_FACTORS, entries.VELOCITY),
         "moving": False,
+        "zeros": False,
         "wide": False,
         "downs": [down_view(bodies["placed_row"], "axes and inertias")],
         "inputs": [],

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.paths import entries
-from rbdc.emit.paths.layout import scheduled, windows
+from rbdc.emit.paths.layout import scheduled
+from rbdc.emit.paths.minverse import OWN_OF_FACTORS, factor_words, minverse_cost
 from rbdc.emit.paths.paths import Request, backward_call, base_of, kernel_source, sizes_of
 from rbdc.emit.paths.row_loops import Bodies, down_view, products_cost
-from rbdc.emit.paths.solves.minverse import OWN_OF_FACTORS, factor_words, minverse_cost
 from rbdc.emit.paths.tables import groups_of
-from rbdc.emit.paths.widths import REGISTERS, width_of, width_view
+from rbdc.emit.paths.widths import widths_of
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
@@ -28,15 +28,12 @@ of the time of 6, with AVX2 4 and 5 rows 1.0 to 1.03. Solves by supernodes in th
 def aba_derivatives_source(request: Request) -> FunctionSource:
     """The C of the function along ancestor paths."""
     model, scalar, schedule, bodies = request.model, request.scalar, request.schedule, request.bodies
-    factors = factor_words(schedule, scalar, bodies)
-    tiled = [width_view(schedule, scalar, line, size) for line, size in REGISTERS.items()]
     damping = [scalar.literal(float(x)) for x in model.damping]
     words = {
-        **factors,
+        **factor_words(schedule, scalar, bodies),
         "size": sizes_of(schedule, entries.BY_A, OWN_OF_FACTORS),
         "moving": True,
         "wide": True,
-        "widths": list(zip(factors["factors"], tiled, strict=True)),
         "downs": [
             down_view(bodies["forward_row"], "motions and forces without accelerations of joints"),
             down_view(bodies["corrected_row"], "what the accelerations of joints add", entries.VELOCITY),
@@ -59,16 +56,16 @@ def aba_derivatives_source(request: Request) -> FunctionSource:
 def aba_derivatives_cost(model: Model, scalar: ScalarType, bodies: Bodies) -> Cost:
     """Operations on the longest registers, each as one."""
     schedule = scheduled(model)
-    lanes = width_of(schedule, scalar, next(iter(REGISTERS.values())))
-    products = (schedule.first // 2 + 1) * schedule.columns * -(-schedule.columns // lanes)
-    for window in windows(schedule, lanes):
+    longest = widths_of(schedule, scalar)[0]
+    products = (schedule.first // 2 + 1) * schedule.columns * -(-schedule.columns // longest.lanes)
+    for window in longest.windows:
         products += sum(12 * bool(t.below) + 18 * bool(t.above) for t in window.tiles)
     products += products_by_inverse(model, scalar) // 2
-    return minverse_cost(model, scalar, bodies) + products_cost(products, lanes)
+    return minverse_cost(model, scalar, bodies) + products_cost(products, longest.lanes)
 
 
 def products_by_inverse(model: Model, scalar: ScalarType) -> int:
     """Operations of the products of M^-1 and right-hand sides, on the longest registers, each as one."""
     schedule = scheduled(model)
-    found = windows(schedule, width_of(schedule, scalar, next(iter(REGISTERS.values()))))
-    return 4 * schedule.columns * sum(schedule.first + len(window.tiles) for window in found)
+    windows = widths_of(schedule, scalar)[0].windows
+    return 4 * schedule.columns * sum(schedule.first + len(window.tiles) for window in windows)
