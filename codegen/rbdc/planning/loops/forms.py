@@ -12,6 +12,7 @@ from rbdc.model import Model
 from rbdc.planning.loops import body_frames, one_frame
 from rbdc.planning.loops.body_frames import drives, inverse_dynamics
 from rbdc.planning.loops.factors import BLOCK, Factors, subtract
+from rbdc.planning.loops.inertias import ARTICULATED, FACTOR, INERTIA
 from rbdc.planning.loops.tree import Tree
 
 MAXIMUM_BODIES = 1000
@@ -26,9 +27,9 @@ _ARTICULATED = "articulated_bodies"
 _SIZES: Mapping[str, Callable[[Tree], int]] = {
     "X": lambda tree: 12 * tree.model.njoints,
     "motion": lambda tree: body_frames.MOTION * tree.model.njoints,
-    "I": lambda tree: one_frame.INERTIA * tree.model.njoints,
-    "B": lambda tree: one_frame.FACTOR * tree.model.njoints,
-    "IA": lambda tree: one_frame.ARTICULATED * tree.model.njoints,
+    "I": lambda tree: INERTIA * tree.model.njoints,
+    "B": lambda tree: FACTOR * tree.model.njoints,
+    "IA": lambda tree: ARTICULATED * tree.model.njoints,
     **dict.fromkeys(("f", "V", "A", "F"), lambda tree: 6 * tree.model.njoints),
     **dict.fromkeys(("S", "U"), lambda tree: 6 * len(tree.dofs)),
     "psi": lambda tree: 18 * len(tree.dofs),
@@ -60,7 +61,7 @@ def _gravity(tree: Tree, *outputs: str) -> list[Statement]:
 
 def _composite_bodies(tree: Tree, *outputs: str) -> list[Statement]:
     (inertia,) = outputs
-    sums = one_frame.composites(tree, ("I", one_frame.INERTIA))
+    sums = one_frame.composites(tree, ("I", INERTIA))
     return [one_frame.world(tree), sums, *one_frame.mass(tree, inertia)]
 
 
@@ -78,12 +79,12 @@ def _forward_dynamics_by_factors(tree: Tree, *outputs: str) -> list[Statement]:
     (ddq,) = outputs
     made = [one_frame.world(tree), *one_frame.forces(tree)]
     rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq, rate="v"), *subtract(tree, ddq, "tau")]
-    factors, sums = Factors(tree, "H"), one_frame.composites(tree, ("I", one_frame.INERTIA))
+    factors, sums = Factors(tree, "H"), one_frame.composites(tree, ("I", INERTIA))
     inertia = [sums, *one_frame.mass(tree, "H"), *factors.factorise()]
     return [*made, *rest, *inertia, *factors.solve(ddq)]
 
 
-_SUMS = (("I", one_frame.INERTIA), ("B", one_frame.FACTOR), ("F", 6))
+_SUMS = (("I", INERTIA), ("B", FACTOR), ("F", 6))
 
 
 def _inverse_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
@@ -97,7 +98,7 @@ def _forward_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
     factors = Factors(tree, inverse)
     rest = [*one_frame.torque(tree, "x"), *drives(tree, "x", rate="v"), *subtract(tree, "x", "tau")]
     found = [one_frame.world(tree), *one_frame.forces(tree), *rest]
-    inertias = [one_frame.composites(tree, ("I", one_frame.INERTIA)), *one_frame.mass(tree, inverse)]
+    inertias = [one_frame.composites(tree, ("I", INERTIA)), *one_frame.mass(tree, inverse)]
     made = [*found, *inertias, *factors.factorise(), *factors.solve("x"), one_frame.world(tree)]
     made += [*one_frame.forces(tree, accelerating="x"), *one_frame.directions(tree)]
     made += [one_frame.composites(tree, *_SUMS), *one_frame.derivatives(tree, by_q, by_v)]

@@ -4,27 +4,18 @@ accelerations and its columns; the frames of joints with several degrees of free
 
 from __future__ import annotations
 
+from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.emit.paths.constants import Constants, carried, from_origin
-from rbdc.emit.paths.entries import (
-    ACCELERATION,
-    ANGULAR,
-    FACTOR,
-    FIRST,
-    LINEAR,
-    MASS,
-    MIXED,
-    MOMENTUM,
-    OWN_TRANSPOSED,
-    SECOND,
-    SYMMETRIC,
-    VELOCITY,
-)
+from rbdc.emit.paths.entries import ACCELERATION, INERTIA_SIZE, OWN_TRANSPOSED, VELOCITY
 from rbdc.emit.paths.layout import Node, frame_of
 from rbdc.ir.lanes import LaneProgram
-from rbdc.planning.loops.composites import Composite
+from rbdc.planning.loops.inertias import articulated_of
 from rbdc.planning.loops.lane_recording import LaneRecorder
-from rbdc.spatial import Force, Motion, Rotation, Vector3
+from rbdc.planning.loops.limb_bodies import composite
+from rbdc.spatial import ArticulatedInertia, Motion, Rotation, Vector3
 from rbdc.spatial.vectors import AXES
+
+_ZERO = Vector3.zero()
 
 
 def root_motion(constants: Constants) -> LaneProgram:
@@ -48,33 +39,19 @@ def root_motion(constants: Constants) -> LaneProgram:
 def root_inertia(constants: Constants) -> LaneProgram:
     """The inertia of a free root with all that it carries (6, 6), from `inertia`, that of the others."""
     trace = LaneRecorder("root_inertia", "The inertia of a free root with all bodies.", ("inertia", "whole"))
-    own = constants.root
-    k, h = own.second.scalars(), own.first_moment
-    whole = own.second.xx + own.second.yy + own.second.zz
-    mixed = ((0.0, h.z, -h.y), (-h.z, 0.0, h.x), (h.y, -h.x, 0.0))
-    for n, (i, j) in enumerate(SYMMETRIC):
-        linear = trace.read("inertia", LINEAR + n) + (own.mass if i == j else 0.0)
-        angular = trace.read("inertia", ANGULAR + n) + (whole - k[n] if i == j else -k[n])
-        for x, y in dict.fromkeys(((i, j), (j, i))):
-            trace.store("whole", 6 * x + y, [linear])
-            trace.store("whole", 6 * (x + 3) + y + 3, [angular])
-    for i in range(3):
-        for j in range(3):
-            entry = trace.read("inertia", MIXED + 3 * i + j) + mixed[i][j]
-            trace.store("whole", 6 * i + j + 3, [entry])
-            trace.store("whole", 6 * (j + 3) + i, [entry])
+    carried = articulated_of(trace.entries("inertia", 0, INERTIA_SIZE))
+    whole = carried + ArticulatedInertia.from_inertia(constants.root)
+    for column, axis in enumerate(AXES):
+        for place, motion in ((column, Motion(axis, _ZERO)), (column + 3, Motion(_ZERO, axis))):
+            trace.store("whole", 6 * place, (whole @ motion).scalars())
     return trace.body()
 
 
 def root_force(constants: Constants) -> LaneProgram:
     """The force on the body of a free root with angular velocity `w`, whose origin accelerates by `a`."""
     trace = LaneRecorder("root_force", "f = I a + B v / 2 of a free root's own body.", ("w", "a", "force"))
-    own, w = constants.root, trace.vector("w", 0)
-    q = [w.cross(own.second @ axis) for axis in AXES]
-    p = w.cross(own.first_moment)
-    body = Composite(own.second, own.first_moment, (q[0], q[1], q[2]), p, Force.zero(), own.mass)
-    a = Motion(trace.vector("a", 0), Vector3.zero())
-    force = body.inertia_times(a, body.trace_k) + body.half_factor_times(w, body.trace_q)
+    v, a = Motion(_ZERO, trace.vector("w", 0)), Motion(trace.vector("a", 0), _ZERO)
+    force = constants.root @ a + CoriolisFactor.of_body(constants.root, v).apply(v)
     trace.store("force", 0, force.scalars())
     return trace.body()
 
@@ -84,20 +61,16 @@ def root_columns(constants: Constants, pitch: int) -> LaneProgram:
     `w`, its angular velocity.
     """
     formula = "The composite of all bodies about a free root's origin, and its columns."
-    trace, inertia = LaneRecorder("columns_of_root", formula, ("sum", "w", "own")), constants.root
-    w, massive = trace.vector("w", 0), constants.place("mass") is not None
-    k = trace.symmetric("sum", SECOND) + inertia.second
-    h = trace.vector("sum", FIRST) + inertia.first_moment
-    p = trace.vector("sum", MOMENTUM) + w.cross(inertia.first_moment)
-    q = [trace.vector("sum", FACTOR + 3 * n) + w.cross(inertia.second @ axis) for n, axis in enumerate(AXES)]
-    mass = trace.read("sum", MASS) + inertia.mass if massive else inertia.mass
-    whole = Composite(k, h, (q[0], q[1], q[2]), p, Force.zero(), mass)
+    trace = LaneRecorder("columns_of_root", formula, ("sum", "w", "own"))
+    own = CoriolisFactor.of_body(constants.root, Motion(_ZERO, trace.vector("w", 0)))
+    inertia, factor, _ = composite(trace, "sum", massive=constants.place("mass") is not None)
+    inertia, factor = inertia + constants.root, factor + own
     trace.begin("F_a = I e, t = B^T e")
     for column in range(6):
         unit = Motion.of([float(n == column) for n in range(6)])
-        trace.store("own", pitch * column, whole.inertia_times(unit, whole.trace_k).scalars())
-        half = whole.transposed_factor_times(unit, whole.trace_q)
-        trace.store("own", pitch * column + OWN_TRANSPOSED, half.scaled(2.0).scalars())
+        trace.store("own", pitch * column, (inertia @ unit).scalars())
+        transposed = factor.apply_transposed(unit + unit).angular
+        trace.store("own", pitch * column + OWN_TRANSPOSED, transposed.scalars())
     return trace.body()
 
 
