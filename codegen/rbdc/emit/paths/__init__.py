@@ -20,7 +20,7 @@ M^-1 grows by the rows and columns of a supernode, a small dense block of L, at 
 (`supernodes.py`), from the root to the leaves. Derivatives are M^-1 times a window of columns, row by
 row.
 
-To add a kernel: take `kernel_source` (`paths.py`) and a template beside `paths_rnea_derivatives.c.jinja`:
+To add a kernel: write a template beside `paths_rnea_derivatives.c.jinja` that extends `paths_kernel.c.jinja`:
 `limb_bodies.forward` and `limb_bodies.backward` write s, 2 psidot, psiddot, F_q, F_v, F_a and t of every
 degree of freedom, from which derivatives of any order go over the same tiles. Enter it in `KERNELS`
 (`kernels.py`), its bodies in `planning/loops/kernel_bodies.py`, its name as `windows` in the policy of the

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
 from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.layout import LIMBS, Node, Schedule, frame_of
-from rbdc.emit.paths.several import several_of
+from rbdc.emit.paths.layout import LIMBS, Node, Place, Schedule, frame_of
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
@@ -63,11 +62,16 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "q_of": braced(model.bodies[nodes[k].body].index_q for k in filled),
         "v_of": braced(model.bodies[nodes[k].body].index_v + nodes[k].part for k in filled),
         "scaled": _scaled(schedule, flat, scalar) if scaled else None,
-        "several": several_of(schedule) if schedule.several else None,
+        "several": _several(schedule) if schedule.several else None,
         "place_of": braced("{0, 0}" if p is None else f"{{{p.row}, {p.lane}}}" for p in places),
         "own_frames": [_own_frame(constants, k, scalar) for k in range(model.njoints)],
         "coupled": braced(columns) if model.coupled else "",
         "slot_of": braced(_slots(schedule)),
+        "carrier_of": braced(schedule.column_parents),
+        "groups": _groups(schedule, scalar),
+        "motors": [braced(scalar.literal(_motor(schedule, k)) for k in row) for row in schedule.grid],
+        "rooted": braced(scalar.literal(float(model.armature[c])) for c in range(schedule.first)),
+        "damping": braced(scalar.literal(float(x)) for x in model.damping) if any(model.damping) else "",
     }
 
 
@@ -75,6 +79,13 @@ def _name(model: Model, node: Node) -> str:
     """The name of a node's body, with a number where its joint has several."""
     name = model.bodies[node.body].name
     return name if node.alone else f"{name}.{node.part}"
+
+
+def _motor(schedule: Schedule, number: int | None) -> float:
+    """The armature of a node; a lane without one gets an inertia to divide by."""
+    node = None if number is None else schedule.nodes[number]
+    model = schedule.model
+    return 1.0 if node is None else float(model.armature[model.bodies[node.body].index_v + node.part])
 
 
 def _slots(schedule: Schedule) -> list[int]:
@@ -119,7 +130,41 @@ def _own_frame(constants: Constants, body: int, scalar: ScalarType) -> str:
     return braced(scalar.literal(float(x)) for x in (*axes, *chosen.translation.scalars()))
 
 
-def groups_of(schedule: Schedule, scalar: ScalarType) -> list[Group]:
+@dataclass(frozen=True)
+class SeveralView:
+    """Joints with several degrees of freedom, tables by row and lane: row and lane of what carries the joint,
+    the row of its last node; of the frames that depend on several coordinates the function, and row and lane
+    of the joint's first node.
+    """
+
+    rows: str
+    lanes: str
+    last: str
+    poses: list[tuple[str, int, int]]
+
+
+def _several(schedule: Schedule) -> SeveralView:
+    """The tables and frames of a schedule with such joints."""
+    carriers, last = list[list[Place]](), list[list[int]]()
+    for number, row in enumerate(schedule.grid, 1):
+        carriers.append([])
+        last.append([])
+        for lane, k in enumerate(row):
+            node = None if k is None else schedule.nodes[k]
+            place = None if node is None else schedule.places.get(node.carrier)
+            carriers[-1].append(place or Place(0, lane))
+            last[-1].append(number if node is None else schedule.places[node.last].row)
+    poses = [(k, schedule.places[k]) for k in schedule.first_of_several]
+    return SeveralView(
+        braced(braced(place.row for place in row) for row in carriers),
+        braced(braced(place.lane for place in row) for row in carriers),
+        braced(braced(row) for row in last),
+        [(f"pose{k}", place.row - 1, place.lane) for k, place in poses],
+    )
+
+
+def _groups(schedule: Schedule, scalar: ScalarType) -> list[Group]:
+    """Where rows are turned into columns."""
     groups = []
     for first in range(0, schedule.rows, GROUP):
         pieces = []

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rbdc.emit.paths.constants import constants_of
-from rbdc.emit.paths.entries import OWN_SIZE
 from rbdc.emit.paths.layout import scheduled
-from rbdc.emit.paths.minverse import OWN_OF_FACTORS
 from rbdc.emit.paths.row_loops import Bodies
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
@@ -34,14 +32,13 @@ def _bodies(model: Model, kernel: str) -> Iterator[LaneProgram]:
         yield limb_bodies.articulated()
         if moving:
             yield limb_bodies.corrected(massive=massive, several=several)
-            yield limb_bodies.backward(massive=massive, several=several, inertia=False)
+            yield limb_bodies.backward(massive=massive, several=several)
         if schedule.free:
             yield root_bodies.root_inertia(constants)
             if moving:
                 yield root_bodies.root_force(constants)
     if schedule.free and kernel != "inverse_inertia":
         yield root_bodies.root_motion(constants)
-        inverse = kernel == "inverse_dynamics_derivatives"
-        yield root_bodies.root_columns(constants, OWN_SIZE if inverse else OWN_OF_FACTORS)
+        yield root_bodies.root_columns(constants)
     for k in schedule.first_of_several:
         yield root_bodies.pose(constants, schedule.nodes[k])

@@ -26,9 +26,9 @@ from rbdc.emit.paths.entries import (
     FACTOR,
     FORCE,
     INERTIA_SIZE,
-    JOINT_SIZE,
     MASS,
     MOMENTS,
+    PSI,
     RATE,
     SECOND_RATE,
     VELOCITY,
@@ -198,11 +198,10 @@ def corrected(*, massive: bool, several: bool) -> LaneProgram:
     return trace.body()
 
 
-def backward(*, massive: bool, several: bool, inertia: bool = True) -> LaneProgram:
+def backward(*, massive: bool, several: bool) -> LaneProgram:
     """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
-    columns that the loop before wrote, and writes the others, F_a among them only with `inertia`, and F_a and
-    t to `columns`. Where joints have `several` degrees of freedom, psidot + d s / dt takes the place of
-    2 psidot.
+    columns that the loop before wrote, and writes the others, and F_a and t to `columns`. Where joints have
+    `several` degrees of freedom, psidot + d s / dt takes the place of 2 psidot.
     """
     trace = LaneRecorder("backward_row", "A row of limbs: the forces of its joints.")
     whole, factor, force = composite(trace, "sum", massive=massive)
@@ -214,7 +213,7 @@ def backward(*, massive: bool, several: bool, inertia: bool = True) -> LaneProgr
         trace.begin("d s / dt = v x s of the joint's own body, F_v = B s + I (psidot + d s / dt)")
         psi = rate.scaled(0.5)
         rate = trace.let_motion("rate", psi + trace.motion("last", VELOCITY).cross(s))
-        trace.store("joint", (JOINT_SIZE if inertia else BY_A), psi.angular.scalars())
+        trace.store("joint", PSI, psi.angular.scalars())
         trace.store("joint", RATE, rate.scalars())
     else:
         trace.begin("F_v = B s + 2 I psidot")
@@ -223,8 +222,7 @@ def backward(*, massive: bool, several: bool, inertia: bool = True) -> LaneProgr
     trace.begin("F_a = I s, t = B^T s")
     by_a = whole @ s
     trace.let_all("f", by_a.scalars())
-    if inertia:
-        trace.store("joint", BY_A, by_a.scalars())
+    trace.store("joint", BY_A, by_a.scalars())
     transposed = factor.apply_transposed(s).angular.scaled(2.0)
     trace.store("columns", 0, [*by_a.scalars(), *transposed.scalars()])
     return trace.body()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.emit.paths.constants import Constants, carried, from_origin
-from rbdc.emit.paths.entries import ACCELERATION, INERTIA_SIZE, OWN_TRANSPOSED, VELOCITY
+from rbdc.emit.paths.entries import ACCELERATION, INERTIA_SIZE, OWN_SIZE, TRANSPOSED, VELOCITY
 from rbdc.emit.paths.layout import Node, frame_of
 from rbdc.ir.lanes import LaneProgram
 from rbdc.planning.loops.inertias import articulated_of
@@ -56,9 +56,9 @@ def root_force(constants: Constants) -> LaneProgram:
     return trace.body()
 
 
-def root_columns(constants: Constants, pitch: int) -> LaneProgram:
-    """F_a and t of the six columns of a free root, `pitch` apart, from `sum`, the bodies that it carries, and
-    `w`, its angular velocity.
+def root_columns(constants: Constants) -> LaneProgram:
+    """F_a and t of the six columns of a free root from `sum`, the bodies that it carries, and `w`, its
+    angular velocity.
     """
     formula = "The composite of all bodies about a free root's origin, and its columns."
     trace = LaneRecorder("columns_of_root", formula, ("sum", "w", "own"))
@@ -68,9 +68,9 @@ def root_columns(constants: Constants, pitch: int) -> LaneProgram:
     trace.begin("F_a = I e, t = B^T e")
     for column in range(6):
         unit = Motion.of([float(n == column) for n in range(6)])
-        trace.store("own", pitch * column, (inertia @ unit).scalars())
+        trace.store("own", OWN_SIZE * column, (inertia @ unit).scalars())
         transposed = factor.apply_transposed(unit + unit).angular
-        trace.store("own", pitch * column + OWN_TRANSPOSED, transposed.scalars())
+        trace.store("own", OWN_SIZE * column + TRANSPOSED, transposed.scalars())
     return trace.body()
 
 
