@@ -33,6 +33,11 @@ class Constants:
     origin: Vector3
     several: bool
 
+    @property
+    def massive(self) -> bool:
+        """Whether bodies have mass after regrouping, as those of sliding joints have."""
+        return "mass" in self.values
+
     def place(self, name: str) -> int | None:
         """The position of a constant among those of a row; None for one that is zero."""
         return list(self.values).index(name) if name in self.values else None

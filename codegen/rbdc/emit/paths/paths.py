@@ -100,11 +100,7 @@ def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dic
 
 def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, Any]:
     """The words of templates for where all lies."""
-    sincos, free, massive = (
-        trigonometry.widths(scalar)[-1],
-        schedule.free,
-        constants.place("mass") is not None,
-    )
+    sincos, free = trigonometry.widths(scalar)[-1], schedule.free
     gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
     return {
         "limbs": LIMBS,
@@ -118,7 +114,7 @@ def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) 
         "inlined": "static inline __attribute__((always_inline))",
         "root": ROOT if free else None,
         "resting": [(k, scalar.literal(x)) for k, x in gravity if x != 0.0],
-        "sums": range(entries.COMPOSITE_SIZE if massive else entries.MASS),
+        "sums": range(entries.COMPOSITE_SIZE if constants.massive else entries.MASS),
         "inertias": range(entries.INERTIA_SIZE),
         "joint_size": entries.JOINT_SIZE if schedule.several else entries.PSI,
         "owns": LIMBS * schedule.rows + schedule.first + 2,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.c import trigonometry
@@ -58,7 +58,7 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "constants": rows,
         "constant_count": len(constants.values),
         "above": braced(-1 if row is None else row for row in schedule.above),
-        "moved": _moved(schedule),
+        "moved": _places(schedule.parents) if None in schedule.above else None,
         "q_of": braced(model.bodies[nodes[k].body].index_q for k in filled),
         "v_of": braced(model.bodies[nodes[k].body].index_v + nodes[k].part for k in filled),
         "scaled": _scaled(schedule, flat, scalar) if scaled else None,
@@ -96,12 +96,13 @@ def _slots(schedule: Schedule) -> list[int]:
     return slots
 
 
-def _moved(schedule: Schedule) -> dict[str, str] | None:
-    """Where bodies come from other lanes or several rows the tables of these."""
-    if None not in schedule.above:
-        return None
-    rows = braced(braced(place.row for place in row) for row in schedule.parents)
-    return {"rows": rows, "lanes": braced(braced(place.lane for place in row) for row in schedule.parents)}
+def _places(places: Iterable[Iterable[Place]]) -> dict[str, str]:
+    """Tables of places by row and lane: their rows, and their lanes."""
+    found = [list(row) for row in places]
+    return {
+        "rows": braced(braced(place.row for place in row) for row in found),
+        "lanes": braced(braced(place.lane for place in row) for row in found),
+    }
 
 
 def _scaled(schedule: Schedule, flat: Sequence[int | None], scalar: ScalarType) -> dict[str, str]:
@@ -130,37 +131,25 @@ def _own_frame(constants: Constants, body: int, scalar: ScalarType) -> str:
     return braced(scalar.literal(float(x)) for x in (*axes, *chosen.translation.scalars()))
 
 
-@dataclass(frozen=True)
-class SeveralView:
-    """Joints with several degrees of freedom, tables by row and lane: row and lane of what carries the joint,
-    the row of its last node; of the frames that depend on several coordinates the function, and row and lane
-    of the joint's first node.
+def _several(schedule: Schedule) -> dict[str, object]:
+    """Joints with several degrees of freedom, by row and lane: what carries the joint, and the row of its
+    last node; of frames that depend on several coordinates the function, and row and lane of the first node.
     """
-
-    rows: str
-    lanes: str
-    last: str
-    poses: list[tuple[str, int, int]]
-
-
-def _several(schedule: Schedule) -> SeveralView:
-    """The tables and frames of a schedule with such joints."""
-    carriers, last = list[list[Place]](), list[list[int]]()
-    for number, row in enumerate(schedule.grid, 1):
-        carriers.append([])
-        last.append([])
-        for lane, k in enumerate(row):
-            node = None if k is None else schedule.nodes[k]
-            place = None if node is None else schedule.places.get(node.carrier)
-            carriers[-1].append(place or Place(0, lane))
-            last[-1].append(number if node is None else schedule.places[node.last].row)
-    poses = [(k, schedule.places[k]) for k in schedule.first_of_several]
-    return SeveralView(
-        braced(braced(place.row for place in row) for row in carriers),
-        braced(braced(place.lane for place in row) for row in carriers),
-        braced(braced(row) for row in last),
-        [(f"pose{k}", place.row - 1, place.lane) for k, place in poses],
+    nodes = [[None if k is None else schedule.nodes[k] for k in row] for row in schedule.grid]
+    carriers = (
+        [(node and schedule.places.get(node.carrier)) or Place(0, lane) for lane, node in enumerate(row)]
+        for row in nodes
     )
+    last = (
+        braced(schedule.places[node.last].row if node else number for node in row)
+        for number, row in enumerate(nodes, 1)
+    )
+    poses = [(k, schedule.places[k]) for k in schedule.first_of_several]
+    return {
+        "carriers": _places(carriers),
+        "last": braced(last),
+        "poses": [(f"pose{k}", place.row - 1, place.lane) for k, place in poses],
+    }
 
 
 def _groups(schedule: Schedule, scalar: ScalarType) -> list[Group]:

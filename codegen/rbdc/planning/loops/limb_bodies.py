@@ -57,7 +57,7 @@ def forward(constants: Constants, *, coupled: bool = False, solved: bool = False
     """
     trace = LaneRecorder("forward_row", "A row of limbs: motions, inertias and forces.")
     placement, s = _axes(trace, constants, coupled=coupled)
-    v, a = _velocities(trace, s, carrier_of(constants.several), accelerating=not solved)
+    v, a = _velocities(trace, s, carrier_of(constants), accelerating=not solved)
     inertia = _inertia(trace, constants, placement)
     trace.begin("p and N of B, f = I a + B v / 2")
     factor = CoriolisFactor.of_body(inertia, v)
@@ -84,9 +84,9 @@ def placed(constants: Constants) -> LaneProgram:
     return trace.body()
 
 
-def carrier_of(several: bool) -> str:
+def carrier_of(constants: Constants) -> str:
     """Where the motion of what carries a joint is: the row above, where no joint has several rows."""
-    return "carrier" if several else "up"
+    return "carrier" if constants.several else "up"
 
 
 def _constant(trace: LaneRecorder, constants: Constants) -> Callable[[str], Scalar]:
@@ -151,14 +151,12 @@ def _store_articulated(trace: LaneRecorder, inertia: MomentInertia) -> None:
     trace.store("inertia", 0, articulated_scalars(ArticulatedInertia.from_inertia(inertia)))
 
 
-def composite(
-    trace: LaneRecorder, array: str, *, massive: bool
-) -> tuple[MomentInertia, CoriolisFactor, Force]:
-    """The inertia, the Coriolis factor and the force of a subtree in an array."""
-    mass: Scalar = trace.read(array, MASS) if massive else 0.0
-    inertia = inertia_of([mass, *trace.entries(array, MOMENTS, 9)])
-    force = Force.of(trace.entries(array, FORCE, 6))
-    return inertia, factor_of(trace.entries(array, FACTOR, 12)), force
+def composite(trace: LaneRecorder, constants: Constants) -> tuple[MomentInertia, CoriolisFactor, Force]:
+    """The inertia, the Coriolis factor and the force of a subtree, from its `sum`."""
+    mass: Scalar = trace.read("sum", MASS) if constants.massive else 0.0
+    inertia = inertia_of([mass, *trace.entries("sum", MOMENTS, 9)])
+    force = Force.of(trace.entries("sum", FORCE, 6))
+    return inertia, factor_of(trace.entries("sum", FACTOR, 12)), force
 
 
 def articulated() -> LaneProgram:
@@ -181,35 +179,35 @@ def articulated() -> LaneProgram:
     return trace.body()
 
 
-def corrected(*, massive: bool, several: bool) -> LaneProgram:
+def corrected(constants: Constants) -> LaneProgram:
     """The body of a loop from the root to the leaves, after `forward` with no acceleration of the joints'
     own: adds what these, `second`, make of psiddot and the force; `own` holds what they make of the body's.
     """
     trace = LaneRecorder("corrected_row", "A row of limbs: what its joints' accelerations add.")
     trace.begin("a = a_above + s qddot, psiddot += a_above x s")
     s, above = trace.motion("joint", AXIS), trace.motion("up", ACCELERATION)
-    carrying = trace.motion(carrier_of(several), ACCELERATION)
+    carrying = trace.motion(carrier_of(constants), ACCELERATION)
     a = trace.let_motion("a", above + s.scaled(trace.read("second")))
     trace.store("own", ACCELERATION, a.scalars())
     trace.store("joint", SECOND_RATE, (trace.motion("joint", SECOND_RATE) + carrying.cross(s)).scalars())
     trace.begin("f += I a")
-    inertia, _, force = composite(trace, "sum", massive=massive)
+    inertia, _, force = composite(trace, constants)
     trace.store("sum", FORCE, (force + inertia @ a).scalars())
     return trace.body()
 
 
-def backward(*, massive: bool, several: bool) -> LaneProgram:
+def backward(constants: Constants) -> LaneProgram:
     """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
     columns that the loop before wrote, and writes the others, and F_a and t to `columns`. Where joints have
-    `several` degrees of freedom, psidot + d s / dt takes the place of 2 psidot.
+    several degrees of freedom, psidot + d s / dt takes the place of 2 psidot.
     """
     trace = LaneRecorder("backward_row", "A row of limbs: the forces of its joints.")
-    whole, factor, force = composite(trace, "sum", massive=massive)
+    whole, factor, force = composite(trace, constants)
     s, rate, second = (trace.motion("joint", at) for at in (AXIS, RATE, SECOND_RATE))
     trace.begin("F_q = B psidot + I psiddot + s x* f")
     by_q = factor.apply(rate) + whole @ second + s.cross_force(force)
     trace.store("joint", BY_Q, by_q.scalars())
-    if several:
+    if constants.several:
         trace.begin("d s / dt = v x s of the joint's own body, F_v = B s + I (psidot + d s / dt)")
         psi = rate.scaled(0.5)
         rate = trace.let_motion("rate", psi + trace.motion("last", VELOCITY).cross(s))
