@@ -12,7 +12,7 @@ from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_deriva
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.paths.layout import scheduled
-from rbdc.emit.paths.solves.supernodes import LARGEST, supernodes
+from rbdc.emit.paths.supernodes import LARGEST, supernodes
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
@@ -108,7 +108,7 @@ def test_supernodes(seed: int) -> None:
             assert node.start - node.shape.lane + lanes <= schedule.columns
             for row, k in zip(node.shape.rows, node.columns, strict=True):
                 within = [j - node.start for j in above[k] if j >= node.start]
-                assert list(row.above) == within
+                assert [above.number for above in row.above] == within
                 assert (
                     carriers[k] == (node.start + within[-1] if within else node.carrier) or k < schedule.first
                 )

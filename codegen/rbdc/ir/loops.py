@@ -160,23 +160,23 @@ class LoopNest:
 
     def steps(self) -> Iterator[Step]:
         """All steps, in the order of the text."""
-        return (statement for statement in _every(self.statements) if isinstance(statement, Step))
+        return (statement for statement in every(self.statements) if isinstance(statement, Step))
 
     def cost(self) -> Cost:
         """Operations of a call without its optional arguments: those of each step as often as it runs."""
         return _cost(self.statements, {}, {table.name: table for table in self.tables})
 
 
-def _every(statements: Sequence[Statement]) -> Iterator[Statement]:
+def every(statements: Sequence[Statement]) -> Iterator[Statement]:
     """These statements and all within them, in the order of the text."""
     for statement in statements:
         yield statement
         match statement:
             case Loop() | WhereGiven():
-                yield from _every(statement.body)
+                yield from every(statement.body)
             case Switch():
                 for _, body in statement.cases:
-                    yield from _every(body)
+                    yield from every(body)
 
 
 def _cost(statements: Sequence[Statement], indices: Mapping[str, int], tables: Mapping[str, Table]) -> Cost:

@@ -14,8 +14,9 @@ from rbdc.emit.c.csource import function_source
 from rbdc.emit.c.frames import frames_cost, frames_source
 from rbdc.emit.c.loops import loops_source
 from rbdc.emit.column_solve import System
-from rbdc.emit.paths.kernels import KERNELS, has_windows
-from rbdc.emit.paths.paths import Request
+from rbdc.emit.paths.costs import kernel_cost, products_by_inverse
+from rbdc.emit.paths.kernels import has_windows, kernel_of
+from rbdc.emit.paths.paths import Request, kernel_source
 from rbdc.emit.second_order.loops import LoopsAlongPaths, body_names
 from rbdc.emit.second_order.paths import layout
 from rbdc.emit.second_order.source import loops_source as path_loops_source
@@ -160,15 +161,15 @@ def kernel_along_paths(subject: Subject) -> Plan | None:
     model, function = subject.model, subject.function
     if not has_windows(model, function):
         return None
-    bodies, kernel = kernel_bodies(model, function.policy.windows), KERNELS[function.policy.windows]
+    bodies, kernel = kernel_bodies(model, function.policy.windows), kernel_of(function)
     scalar = function.declaration.scalar
     return Plan(
         KERNEL_ALONG_PATHS,
-        kernel.cost(model, scalar, bodies),
-        lambda package, loop: kernel.source(
+        kernel_cost(kernel, model, scalar, bodies),
+        lambda package, loop: kernel_source(
             Request(package.robot, function, package.model, package.version, bodies, loop)
         ),
-        looped=kernel.products(model, scalar) if kernel.products else 0,
+        looped=products_by_inverse(kernel, model, scalar),
     )
 
 

@@ -19,7 +19,7 @@ class Constants:
     """Numbers of each row and lane by name, only those that are not zero throughout.
 
     x_x .. z_z: axes of the joint's frame in the frame above, at q = 0; p_x .. p_z: its origin (m). h_x ..
-    h_z: first moment (kg m); k_xx .. k_zz: second moments (kg m^2), those of the diagonal halved; mass (kg).
+    h_z: first moment (kg m); k_xx .. k_zz: second moments (kg m^2); mass (kg).
     turning, sliding: 1 for joints about, along their axis, times the multiplier of a joint that follows
     another. Where a joint has several degrees of freedom the frame of the first is left to be filled in.
 
@@ -33,6 +33,11 @@ class Constants:
     origin: Vector3
     several: bool
 
+    @property
+    def massive(self) -> bool:
+        """Whether bodies have mass after regrouping, as those of sliding joints have."""
+        return "mass" in self.values
+
     def place(self, name: str) -> int | None:
         """The position of a constant among those of a row; None for one that is zero."""
         return list(self.values).index(name) if name in self.values else None
@@ -45,10 +50,10 @@ class Constants:
 POSE = tuple(f"{axis}_{part}" for axis in "xyzp" for part in "xyz")
 """The names of a frame."""
 
-_NAMES = (
-    *POSE,
-    *("h_x", "h_y", "h_z", "k_xx", "k_xy", "k_yy", "k_xz", "k_yz", "k_zz", "mass", "turning", "sliding"),
-)
+INERTIA = ("mass", "h_x", "h_y", "h_z", "k_xx", "k_xy", "k_yy", "k_xz", "k_yz", "k_zz")
+"""The names of an inertia's numbers, in the order of `MomentInertia.scalars`."""
+
+_NAMES = (*POSE, *INERTIA, "turning", "sliding")
 
 
 def constants_of(schedule: Schedule) -> Constants:
@@ -79,12 +84,10 @@ def _reduced(model: Model) -> JointSpaceModel:
 def _numbers(model: JointSpaceModel, node: Node, origin: Vector3) -> tuple[float, ...]:
     body = model.bodies[node.body]
     inertia = _inertia(body) if node.part == node.last - node.first else _NOTHING
-    k = inertia.second
     factor = 1.0 if body.coupling is None else body.coupling.multiplier
     joint = [factor if x else 0.0 for x in turning_and_sliding(body.joint, node.part)]
-    moments = (0.5 * k.xx, k.xy, 0.5 * k.yy, k.xz, k.yz, 0.5 * k.zz)
     pose = _pose(model, node, origin)
-    return tuple(float(x) for x in (*pose, *inertia.first_moment.scalars(), *moments, inertia.mass, *joint))
+    return tuple(float(x) for x in (*pose, *inertia.scalars(), *joint))
 
 
 _NOTHING = MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 # What is kept of a body for those that it carries: axes, origin, velocity and acceleration.
-AXES_AT, ORIGIN, VELOCITY, ACCELERATION, MOTION_SIZE = 0, 9, 12, 18, 24
-# Of a subtree: K, h, Q by columns, p, force, and mass where bodies have one.
-SECOND, FIRST, FACTOR, MOMENTUM, FORCE, MASS, COMPOSITE_SIZE = 0, 6, 9, 18, 21, 27, 28
-# Of the inertia of an articulated body: linear by linear, linear by angular, angular by angular.
-LINEAR, MIXED, ANGULAR, INERTIA_SIZE = 0, 6, 15, 21
-SYMMETRIC = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-# Of a joint: s, 2 psidot, psiddot; then the forces.
-AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36
-# Of a joint by itself: F_a, then t, and how long it is.
-OWN, OWN_TRANSPOSED, OWN_SIZE = 0, 6, 12
+AXES_AT, VELOCITY, ACCELERATION, MOTION_SIZE = 0, 12, 18, 24
+# Of a subtree: the Coriolis factor, h and K, force, and mass where bodies have one.
+FACTOR, MOMENTS, FORCE, MASS, COMPOSITE_SIZE = 0, 12, 21, 27, 28
+# Of the inertia of an articulated body.
+INERTIA_SIZE = 21
+# Of a joint: s, 2 psidot, psiddot; then the forces; the angular part of psidot where it is apart from that.
+AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, PSI, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36, 39
+# Of a joint by itself: F_a (or s), then t (or K), 1 / D, and how long it is.
+TRANSPOSED, PIVOT, OWN_SIZE = 6, 12, 16

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
 from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.layout import LIMBS, Node, Schedule, frame_of
-from rbdc.emit.paths.several import several_of
+from rbdc.emit.paths.layout import LIMBS, Node, Place, Schedule, frame_of
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
@@ -59,15 +58,20 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "constants": rows,
         "constant_count": len(constants.values),
         "above": braced(-1 if row is None else row for row in schedule.above),
-        "moved": _moved(schedule),
+        "moved": _places(schedule.parents) if None in schedule.above else None,
         "q_of": braced(model.bodies[nodes[k].body].index_q for k in filled),
         "v_of": braced(model.bodies[nodes[k].body].index_v + nodes[k].part for k in filled),
         "scaled": _scaled(schedule, flat, scalar) if scaled else None,
-        "several": several_of(schedule) if schedule.several else None,
+        "several": _several(schedule) if schedule.several else None,
         "place_of": braced("{0, 0}" if p is None else f"{{{p.row}, {p.lane}}}" for p in places),
         "own_frames": [_own_frame(constants, k, scalar) for k in range(model.njoints)],
         "coupled": braced(columns) if model.coupled else "",
         "slot_of": braced(_slots(schedule)),
+        "carrier_of": braced(schedule.column_parents),
+        "groups": _groups(schedule, scalar),
+        "motors": [braced(scalar.literal(_motor(schedule, k)) for k in row) for row in schedule.grid],
+        "rooted": braced(scalar.literal(float(model.armature[c])) for c in range(schedule.first)),
+        "damping": braced(scalar.literal(float(x)) for x in model.damping) if any(model.damping) else "",
     }
 
 
@@ -75,6 +79,13 @@ def _name(model: Model, node: Node) -> str:
     """The name of a node's body, with a number where its joint has several."""
     name = model.bodies[node.body].name
     return name if node.alone else f"{name}.{node.part}"
+
+
+def _motor(schedule: Schedule, number: int | None) -> float:
+    """The armature of a node; a lane without one gets an inertia to divide by."""
+    node = None if number is None else schedule.nodes[number]
+    model = schedule.model
+    return 1.0 if node is None else float(model.armature[model.bodies[node.body].index_v + node.part])
 
 
 def _slots(schedule: Schedule) -> list[int]:
@@ -85,12 +96,13 @@ def _slots(schedule: Schedule) -> list[int]:
     return slots
 
 
-def _moved(schedule: Schedule) -> dict[str, str] | None:
-    """Where bodies come from other lanes or several rows the tables of these."""
-    if None not in schedule.above:
-        return None
-    rows = braced(braced(place.row for place in row) for row in schedule.parents)
-    return {"rows": rows, "lanes": braced(braced(place.lane for place in row) for row in schedule.parents)}
+def _places(places: Iterable[Iterable[Place]]) -> dict[str, str]:
+    """Tables of places by row and lane: their rows, and their lanes."""
+    found = [list(row) for row in places]
+    return {
+        "rows": braced(braced(place.row for place in row) for row in found),
+        "lanes": braced(braced(place.lane for place in row) for row in found),
+    }
 
 
 def _scaled(schedule: Schedule, flat: Sequence[int | None], scalar: ScalarType) -> dict[str, str]:
@@ -119,7 +131,29 @@ def _own_frame(constants: Constants, body: int, scalar: ScalarType) -> str:
     return braced(scalar.literal(float(x)) for x in (*axes, *chosen.translation.scalars()))
 
 
-def groups_of(schedule: Schedule, scalar: ScalarType) -> list[Group]:
+def _several(schedule: Schedule) -> dict[str, object]:
+    """Joints with several degrees of freedom, by row and lane: what carries the joint, and the row of its
+    last node; of frames that depend on several coordinates the function, and row and lane of the first node.
+    """
+    nodes = [[None if k is None else schedule.nodes[k] for k in row] for row in schedule.grid]
+    carriers = (
+        [(node and schedule.places.get(node.carrier)) or Place(0, lane) for lane, node in enumerate(row)]
+        for row in nodes
+    )
+    last = (
+        braced(schedule.places[node.last].row if node else number for node in row)
+        for number, row in enumerate(nodes, 1)
+    )
+    poses = [(k, schedule.places[k]) for k in schedule.first_of_several]
+    return {
+        "carriers": _places(carriers),
+        "last": braced(last),
+        "poses": [(f"pose{k}", place.row - 1, place.lane) for k, place in poses],
+    }
+
+
+def _groups(schedule: Schedule, scalar: ScalarType) -> list[Group]:
+    """Where rows are turned into columns."""
     groups = []
     for first in range(0, schedule.rows, GROUP):
         pieces = []

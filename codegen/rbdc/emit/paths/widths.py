@@ -1,68 +1,135 @@
-"""The tables of windows, for each width of registers."""
+"""Widths of registers: for each the windows of columns and the supernodes of L of kernels along paths."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from rbdc.emit.paths.layout import Schedule, windows
+from rbdc.emit.paths.layout import Schedule, Window, windows
+from rbdc.emit.paths.supernodes import Shape, Supernode, supernodes
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 
-REGISTERS = {"#if defined(__AVX512F__)": 64, "#elif defined(__AVX__)": 32, "#else": 16}
+_REGISTERS = {"#if defined(__AVX512F__)": 64, "#elif defined(__AVX__)": 32, "#else": 16}
 """Bytes of registers by the line that asks for them."""
 
 
 @dataclass(frozen=True)
-class WidthView:
-    """The tables for one width of registers, under the condition that chooses it. root: entries of a row of a
-    free root's columns.
-    """
+class Tables:
+    """The tables of windows, line by line."""
 
-    condition: str
-    lanes: int
-    bytes: int
-    root: int
-    padded: int
-    count: int
     windows: list[str]
     tiles: list[str]
     empty: list[str]
     masks: list[str]
 
 
-def width_of(schedule: Schedule, scalar: ScalarType, size: int) -> int:
-    """Columns in a register of so many bytes, no more than there are of joints."""
-    lanes = size // scalar.size
-    while lanes > schedule.columns - schedule.first:
-        lanes //= 2
-    return lanes
+@dataclass(frozen=True)
+class Width:
+    """Registers of so many bytes, in which `lanes` columns are side by side, under the condition that asks
+    for them.
+    """
+
+    schedule: Schedule
+    condition: str
+    bytes: int
+    lanes: int
+
+    @cached_property
+    def windows(self) -> tuple[Window, ...]:
+        """Windows over all columns of joints."""
+        return windows(self.schedule, self.lanes)
+
+    @cached_property
+    def nodes(self) -> tuple[Supernode, ...]:
+        """Supernodes of all columns."""
+        return supernodes(self.schedule, self.lanes)
+
+    @cached_property
+    def shapes(self) -> list[Shape]:
+        """The shapes of supernodes."""
+        return list(dict.fromkeys(node.shape for node in self.nodes))
+
+    @property
+    def numbered(self) -> list[tuple[Supernode, int]]:
+        """The supernodes with the numbers of their shapes."""
+        return [(node, self.shapes.index(node.shape)) for node in self.nodes]
+
+    @property
+    def root(self) -> int:
+        """Entries of a row of a free root's columns."""
+        return max(8, self.lanes)
+
+    @property
+    def padded(self) -> int:
+        """Entries of a row of all columns."""
+        return -(-self.schedule.columns // 8) * 8
+
+    @property
+    def pitch(self) -> int:
+        """Entries of a row of six."""
+        return -(-6 // self.lanes) * self.lanes
+
+    @property
+    def unit(self) -> str:
+        """A one between zeros."""
+        return braced("1" if k == self.lanes else "0" for k in range(3 * self.lanes))
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The windows and their tiles by kind: below, on both sides, above."""
+        masks: dict[int, int] = {}
+        made = Tables([], [], [], [])
+        for window in self.windows:
+            kinds: list[list[str]] = [[], [], []]
+            for tile in window.tiles:
+                below, above = (masks.setdefault(mask, len(masks)) for mask in (tile.below, tile.above))
+                number = 0 if not tile.above else 1 if tile.below else 2
+                kinds[number].append(f"{tile.row}, {below}, {above}")
+            rest = list(window.empty)
+            for kind in kinds:
+                made.tiles.extend(f"{{{text}, {rest.pop(0) if rest else -1}}}" for text in kind)
+            made.empty.extend(map(str, rest))
+            made.windows.append(braced((window.column, *map(len, kinds), len(rest))))
+        made.empty.extend([] if made.empty else ["0"])
+        made.masks.extend(braced(-(mask >> lane & 1) for lane in range(self.lanes)) for mask in masks)
+        return made
+
+    @cached_property
+    def turned(self) -> list[list[str]]:
+        """The steps in which as many registers as there are lanes, s, change rows for columns: halves,
+        quarters and so on change places.
+        """
+        old, steps, half = "s", list[list[str]](), self.lanes // 2
+        while half:
+            new, step = f"t{half}_", list[str]()
+            for k in range(self.lanes):
+                kept = [_taken(lane, half, self.lanes, upper=bool(k & half)) for lane in range(self.lanes)]
+                pair = f"{old}{k & ~half}, {old}{k | half}"
+                step.append(f"{new}{k} = __builtin_shufflevector({pair}, {', '.join(map(str, kept))})")
+            steps.append(step)
+            old, half = new, half // 2
+        return steps
+
+    @property
+    def turned_columns(self) -> list[str]:
+        """The columns by the names that `turned` gives them in the end."""
+        return [f"t1_{k}" for k in range(self.lanes)]
 
 
-def width_view(schedule: Schedule, scalar: ScalarType, condition: str, size: int) -> WidthView:
-    """The windows of one width."""
-    lanes = width_of(schedule, scalar, size)
-    found = windows(schedule, lanes)
-    masks: dict[int, int] = {}
-    lines, tiles, empty = list[str](), list[str](), list[str]()
-    for window in found:
-        kinds: list[list[str]] = [[], [], []]
-        for tile in window.tiles:
-            below, above = (masks.setdefault(mask, len(masks)) for mask in (tile.below, tile.above))
-            kinds[0 if not tile.above else 1 if tile.below else 2].append(f"{tile.row}, {below}, {above}")
-        rest = list(window.empty)
-        for kind in kinds:
-            tiles += [f"{{{text}, {rest.pop(0) if rest else -1}}}" for text in kind]
-        empty += map(str, rest)
-        lines.append(braced((window.column, *map(len, kinds), len(rest))))
-    return WidthView(
-        condition,
-        lanes,
-        lanes * scalar.size,
-        max(8, lanes),
-        -(-schedule.columns // 8) * 8,
-        len(found),
-        lines,
-        tiles,
-        empty or ["0"],
-        [braced(-(mask >> lane & 1) for lane in range(lanes)) for mask in masks],
-    )
+def _taken(lane: int, half: int, lanes: int, *, upper: bool) -> int:
+    """Where a lane comes from, lanes of the second register after those of the first."""
+    if upper:
+        return lanes + lane if lane & half else lane + half
+    return lanes + lane - half if lane & half else lane
+
+
+def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
+    """Every width, the longest registers first, none with more columns than there are of joints."""
+    found = []
+    for condition, size in _REGISTERS.items():
+        lanes = size // scalar.size
+        while lanes > schedule.columns - schedule.first:
+            lanes //= 2
+        found.append(Width(schedule, condition, lanes * scalar.size, lanes))
+    return found

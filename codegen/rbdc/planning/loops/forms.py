@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rbdc.emit.c.trigonometry import widths
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, WhereGiven
+from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
 from rbdc.model import Model
 from rbdc.planning.loops import body_frames, one_frame
 from rbdc.planning.loops.body_frames import drives, inverse_dynamics
 from rbdc.planning.loops.factors import BLOCK, Factors, subtract
+from rbdc.planning.loops.inertias import ARTICULATED, FACTOR, INERTIA
 from rbdc.planning.loops.tree import Tree
 
 MAXIMUM_BODIES = 1000
@@ -26,9 +27,9 @@ _ARTICULATED = "articulated_bodies"
 _SIZES: Mapping[str, Callable[[Tree], int]] = {
     "X": lambda tree: 12 * tree.model.njoints,
     "motion": lambda tree: body_frames.MOTION * tree.model.njoints,
-    "I": lambda tree: one_frame.INERTIA * tree.model.njoints,
-    "B": lambda tree: one_frame.FACTOR * tree.model.njoints,
-    "IA": lambda tree: one_frame.ARTICULATED * tree.model.njoints,
+    "I": lambda tree: INERTIA * tree.model.njoints,
+    "B": lambda tree: FACTOR * tree.model.njoints,
+    "IA": lambda tree: ARTICULATED * tree.model.njoints,
     **dict.fromkeys(("f", "V", "A", "F"), lambda tree: 6 * tree.model.njoints),
     **dict.fromkeys(("S", "U"), lambda tree: 6 * len(tree.dofs)),
     "psi": lambda tree: 18 * len(tree.dofs),
@@ -60,7 +61,7 @@ def _gravity(tree: Tree, *outputs: str) -> list[Statement]:
 
 def _composite_bodies(tree: Tree, *outputs: str) -> list[Statement]:
     (inertia,) = outputs
-    sums = one_frame.composites(tree, ("I", one_frame.INERTIA))
+    sums = one_frame.composites(tree, ("I", INERTIA))
     return [one_frame.world(tree), sums, *one_frame.mass(tree, inertia)]
 
 
@@ -74,16 +75,20 @@ def _articulated_bodies(tree: Tree, *outputs: str) -> list[Statement]:
     return [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree)]
 
 
-def _forward_dynamics_by_factors(tree: Tree, *outputs: str) -> list[Statement]:
-    (ddq,) = outputs
+def _accelerations(tree: Tree, ddq: str, h: str) -> list[Statement]:
+    """Accelerations, and the factors of M."""
     made = [one_frame.world(tree), *one_frame.forces(tree)]
     rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq, rate="v"), *subtract(tree, ddq, "tau")]
-    factors, sums = Factors(tree, "H"), one_frame.composites(tree, ("I", one_frame.INERTIA))
-    inertia = [sums, *one_frame.mass(tree, "H"), *factors.factorise()]
-    return [*made, *rest, *inertia, *factors.solve(ddq)]
+    factors, sums = Factors(tree, h), one_frame.composites(tree, ("I", INERTIA))
+    return [*made, *rest, sums, *one_frame.mass(tree, h), *factors.factorise(), *factors.solve(ddq)]
 
 
-_SUMS = (("I", one_frame.INERTIA), ("B", one_frame.FACTOR), ("F", 6))
+def _forward_dynamics_by_factors(tree: Tree, *outputs: str) -> list[Statement]:
+    (ddq,) = outputs
+    return _accelerations(tree, ddq, "H")
+
+
+_SUMS = (("I", INERTIA), ("B", FACTOR), ("F", 6))
 
 
 def _inverse_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
@@ -95,10 +100,7 @@ def _forward_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
     """d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
     by_q, by_v, inverse = outputs
     factors = Factors(tree, inverse)
-    rest = [*one_frame.torque(tree, "x"), *drives(tree, "x", rate="v"), *subtract(tree, "x", "tau")]
-    found = [one_frame.world(tree), *one_frame.forces(tree), *rest]
-    inertias = [one_frame.composites(tree, ("I", one_frame.INERTIA)), *one_frame.mass(tree, inverse)]
-    made = [*found, *inertias, *factors.factorise(), *factors.solve("x"), one_frame.world(tree)]
+    made = [*_accelerations(tree, "x", inverse), one_frame.world(tree)]
     made += [*one_frame.forces(tree, accelerating="x"), *one_frame.directions(tree)]
     made += [one_frame.composites(tree, *_SUMS), *one_frame.derivatives(tree, by_q, by_v)]
     return [*made, *factors.solve_rows(by_q), *factors.solve_rows(by_v), *factors.invert()]
@@ -137,7 +139,7 @@ def nest(tree: Tree, form: str, outputs: Sequence[str], scalar: ScalarType) -> L
     arrays: dict[str, int] = {name: whole for name in ("angle", "sine", "cosine") if name in names}
     arrays |= {name: size(tree) for name, size in _SIZES.items() if name in names and name not in outputs}
     tables = tuple(tree.table(name) for name in names if tree.has(name))
-    switched = any(isinstance(s, Switch) for loop in statements if isinstance(loop, Loop) for s in loop.body)
+    switched = any(isinstance(statement, Switch) for statement in every(statements))
     return LoopNest(tables, arrays, tuple(statements), tree.enumerators() if switched else ())
 
 
@@ -157,18 +159,12 @@ def _methods(forms: Mapping[str, str], model: Model) -> list[str]:
 
 def _names(statements: Sequence[Statement]) -> Iterator[str]:
     """Arrays and tables that statements use, in their order."""
-    for statement in statements:
+    for statement in every(statements):
         match statement:
             case Step():
                 yield from (place.array for place in statement.places.values())
             case Loop():
                 yield from (lookup.table for lookup in statement.lookups)
-                yield from _names(statement.body)
-            case Switch():
-                for _, body in statement.cases:
-                    yield from _names(body)
-            case WhereGiven():
-                yield from _names(statement.body)
             case Clear():
                 yield statement.array
             case Sines():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdc.emit.paths.layout import LIMBS
@@ -10,7 +10,7 @@ from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.passes import optimise
 from rbdc.ir.verify import verify
-from rbdc.spatial import Motion, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Motion, Scalar, Vector3
 from rbdc.spatial.scalars import is_number
 
 
@@ -39,23 +39,28 @@ class LaneRecorder:
             known += symbols(f"{array}{len(known)}", entry + 1 - len(known))
         return known[entry]
 
+    def entries(self, array: str, start: int, count: int) -> list[Scalar]:
+        """Consecutive entries of an array."""
+        return [self.read(array, start + k) for k in range(count)]
+
     def vector(self, array: str, start: int) -> Vector3:
         """Three consecutive entries of an array."""
-        return Vector3.of(self.read(array, start + k) for k in range(3))
+        return Vector3.of(self.entries(array, start, 3))
 
     def motion(self, array: str, start: int) -> Motion:
         """Six consecutive entries of an array: linear, then angular."""
-        return Motion(self.vector(array, start), self.vector(array, start + 3))
-
-    def symmetric(self, array: str, start: int) -> Symmetric3:
-        """Six consecutive entries of an array: xx, xy, yy, xz, yz, zz."""
-        return Symmetric3(*(self.read(array, start + k) for k in range(6)))
+        return Motion.of(self.entries(array, start, 6))
 
     def let(self, name: str, value: Scalar) -> Scalar:
         """Name a value for the reader of the C."""
         if not is_number(value):
             self._labels.record("", self._comment, name, [value])
         return value
+
+    def let_all(self, name: str, values: Sequence[Scalar]) -> None:
+        """Name values by their numbers."""
+        for number, value in enumerate(values):
+            self.let(f"{name}{number}", value)
 
     def let_vector(self, name: str, value: Vector3) -> Vector3:
         """Name the components of a vector."""
@@ -67,12 +72,6 @@ class LaneRecorder:
         """Name the components of a spatial vector: u linear, w angular."""
         self.let_vector(f"{name}_u", value.linear)
         self.let_vector(f"{name}_w", value.angular)
-        return value
-
-    def let_symmetric(self, name: str, value: Symmetric3) -> Symmetric3:
-        """Name the entries of a symmetric matrix."""
-        for entry, x in zip(("xx", "xy", "yy", "xz", "yz", "zz"), value.scalars(), strict=True):
-            self.let(f"{name}_{entry}", x)
         return value
 
     def store(self, array: str, start: int, values: Iterable[Scalar]) -> None:

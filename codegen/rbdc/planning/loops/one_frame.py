@@ -7,23 +7,19 @@ from __future__ import annotations
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.ir.loops import Clear, Loop, Statement, WhereGiven
 from rbdc.model import WORLD
+from rbdc.planning.loops.inertias import (
+    ARTICULATED,
+    FACTOR,
+    INERTIA,
+    articulated_of,
+    articulated_scalars,
+    factor_of,
+    inertia_of,
+)
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.planning.loops.tree import BodyStep, Tree, loop
-from rbdc.spatial import (
-    ArticulatedInertia,
-    Force,
-    MomentInertia,
-    Motion,
-    Placement,
-    Rotation,
-    Scalar,
-    Symmetric3,
-    Vector3,
-)
+from rbdc.spatial import ArticulatedInertia, Force, MomentInertia, Motion, Placement, Scalar, Vector3
 from rbdc.spatial.vectors import motion_sum
-
-INERTIA, FACTOR, ARTICULATED = 10, 12, 21
-"""Numbers of an inertia, of a Coriolis factor, of an articulated inertia."""
 
 
 def world(tree: Tree) -> Loop:
@@ -57,7 +53,7 @@ def forces(tree: Tree, *, accelerating: str = "", external: bool = True) -> list
         acceleration = before + above.cross(velocity)
         if accelerating:
             acceleration = acceleration + motion_sum(s, body.read(accelerating, body.joint.nv, at_v=1))
-        inertia = _inertia(body.own("I", INERTIA))
+        inertia = inertia_of(body.own("I", INERTIA))
         force = inertia @ acceleration + velocity.cross_force(inertia @ velocity)
         body.keep("V", velocity.scalars())
         body.keep("A", acceleration.scalars())
@@ -103,7 +99,7 @@ def mass(tree: Tree, out: str) -> list[Statement]:
 
     def force(step: StepRecorder) -> None:
         s = Motion.of(step.read("S", 6, k=6))
-        f = _inertia(step.read("I", INERTIA, b=INERTIA)) @ s
+        f = inertia_of(step.read("I", INERTIA, b=INERTIA)) @ s
         step.write("r", f.scalars())
         step.add(out, [s.dot(f)], column=tree.nv + 1)
 
@@ -144,9 +140,9 @@ def directions(tree: Tree) -> list[Statement]:
                 both = both + (own - above).cross(s)
             found += [*rate.scalars(), *(second.cross(s) + above.cross(rate)).scalars(), *both.scalars()]
         body.write("psi", found, dof=18)
-        inertia = _inertia(body.own("I", INERTIA))
+        inertia = inertia_of(body.own("I", INERTIA))
         factor = CoriolisFactor.of_body(_doubled(inertia), own)
-        body.keep("B", [*factor.momentum.scalars(), *(x for row in factor.rows for x in row.scalars())])
+        body.keep("B", factor.scalars())
 
     return [tree.bodies(record, "psidot = v x S, psiddot = a x S + v x psidot; p and N of B")]
 
@@ -160,8 +156,8 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
     def row(step: StepRecorder) -> None:
         s, (rate, second, both) = Motion.of(step.read("S", 6, k=6)), _psi(step, "k")
         factor, inertia = (
-            _factor(step.read("B", FACTOR, b=FACTOR)),
-            _inertia(step.read("I", INERTIA, b=INERTIA)),
+            factor_of(step.read("B", FACTOR, b=FACTOR)),
+            inertia_of(step.read("I", INERTIA, b=INERTIA)),
         )
         c_q = factor.apply(rate) + inertia @ second
         c_v = factor.apply(s) + inertia @ both
@@ -210,11 +206,11 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
     """
 
     def start(body: BodyStep) -> None:
-        inertia = ArticulatedInertia.from_inertia(_inertia(body.own("I", INERTIA)))
-        body.keep("IA", _articulated_scalars(inertia))
+        inertia = ArticulatedInertia.from_inertia(inertia_of(body.own("I", INERTIA)))
+        body.keep("IA", articulated_scalars(inertia))
 
     def up(body: BodyStep) -> None:
-        inertia, force = _articulated(body.own("IA", ARTICULATED)), Force.of(body.own("F", 6))
+        inertia, force = articulated_of(body.own("IA", ARTICULATED)), Force.of(body.own("F", 6))
         torques, count = body.read("tau", body.joint.nv, at_v=1), body.joint.nv
         scaled: list[Force] = [Force.zero()] * count
         solved: list[Scalar] = [0.0] * count
@@ -233,7 +229,7 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
             force = force + u.scaled(solved[k])
         body.write("U", [x for f in scaled for x in f.scalars()], dof=6)
         body.write("ddq", solved, at_v=1)
-        body.carry("IA", _articulated_scalars(inertia))
+        body.carry("IA", articulated_scalars(inertia))
         body.carry("F", force.scalars())
 
     def down(body: BodyStep) -> None:
@@ -252,31 +248,11 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
     ]
 
 
-def _inertia(numbers: list[Scalar]) -> MomentInertia:
-    return MomentInertia(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:10]))
-
-
 def _doubled(i: MomentInertia) -> MomentInertia:
     return MomentInertia(2.0 * i.mass, i.first_moment.scaled(2.0), i.second.scaled(2.0))
-
-
-def _factor(numbers: list[Scalar]) -> CoriolisFactor:
-    p, x, y, z = (Vector3.of(numbers[k : k + 3]) for k in range(0, FACTOR, 3))
-    return CoriolisFactor(p, (x, y, z))
 
 
 def _psi(step: StepRecorder, index: str) -> tuple[Motion, Motion, Motion]:
     """psidot, psiddot and psidot + sdot of a degree of freedom."""
     entries = step.read("psi", 18, **{index: 18})
     return Motion.of(entries[:6]), Motion.of(entries[6:12]), Motion.of(entries[12:])
-
-
-def _articulated(numbers: list[Scalar]) -> ArticulatedInertia:
-    x, y, z = (Vector3.of(numbers[k : k + 3]) for k in range(6, 15, 3))
-    return ArticulatedInertia(Symmetric3(*numbers[:6]), Rotation(x, y, z), Symmetric3(*numbers[15:]))
-
-
-def _articulated_scalars(inertia: ArticulatedInertia) -> list[Scalar]:
-    b = inertia.coupling
-    columns = [*b.x.scalars(), *b.y.scalars(), *b.z.scalars()]
-    return [*inertia.linear.scalars(), *columns, *inertia.angular.scalars()]

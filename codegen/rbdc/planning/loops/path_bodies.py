@@ -25,31 +25,44 @@ Results = Sequence[tuple[str, str, Vector]]
 """The formula, the name and the entries of each result."""
 
 
+_PITCHES = {
+    name: pitch
+    for pitch, names in {
+        "N": "state at s d k sd sk w pw i",
+        "COLUMNS": "op o od own sums g gd l_sum b row weights r",
+        "PITCH": "beside",
+        "ROW": "y h f to",
+        "1": "force terms",
+        "": "v vv qv by_q by_v made",
+    }.items()
+    for name in names.split()
+}
+"""By argument how far in C its entries are from each other; all outputs but those of pitch 1 are vectors."""
+
+
 @dataclass(frozen=True)
 class _Body:
-    """A body by its arguments: of inputs how many entries, whether they are vectors, and their pitch in C; of
-    outputs the last two. results: the function from the inputs to what goes to each output.
+    """A body: its arguments that are numbers, and those that are vectors, with how many entries each has.
+    results: the function from these, by their names, to what goes to each output.
     """
 
     formula: str
-    inputs: Mapping[str, tuple[int, bool, str]]
-    outputs: Mapping[str, tuple[bool, str]]
     results: Callable[..., Mapping[str, Results]]
+    numbers: Mapping[str, int]
+    vectors: Mapping[str, int]
 
     def traced(self, name: str, lanes: int) -> LaneProgram:
         """The program, on vectors of so many lanes."""
-        given = {key: symbols(key, size) for key, (size, _, _) in self.inputs.items()}
+        given = {key: symbols(key, size) for key, size in {**self.numbers, **self.vectors}.items()}
         recorder = Recorder()
         outputs: dict[str, Vector] = {}
-        for key, results in self.results(*given.values()).items():
+        for key, results in self.results(**given).items():
             outputs[key] = [x for _, _, values in results for x in values]
             for formula, symbol, values in results:
                 recorder.record("", formula, symbol, values)
         program = verify(optimise(from_casadi(name, list(given.items()), list(outputs.items()), recorder)))
-        wide = {key: lanes for key, (_, vectors, _) in self.inputs.items() if vectors}
-        wide |= {key: lanes for key, (vectors, _) in self.outputs.items() if vectors}
-        pitches = {key: pitch for key, (_, _, pitch) in self.inputs.items()}
-        pitches |= {key: pitch for key, (_, pitch) in self.outputs.items()}
+        pitches = {key: _PITCHES[key] for key in (*given, *outputs)}
+        wide = dict.fromkeys((*self.vectors, *(key for key in outputs if pitches[key] != "1")), lanes)
         return LaneProgram(self.formula, in_lanes(program, wide), pitches)
 
 
@@ -147,8 +160,8 @@ def _root_columns(op: Vector, at: Vector) -> Mapping[str, Results]:
     }
 
 
-def _of_one_joint(d: Vector, y: Vector) -> Mapping[str, Results]:
-    first, other = Motion.of(d[:6]), Motion.of(y)
+def _of_one_joint(d: Vector, k: Vector) -> Mapping[str, Results]:
+    first, other = Motion.of(d[:6]), Motion.of(k)
     return {"force": [("I (s_d x s_y)", "f", (_inertia(d[24:34]) @ first.cross(other)).scalars())]}
 
 
@@ -215,8 +228,8 @@ def _own_terms(op: Vector, at: Vector) -> Mapping[str, Results]:
     }
 
 
-def _turned(s: Vector, f: Vector) -> Mapping[str, Results]:
-    return {"made": [("s x* f", "f", Motion.of(s).cross_force(Force.of(f)).scalars())]}
+def _turned(s: Vector, o: Vector) -> Mapping[str, Results]:
+    return {"made": [("s x* f", "f", Motion.of(s).cross_force(Force.of(o)).scalars())]}
 
 
 def _velocities(op: Vector, w: Vector, pw: Vector) -> Mapping[str, Results]:
@@ -234,110 +247,76 @@ def _pair_of_sums(
     return {"vv": [("", "vv", [k.dot(sums.a1(d)) - above.dot(both)])]}
 
 
-_STATE, _OP, _SUM, _PATH, _ROW, _LOCAL = "N", "COLUMNS", "COLUMNS", "PITCH", "ROW", ""
-_AT = (24, True, _STATE)
-
 _BODIES = {
-    "operators": _Body(
-        "Operators of the degrees of freedom.",
-        {"state": (52, True, _STATE)},
-        {"op": (True, _OP)},
-        _of_subtrees,
-    ),
+    "operators": _Body("Operators of the degrees of freedom.", _of_subtrees, {}, {"state": 52}),
     "columns": _Body(
         "For one degree of freedom and directions of its path, one a joint: forces above, and beside.",
-        {"op": (39, False, _OP), "at": (18, True, _STATE)},
-        {"v": (True, _LOCAL), "beside": (True, _PATH)},
         _columns,
+        {"op": 39},
+        {"at": 18},
     ),
     "columns_of_several": _Body(
         "For one degree of freedom and directions of its path: forces on what is above, and beside.",
-        {"op": (39, False, _OP), "at": _AT},
-        {"v": (True, _LOCAL), "beside": (True, _PATH)},
         _columns,
+        {"op": 39},
+        {"at": 24},
     ),
     "columns_of_root": _Body(
         "For one degree of freedom and directions of a free root, of which psidot is zero.",
-        {"op": (39, False, _OP), "at": _AT},
-        {"v": (True, _LOCAL)},
         _root_columns,
+        {"op": 39},
+        {"at": 24},
     ),
     "of_one_joint": _Body(
-        "The force of two directions of one joint that meet.",
-        {"d": (34, False, _STATE), "y": (6, False, _STATE)},
-        {"force": (False, "1")},
-        _of_one_joint,
+        "The force of two directions of one joint that meet.", _of_one_joint, {"d": 34, "k": 6}, {}
     ),
     "rows_of": _Body(
         "Rows of degrees of freedom from sums Y, H, L and b of weighted ones.",
-        {"s": (12, True, _STATE), "op": (24, True, _OP), "own": (21, True, _SUM)},
-        {"row": (True, _SUM)},
         _rows,
+        {},
+        {"s": 12, "op": 24, "own": 21},
     ),
     "pair": _Body(
         "vv of two directions of a joint: (y x s_d) . I s_k + (y x s_k) . I s_d - s_d . A1 s_k of the sums.",
-        {
-            "sd": (6, False, _STATE),
-            "gd": (6, False, _SUM),
-            "od": (6, False, _OP),
-            "sums": (12, False, _SUM),
-            "s": (6, True, _STATE),
-            "g": (6, True, _SUM),
-            "o": (6, True, _OP),
-        },
-        {"vv": (True, _LOCAL)},
         _pair,
+        {"sd": 6, "gd": 6, "od": 6, "sums": 12},
+        {"s": 6, "g": 6, "o": 6},
     ),
     "weigh": _Body(
         "Of every row of M^-1 the weights of a degree of freedom.",
-        {
-            "s": (12, False, _STATE),
-            "y": (6, True, _ROW),
-            "h": (6, True, _ROW),
-            "l": (6, True, _SUM),
-            "b": (3, True, _SUM),
-        },
-        {"weights": (True, _SUM), "r": (True, _SUM)},
         _weights,
+        {"s": 12},
+        {"y": 6, "h": 6, "l_sum": 6, "b": 3},
     ),
     "terms_of_columns": _Body(
         "Of every column of X what the weights of a degree of freedom are to be multiplied with.",
-        {"s": (6, False, _STATE), "op": (12, False, _OP), "y": (6, True, _ROW), "h": (6, True, _ROW)},
-        {"to": (True, _ROW)},
         _terms,
+        {"s": 6, "op": 12},
+        {"y": 6, "h": 6},
     ),
     "terms_above": _Body(
         "What weights are to be multiplied with by q and by v of what is above.",
-        {"op": (24, False, _OP), "at": _AT},
-        {"by_q": (True, _LOCAL), "by_v": (True, _LOCAL)},
         _terms_above,
+        {"op": 24},
+        {"at": 24},
     ),
     "own_terms": _Body(
         "What weights are to be multiplied with by q of a direction of the own joint.",
-        {"op": (36, False, _OP), "at": (24, False, _STATE)},
-        {"terms": (False, "1")},
         _own_terms,
+        {"op": 36, "at": 24},
+        {},
     ),
-    "turned": _Body(
-        "s x* forces.", {"s": (6, False, _STATE), "f": (6, True, _OP)}, {"made": (True, _LOCAL)}, _turned
-    ),
+    "turned": _Body("s x* forces.", _turned, {"s": 6}, {"o": 6}),
     "by_velocities": _Body(
         "For one degree of freedom and directions of its path, by w(s) and w(psidot).",
-        {"op": (12, False, _OP), "w": (3, True, _STATE), "pw": (3, True, _STATE)},
-        {"vv": (True, _LOCAL), "qv": (True, _LOCAL)},
         _velocities,
+        {"op": 12},
+        {"w": 3, "pw": 3},
     ),
     "pair_of_sums": _Body(
         "vv of two directions of one joint: s_k . A1 s_d of the sums - y . (s_d x* I s_k + s_k x* I s_d).",
-        {
-            "sd": (6, False, _STATE),
-            "sk": (6, False, _STATE),
-            "i": (10, False, _STATE),
-            "f": (3, True, _ROW),
-            "l": (6, True, _SUM),
-            "y": (6, True, _ROW),
-        },
-        {"vv": (True, _LOCAL)},
         _pair_of_sums,
+        {"sd": 6, "sk": 6, "i": 10},
+        {"f": 3, "l_sum": 6, "y": 6},
     ),
 }

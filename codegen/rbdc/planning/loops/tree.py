@@ -9,7 +9,7 @@ from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.names import comment
-from rbdc.ir.loops import Lookup, Loop, Statement, Step, Switch, Table, WhereGiven
+from rbdc.ir.loops import Lookup, Loop, Statement, Step, Switch, Table, every
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody, with_z_axes
 from rbdc.model.joints import JointType
@@ -275,7 +275,7 @@ def loop(
     index: str, start: str, stop: str, body: tuple[Statement, ...], about: str = "", *, backward: bool = False
 ) -> Loop:
     """A loop with the lookups that its body needs, which depend on its index."""
-    needed = set(_used(body)) - {index}
+    needed = set(_used(body)) - set(_known(body)) - {index}
     found: dict[str, Lookup] = {}
 
     def want(name: str) -> bool:
@@ -296,23 +296,22 @@ def loop(
 
 
 def _used(statements: Sequence[Statement]) -> Iterator[str]:
-    """Index variables that statements need from outside."""
-    for statement in statements:
+    """Index variables that statements use."""
+    for statement in every(statements):
         match statement:
             case Step():
                 yield from (index for place in statement.places.values() for index, _ in place.strides)
             case Loop():
-                own = {statement.index, *(lookup.name for lookup in statement.lookups)}
-                inner = {*_used(statement.body), *(lookup.row for lookup in statement.lookups)}
-                yield from (name for name in {*inner, statement.start, statement.stop} - own)
+                yield from (statement.start, statement.stop, *(lookup.row for lookup in statement.lookups))
             case Switch():
                 yield statement.on
-                for _, body in statement.cases:
-                    yield from _used(body)
-            case WhereGiven():
-                yield from _used(statement.body)
-            case _:
-                pass
+
+
+def _known(statements: Sequence[Statement]) -> Iterator[str]:
+    """Index variables that loops among statements have: none of them is used outside as well."""
+    for statement in every(statements):
+        if isinstance(statement, Loop):
+            yield from (statement.index, *(lookup.name for lookup in statement.lookups))
 
 
 def enumerator(number: int, kind: BodyKind) -> str:

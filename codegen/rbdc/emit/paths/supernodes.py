@@ -9,7 +9,7 @@ a = S_A (M^-1)_A.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from rbdc.emit.paths.layout import Schedule
 
@@ -25,12 +25,13 @@ From 10 to 300 Atlas, Talos, Unitree G1 and the simple humanoid are split alike;
 
 @dataclass(frozen=True)
 class Row:
-    """A column of a supernode: its number there, how many of the supernode are above it, these, and those
-    below it, the last first.
+    """A column of a supernode: its number there, its lane, how many of the supernode are above it, these, and
+    those below it, the last first.
     """
 
     number: int
-    above: tuple[int, ...]
+    lane: int
+    above: tuple[Row, ...]
     below: tuple[int, ...]
 
 
@@ -46,14 +47,41 @@ class Shape:
     top: bool
     lane: int = 0
 
-    @property
+    @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Its columns, by their numbers."""
-        above: list[tuple[int, ...]] = []
-        for parent in self.parents:
-            above.append(() if parent < 0 else (*above[parent], parent))
-        numbers = range(len(self.parents))
-        return tuple(Row(k, above[k], tuple(j for j in reversed(numbers) if k in above[j])) for k in numbers)
+        rows: list[Row] = []
+        for number, parent in enumerate(self.parents):
+            above = () if parent < 0 else (*rows[parent].above, rows[parent])
+            below = tuple(k for k in reversed(range(self.size)) if number in self._above(k))
+            rows.append(Row(number, self.lane + number, above, below))
+        return tuple(rows)
+
+    def _above(self, number: int) -> tuple[int, ...]:
+        parent = self.parents[number]
+        return () if parent < 0 else (*self._above(parent), parent)
+
+    @property
+    def size(self) -> int:
+        """How many columns it has."""
+        return len(self.parents)
+
+    @property
+    def inner(self) -> list[Row]:
+        """Columns with others above them within."""
+        return [row for row in self.rows if row.above]
+
+    @property
+    def before(self) -> range:
+        """Lanes before its first column."""
+        return range(self.lane)
+
+    @property
+    def comment(self) -> str:
+        """A description for the reader of the C."""
+        chain = all(parent == k - 1 for k, parent in enumerate(self.parents))
+        on = "a chain" if chain else f"on {', '.join(map(str, self.parents))} of these, -1 for what is above"
+        return f"{self.size} columns{' of a free root' if self.rooted else ''}, {on}"
 
     @property
     def pairs(self) -> int:
@@ -75,7 +103,7 @@ class Supernode:
     @property
     def columns(self) -> range:
         """Columns that it has."""
-        return range(self.start, self.start + len(self.shape.parents))
+        return range(self.start, self.start + self.shape.size)
 
 
 def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
@@ -110,11 +138,11 @@ def _split(carriers: tuple[int, ...], first: int, lanes: int) -> tuple[Supernode
 
 def factor_products(node: Supernode, lanes: int) -> int:
     """Multiplications with additions of registers for L, T and T K of a supernode."""
-    return sum(6 for row in node.shape.rows if row.above) + node.shape.pairs * (1 + -(-6 // lanes))
+    return 6 * len(node.shape.inner) + node.shape.pairs * (1 + -(-6 // lanes))
 
 
 def inverse_products(node: Supernode, lanes: int) -> int:
     """Code for its rows of the inverse, with what turns them into columns."""
-    rows = len(node.shape.rows)
+    rows = node.shape.size
     accelerated, turned = 6 * (node.above + rows), lanes * (lanes.bit_length() - 1)
     return -(-node.start // lanes) * (accelerated + turned) + accelerated + rows + node.shape.pairs
