@@ -4,21 +4,20 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rbdc.emit.backend import BatchPlan, FunctionSource
-from rbdc.emit.batch.views import BatchForm, LaneResults, LanesEntry
 from rbdc.emit.c import arctangent, rotations, trigonometry
-from rbdc.emit.c.csource import batch_view, figures, kernel_parts
+from rbdc.emit.c.csource import add_kernels, batch_view, figures, place_in
 from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import FLOAT, ScalarType
 from rbdc.ir.cost import cost
-from rbdc.ir.passes.vectorise.batch_vectorise import SideBySide, side_by_side
+from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side
 
 KERNEL = "static __attribute__((noinline)) "
 """A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in
@@ -29,6 +28,8 @@ CACHED = 16 << 20
 """Bytes of results of one call from which on they are written past the caches, where most of them would not
 stay: a line that is written there is read first.
 """
+
+_IN_A_LINE = 24
 
 _REGISTERS = {"__AVX512F__": 64, "__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
 """Bytes of the registers of processors by the macro that says so. A square that does not fit one is
@@ -41,94 +42,92 @@ def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str)
     goes without the optional input, and the second takes it. Where samples go one by one only
     `<robot>_<name>_lanes` runs the kernel.
     """
-    programs, one_by_one = plan.samples, plan.one_by_one
-    declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
-    scalar = declaration.scalar
-    source.declaration, source.one_by_one = declaration, one_by_one
-    samples = [side_by_side(program, scalar.lanes) for program in programs]
-    forms = _forms(robot, declaration, samples)
-    kernel = FunctionSource(declaration, cost(samples[0].program), batch_headers(robot, version, scalar))
-    turning = any(rotations.has_rotations(sample.program) for sample in samples)
+    declaration = source.declaration = replace(source.declaration, lanes=True)
+    source.one_by_one, scalar = plan.one_by_one, declaration.scalar
+    programs, places = side_by_side(plan.samples, scalar.lanes)
+    made = FunctionSource(declaration, cost(programs[0]), batch_headers(robot, version, scalar))
+    turning = any(rotations.has_rotations(program) for program in programs)
     if turning:
-        kernel.files |= rotations.header(robot, version, scalar)
-    made = [
-        kernel_parts(
-            robot, f"{form.name}_kernel{form.lanes}", sample.program, kernel, version, storage=KERNEL
-        )
-        for form, sample in zip(forms, samples, strict=True)
-    ]
-    source.batch_files |= kernel.files
-    source.internal += kernel.internal
-    source.batch_files[f"{name}_batch.c"] = batch_text(
+        made.files |= rotations.header(robot, version, scalar)
+    kernels = add_kernels(robot, kernel_name(robot, declaration), programs, made, version, storage=KERNEL)
+    source.batch_files |= made.files
+    source.internal += made.internal
+    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = batch_text(
         declaration,
-        forms,
-        f"{figures(kernel.cost)} for {scalar.lanes} samples",
+        places,
+        f"{figures(made.cost)} for {scalar.lanes} samples",
         robot=robot,
         version=version,
-        one_by_one=one_by_one,
+        one_by_one=plan.one_by_one,
         headers=["batch", *(["rotations"] if turning else [])],
         kernel="parts.c.jinja",
-        parts=[part for parts, _ in made for part in parts],
-        foreign=[prototype for _, foreign in made for prototype in foreign],
+        parts=kernels.parts,
+        foreign=kernels.foreign,
+        call=kernels.call,
         **scalar.words,
     )
 
 
+def kernel_name(robot: str, declaration: FunctionDeclaration) -> str:
+    """The name of the C function that computes several samples, or how those of two begin."""
+    return f"{robot}_{declaration.name}_kernel{declaration.scalar.lanes}"
+
+
 def batch_text(
-    declaration: FunctionDeclaration,
-    forms: Sequence[BatchForm],
-    about: str,
-    *,
-    one_by_one: bool = False,
-    **given: Any,
+    declaration: FunctionDeclaration, places: Sequence[Sequence[int]], about: str, **given: Any
 ) -> str:
-    """The C of a batch around its kernels. about: what the head says of these; given: the template of
-    them with what it takes, and the words of the scalar type.
+    """The C of a batch around its kernels. places: where the entries of each output are among their results;
+    about: what the head says of them; given: their template with what it takes, their call, the words of the
+    scalar type, and whether samples go `one_by_one`.
     """
-    robot, scalar = forms[0].robot, declaration.scalar
-    batch = batch_view(robot, declaration)
+    robot, scalar, arrays = given["robot"], declaration.scalar, (*declaration.inputs, *declaration.outputs)
+    lanes, vector, name = scalar.lanes, f"{robot}_lanes{scalar.lanes}", f"{robot}_{declaration.name}"
+    entries = [k for own in places for k in own]
+    count, room = 1 + max(entries), max(p.size for p in declaration.outputs)
+    direct = entries == [*range(count)]  # results are the outputs, one after the other
+    results = Parameter(RESULTS, (count,), "")
+    block = declaration if direct else replace(declaration, outputs=(results,))
+    here = {p: place_in(p, f"{p.name} + {lanes * p.size} * i") for p in arrays}
+    of_block = {p: f"({vector} *)({place})" for p, place in here.items()} | {results: RESULTS}
+    of_block |= {p: f"(const {vector} *)({here[p]})" for p in declaration.inputs}
+    loaded = {p: place_in(p, f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
+    loaded |= {p: f"{RESULTS} + {own[0]}" for p, own in zip(declaration.outputs, places, strict=True)}
+    tables = [[] if direct and given["one_by_one"] else _table(own, lanes) for own in places]
+    buffers = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in declaration.inputs]
+    angles = [p for p in declaration.inputs if p.configuration]
     return render(
         "batch.c.jinja",
         **given,
-        function=declaration.name,
+        declaration=declaration,
+        name=name,
         summary=comment(declaration.summary),
         figures=about,
-        lanes=scalar.lanes,
-        vector=vector_view(scalar, scalar.lanes),
-        tables=[table for f in forms if not (one_by_one and f.direct) for table in f.index_tables],
-        forms=forms,
-        choice=_lanes_choice(declaration, forms),
-        batch=batch if one_by_one else replace(batch, blocks=_whole_blocks(declaration, forms)),
+        lanes=lanes,
+        vector=vector,
+        parameters=", ".join(declaration.parameters(scalar.name)),
+        vectors=", ".join(block.parameters(vector)),
+        moderate=[f"{robot}_moderate{lanes}({p.name}, {p.size})" for p in angles],
+        alone=", ".join(f"{p.name}_one[{p.size}]" for p in arrays),
+        alone_call=_call(name, declaration, lambda p: place_in(p, f"{p.name}_one")),
+        apart_call=_call(f"{name}_apart", declaration, here.__getitem__),
+        block_call=_call(f"{name}_block", block, of_block.__getitem__),
+        loaded_call=_call(f"{name}_block", block, loaded.__getitem__),
+        expanded="" if direct else f"{RESULTS}[{count}]",
+        outputs=list(zip(declaration.outputs, tables, strict=True)),
+        buffers=", ".join([*buffers, f"{RESULTS}[{count}]", f"room[{room}]"]),
+        past=f"{robot}_way_past{lanes}({len(entries)} * n, room)",
+        batch=batch_view(robot, declaration),
     )
 
 
-def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[SideBySide]) -> list[BatchForm]:
-    if not declaration.optional or len(samples) == 1:
-        return [BatchForm(robot, declaration, declaration, "", LaneResults.of(samples[0]))]
-    bare, suffix = replace(declaration, inputs=tuple(declaration.required)), declaration.of_options
-    without, given = map(LaneResults.of, samples)
-    return [
-        BatchForm(robot, declaration, bare, f"_without_{suffix}", without),
-        BatchForm(robot, declaration, declaration, f"_with_{suffix}", given),
-    ]
+def _call(function: str, declaration: FunctionDeclaration, place: Callable[[Parameter], str]) -> str:
+    return f"{function}({', '.join(declaration.arguments(place))})"
 
 
-def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[BatchForm]) -> str:
-    """The call that computes as many whole blocks as there are, by the form that suits the optional input."""
-    calls = [f"{form.name}_blocks({_names(form.declaration)})" for form in forms]
-    if not declaration.optional or len(forms) == 1:
-        return calls[0]
-    return f"{declaration.any_given} ? {calls[1]} : {calls[0]}"
-
-
-def _lanes_choice(declaration: FunctionDeclaration, forms: Sequence[BatchForm]) -> LanesEntry | None:
-    """The view of the public function over blocks, which chooses the form; None where the only form is public
-    itself.
-    """
-    if not declaration.optional or len(forms) == 1:
-        return None
-    without, given = (f"{form.name}_lanes({_names(form.declaration)})" for form in forms)
-    return LanesEntry(declaration.lanes_prototype(forms[0].robot), declaration.any_given, given, without)
+def _table(places: Sequence[int], lanes: int) -> list[str]:
+    """The lines of a table of places, as long as there are lanes or longer."""
+    padded = [*map(str, places), *["0"] * (lanes - len(places))]
+    return [", ".join(padded[k : k + _IN_A_LINE]) + "," for k in range(0, len(padded), _IN_A_LINE)]
 
 
 def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
@@ -149,11 +148,6 @@ def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str
     )
     shared = arctangent.header(robot, version, scalar) | trigonometry.header(robot, version, scalar)
     return {**shared, f"{robot}_batch.h": text}
-
-
-def _names(declaration: FunctionDeclaration) -> str:
-    """How many, and all arrays, as arguments."""
-    return ", ".join(["n", *declaration.arguments(lambda p: p.name)])
 
 
 def _transposition(lanes: int) -> list[str]:

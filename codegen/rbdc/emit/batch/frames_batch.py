@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.batch.batch import KERNEL, batch_headers, batch_text
-from rbdc.emit.batch.views import BatchForm, LaneResults
-from rbdc.emit.c.csource import figures
+from rbdc.emit.batch.batch import KERNEL, batch_headers, batch_text, kernel_name
+from rbdc.emit.c.csource import KernelCall, figures
 from rbdc.emit.c.frames import FrameNames, climb_view, header_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import ScalarType
@@ -30,19 +30,20 @@ def add_frames_batch(
     view = _vectors(robot, declaration.scalar, version, bends=model.curved)
     source.batch_files |= _shared(model, steps, view)
     source.internal.append(view.climb)
-    lanes, sizes = declaration.scalar.lanes, [p.size for p in declaration.outputs]
-    form = BatchForm(robot, declaration, declaration, "", LaneResults.in_order(sizes))
-    arrays = ", ".join(declaration.parameters(f"{robot}_lanes{lanes}"))
+    name, lanes = kernel_name(robot, declaration), declaration.scalar.lanes
+    ends = accumulate(p.size for p in declaration.outputs)
+    places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = batch_text(
         declaration,
-        [form],
+        places,
         f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
         **view.context,
+        one_by_one=False,
         headers=["frames_batch"],
         kernel="frames_kernel.c.jinja",
         body=f"{declaration.name}.c.jinja",
-        prototype=f"{KERNEL}void {form.name}_kernel{lanes}({arrays})",
-        outputs=declaration.outputs,
+        prototype=f"{KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
+        call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
     )
 
 

@@ -42,7 +42,7 @@ def function_source(
     name = f"{robot}_{declaration.name}"
     whole = not declaration.optional
     add_headers(source, robot, programs, version)
-    kernels = add_kernels(robot, name, name if whole else f"{name}_kernel", programs, source, version)
+    kernels = add_kernels(robot, name, programs, source, version, storage="" if whole else "static ")
     entries = [] if whole else [EntryPoint(declaration.c_prototype(robot, batch=False), kernels.call)]
     if declaration.zeroed:
         call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
@@ -117,18 +117,16 @@ class AbsentInput:
     those that are left out are zeros.
     """
 
-    array: str
     name: str
     size: int
     entries: str
-    zeros: bool
 
     @staticmethod
-    def of(p: Parameter, name: str, declaration: FunctionDeclaration, lanes: int = 1) -> AbsentInput:
+    def of(p: Parameter, name: str, declaration: FunctionDeclaration, lanes: int) -> AbsentInput:
         """The table of an input, each of its entries for so many samples."""
         values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
         entries = ", ".join(map(declaration.scalar.literal, values))
-        return AbsentInput(p.name, name, lanes * p.size, entries, not any(p.absent))
+        return AbsentInput(name, lanes * p.size, entries)
 
 
 @dataclass(frozen=True)
@@ -164,27 +162,32 @@ class Kernels:
 
 
 def add_kernels(
-    robot: str, stem: str, single: str, programs: Sequence[Program], source: FunctionSource, version: str
+    robot: str,
+    stem: str,
+    programs: Sequence[Program],
+    source: FunctionSource,
+    version: str,
+    storage: str = "static ",
 ) -> Kernels:
-    """The kernels of a function. A single one is called `single`, and is the entry point where that is the
-    function's own name; the names of two begin with `stem`. What is too large for one file goes to the files
-    of `source`.
+    """The kernels of a function, whose names begin with `stem`, which is the whole name where there are no
+    optional inputs. What is too large for one file goes to the files of `source`.
     """
-    options, public = source.declaration.of_options, single == f"{robot}_{source.declaration.name}"
-    names = [single]
-    if options and len(programs) == 2:
-        names = [f"{stem}_without_{options}", f"{stem}_with_{options}"]
+    options = source.declaration.of_options
+    endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]
+    names = [f"{stem}{ending}" for ending in endings] if options else [stem]
     made = [
-        kernel_parts(robot, k, p, source, version, storage="" if public else "static ")
+        kernel_parts(robot, k, p, source, version, storage=storage)
         for k, p in zip(names, programs, strict=True)
     ]
-    call = _kernel_call(source.declaration, list(zip(names, programs, strict=True)))
+    call = _kernel_call(robot, source.declaration, list(zip(names, programs, strict=True)))
     return Kernels(
         [part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], call
     )
 
 
-def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]) -> KernelCall:
+def _kernel_call(
+    robot: str, declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]
+) -> KernelCall:
     """The call of the one kernel, or of that which suits the optional input: the second takes it, the first
     does without; a single one gets zeros where it is NULL.
     """
@@ -196,10 +199,16 @@ def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, 
     if without and len(optional) == 1:
         return KernelCall(calls[1], declaration.any_given, without=without)
     kernel, program = kernels[-1]
+    lanes = program.inputs[0].width
+    cast = f"(const {robot}_lanes{lanes} *)" if lanes > 1 else ""
     tables = [
-        AbsentInput.of(p, "none" if len(optional) == 1 else f"no_{p.name}", declaration) for p in optional
+        AbsentInput.of(p, "none" if len(optional) == 1 else f"no_{p.name}", declaration, lanes)
+        for p in optional
     ]
-    given = {p.name: p.where_given(p.name, table.name) for p, table in zip(optional, tables, strict=True)}
+    given = {
+        p.name: p.where_given(p.name, f"{cast}{table.name}")
+        for p, table in zip(optional, tables, strict=True)
+    }
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
     return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
 
@@ -310,25 +319,22 @@ def arguments(program: Program) -> str:
 
 @dataclass(frozen=True)
 class BatchView:
-    """The function over samples stored one after the other: the call for sample i, and the expression that
-    runs as many whole blocks of samples as there are and says how many samples that were, where something
-    does.
-    """
+    """The function over samples stored one after the other, and the call for sample i."""
 
     prototype: str
     call: str
-    blocks: str = ""
 
 
 def batch_view(robot: str, declaration: FunctionDeclaration) -> BatchView:
     """The view of a loop over samples."""
-
-    def place(p: Parameter) -> str:
-        here = f"{p.name} + {p.size} * i"
-        return p.where_given(here) if p.optional else here
-
-    call = f"{robot}_{declaration.name}({', '.join(declaration.arguments(place))})"
+    places = declaration.arguments(lambda p: place_in(p, f"{p.name} + {p.size} * i"))
+    call = f"{robot}_{declaration.name}({', '.join(places)})"
     return BatchView(declaration.c_prototype(robot, batch=True), call)
+
+
+def place_in(p: Parameter, here: str) -> str:
+    """The C expression of a place in an array, which may be NULL."""
+    return p.where_given(here) if p.optional else here
 
 
 def figures(total: Cost) -> str:

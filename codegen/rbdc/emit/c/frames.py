@@ -129,12 +129,11 @@ def frames_source(
     files[f"{robot}_{declaration.name}.c"] = render(
         "frames_function.c.jinja",
         **names.context,
-        function=declaration.name,
         summary=comment(declaration.summary),
         figures=f"{figures(total)}, where every body carries the frame",
         prototype=declaration.c_prototype(robot, batch=False),
         body=f"{declaration.name}.c.jinja",
-        outputs=declaration.outputs,
+        declaration=declaration,
         singular=declaration.scalar.literal(SINGULAR * 2.0 ** (DOUBLE.bits - declaration.scalar.bits)),
         loops=loop,
         batch=batch_view(robot, declaration),
