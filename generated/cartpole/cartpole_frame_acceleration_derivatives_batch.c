@@ -9,26 +9,27 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_acceleration_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict da_dq, cartpole_lanes8 *restrict da_dv, cartpole_lanes8 *restrict da_da)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, da_dq);
     fill(start, 12, da_dv);
     fill(start, 12, da_da);
 
-    cartpole_vector8 relative[BODIES + 1][6], acceleration[6];
-    cartpole_vector8 above_v[6] = {{0.0}}, above_a[6] = {{0.0}}; /* velocity and acceleration of the body above the joint, LOCAL */
+    number relative[BODIES + 1][6], acceleration[6];
+    number above_v[6] = {0}, above_a[6] = {0}; /* velocity and acceleration of the body above the joint, LOCAL */
     accelerate(length, path, columns, v, a, relative, acceleration);
     for (int i = length - 1; i >= 0; --i) {
-        cartpole_vector8 step[6] = {{0.0}};
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            const cartpole_vector8 *s = columns[dof];
-            cartpole_vector8 moved[6] = {{0.0}}, by_q[6] = {{0.0}}, by_v[6]; /* moved: the derivative of the velocity by q */
+        number step[6] = {0};
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number moved[6] = {0}, by_q[6] = {0}, by_v[6]; /* moved: the derivative of the velocity by q */
             add_cross(above_v, s, moved);
             add_cross(above_a, s, by_q);
             add_cross(moved, relative[i + 1], by_q);

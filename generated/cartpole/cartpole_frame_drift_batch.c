@@ -9,19 +9,20 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_drift_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict drift)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, drift);
 
-    cartpole_vector8 above[6] = {{0.0}}, rate[6] = {{0.0}}; /* velocity of the body above the joint, drift of what it carries, LOCAL */
+    number above[6] = {0}, rate[6] = {0}; /* velocity of the body above the joint, drift of what it carries, LOCAL */
     for (int i = length - 1; i >= 0; --i) {
-        cartpole_vector8 step[6] = {{0.0}};
+        number step[6] = {0};
         add_rates(path[i], columns, v, step);
         add_cross(above, step, rate);
         for (int k = 0; k < 6; ++k) {
@@ -29,7 +30,7 @@ static __attribute__((noinline)) void cartpole_frame_drift_kernel8(const cartpol
         }
     }
     if (reference == 2) {
-        const cartpole_vector8 back[6] = {-above[0], -above[1], -above[2], (cartpole_vector8){0.0}, (cartpole_vector8){0.0}, (cartpole_vector8){0.0}};
+        const number back[6] = {-above[0], -above[1], -above[2], (number){0}, (number){0}, (number){0}};
         add_cross(back, above, rate);
     }
     if (length >= 0) {

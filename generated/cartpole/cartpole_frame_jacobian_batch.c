@@ -9,20 +9,19 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_jacobian_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict J)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            put(reference, world, dof, columns[dof], J);
-        }
+    ALONG_PATH(i, dof) {
+        put(reference, world, dof, columns[dof], J);
     }
 }
 

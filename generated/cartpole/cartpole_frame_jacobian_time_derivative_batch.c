@@ -9,18 +9,19 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_jacobian_time_derivative_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dJ)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dJ);
 
     /* LOCAL: the frame's velocity relative to each body of the path, and that of the body that the joint carries */
-    cartpole_vector8 relative[BODIES + 1][6], carrying[6] = {{0.0}};
+    number relative[BODIES + 1][6], carrying[6] = {0};
     fill(0.0, 6, relative[0]);
     for (int i = 0; i < length; ++i) {
         for (int k = 0; k < 6; ++k) {
@@ -29,14 +30,14 @@ static __attribute__((noinline)) void cartpole_frame_jacobian_time_derivative_ke
         add_rates(path[i], columns, v, relative[i + 1]);
     }
     for (int i = length - 1; i >= 0; --i) {
-        cartpole_vector8 seen[6]; /* the body's velocity as the reference sees it */
+        number seen[6]; /* the body's velocity as the reference sees it */
         add_rates(path[i], columns, v, carrying);
         for (int k = 0; k < 6; ++k) {
             const int along = reference == 0 || (reference == 2 && k < 3);
             seen[k] = along ? -relative[i][k] : carrying[k];
         }
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            cartpole_vector8 rate[6] = {{0.0}};
+        OF_JOINT(path[i], dof) {
+            number rate[6] = {0};
             add_cross(seen, columns[dof], rate);
             put(reference, world, dof, rate, dJ);
         }

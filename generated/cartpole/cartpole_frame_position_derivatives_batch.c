@@ -9,23 +9,22 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_position_derivatives_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict dposition_dq)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, dposition_dq);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            cartpole_vector8 s[6];
-            express(2, world, columns[dof], s);
-            for (int k = 0; k < 3; ++k) {
-                dposition_dq[k * COLUMNS + cartpole_frames_column[dof]] += cartpole_frames_factor[dof] * s[k];
-            }
+    ALONG_PATH(i, dof) {
+        number s[6];
+        express(2, world, columns[dof], s);
+        for (int k = 0; k < 3; ++k) {
+            dposition_dq[k * COLUMNS + cartpole_frames_column[dof]] += cartpole_frames_factor[dof] * s[k];
         }
     }
 }

@@ -9,25 +9,26 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_velocity_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dv_dq, cartpole_lanes8 *restrict dv_dv)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dv_dq);
     fill(start, 12, dv_dv);
 
-    cartpole_vector8 velocity[6] = {{0.0}}, above[6] = {{0.0}}; /* of the frame, and of the body above the joint, LOCAL */
+    number velocity[6] = {0}, above[6] = {0}; /* of the frame, and of the body above the joint, LOCAL */
     for (int i = 0; i < length; ++i) {
         add_rates(path[i], columns, v, velocity);
     }
     for (int i = length - 1; i >= 0; --i) {
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            const cartpole_vector8 *s = columns[dof];
-            cartpole_vector8 by_q[6] = {{0.0}};
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number by_q[6] = {0};
             add_cross(above, s, by_q);
             add_turning(reference, s, velocity, by_q);
             put(reference, world, dof, by_q, dv_dq);

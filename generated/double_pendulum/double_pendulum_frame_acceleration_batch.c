@@ -9,17 +9,18 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_frame_acceleration_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict acceleration)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, acceleration);
 
-    double_pendulum_vector8 relative[BODIES + 1][6], motion[6];
+    number relative[BODIES + 1][6], motion[6];
     if (length >= 0) {
         accelerate(length, path, columns, v, a, relative, motion);
         express(reference, world, motion, acceleration);

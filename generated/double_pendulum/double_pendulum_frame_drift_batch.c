@@ -9,19 +9,20 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_frame_drift_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict drift)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, drift);
 
-    double_pendulum_vector8 above[6] = {{0.0}}, rate[6] = {{0.0}}; /* velocity of the body above the joint, drift of what it carries, LOCAL */
+    number above[6] = {0}, rate[6] = {0}; /* velocity of the body above the joint, drift of what it carries, LOCAL */
     for (int i = length - 1; i >= 0; --i) {
-        double_pendulum_vector8 step[6] = {{0.0}};
+        number step[6] = {0};
         add_rates(path[i], columns, v, step);
         add_cross(above, step, rate);
         for (int k = 0; k < 6; ++k) {
@@ -29,7 +30,7 @@ static __attribute__((noinline)) void double_pendulum_frame_drift_kernel8(const 
         }
     }
     if (reference == 2) {
-        const double_pendulum_vector8 back[6] = {-above[0], -above[1], -above[2], (double_pendulum_vector8){0.0}, (double_pendulum_vector8){0.0}, (double_pendulum_vector8){0.0}};
+        const number back[6] = {-above[0], -above[1], -above[2], (number){0}, (number){0}, (number){0}};
         add_cross(back, above, rate);
     }
     if (length >= 0) {

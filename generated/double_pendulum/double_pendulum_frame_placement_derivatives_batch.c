@@ -9,27 +9,26 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_frame_placement_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dplacement_dq)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 32, dplacement_dq);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            double_pendulum_vector8 s[6], moved[12]; /* of the rotation and the position, row by row of four */
-            express(2, world, columns[dof], s);
-            for (int axis = 0; axis < 3; ++axis) {
-                turn(s + 3, world + axis, 3, moved + axis, 4);
-            }
-            for (int k = 0; k < 12; ++k) {
-                const double_pendulum_vector8 entry = k % 4 == 3 ? s[k / 4] : moved[k];
-                dplacement_dq[k * COLUMNS + double_pendulum_frames_column[dof]] += double_pendulum_frames_factor[dof] * entry;
-            }
+    ALONG_PATH(i, dof) {
+        number s[6], moved[12]; /* of the rotation and the position, row by row of four */
+        express(2, world, columns[dof], s);
+        for (int axis = 0; axis < 3; ++axis) {
+            turn(s + 3, world + axis, 3, moved + axis, 4);
+        }
+        for (int k = 0; k < 12; ++k) {
+            const number change = k % 4 == 3 ? s[k / 4] : moved[k];
+            dplacement_dq[k * COLUMNS + double_pendulum_frames_column[dof]] += double_pendulum_frames_factor[dof] * change;
         }
     }
 }

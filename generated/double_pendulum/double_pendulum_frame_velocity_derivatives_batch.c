@@ -9,25 +9,26 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_frame_velocity_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict dv_dq, double_pendulum_lanes8 *restrict dv_dv)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dv_dq);
     fill(start, 12, dv_dv);
 
-    double_pendulum_vector8 velocity[6] = {{0.0}}, above[6] = {{0.0}}; /* of the frame, and of the body above the joint, LOCAL */
+    number velocity[6] = {0}, above[6] = {0}; /* of the frame, and of the body above the joint, LOCAL */
     for (int i = 0; i < length; ++i) {
         add_rates(path[i], columns, v, velocity);
     }
     for (int i = length - 1; i >= 0; --i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            const double_pendulum_vector8 *s = columns[dof];
-            double_pendulum_vector8 by_q[6] = {{0.0}};
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number by_q[6] = {0};
             add_cross(above, s, by_q);
             add_turning(reference, s, velocity, by_q);
             put(reference, world, dof, by_q, dv_dq);

@@ -38,7 +38,6 @@ SHARED = {"robot_frames.c", "robot_frames.h"}
 TRIGONOMETRY = "robot_trigonometry.h"
 SHARED_BY_BATCHES = {
     "robot_frames_batch.c",
-    "robot_frames_batch.h",
     "robot_batch.h",
     "robot_arctangent.h",
     TRIGONOMETRY,

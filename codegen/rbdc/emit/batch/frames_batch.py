@@ -11,13 +11,13 @@ from itertools import accumulate
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.batch.batch import KERNEL, batch_headers, batch_text, kernel_name
 from rbdc.emit.c.csource import KernelCall, figures
-from rbdc.emit.c.frames import FrameNames, climb_view, header_view
-from rbdc.emit.render import render
-from rbdc.functions.scalar_types import ScalarType
+from rbdc.emit.c.frames import climb_file, kernel_words
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.vectorise.batch_vectorise import widened
 from rbdc.model import Model
+
+_HEADERS = ("batch", "frames")
 
 
 def add_frames_batch(
@@ -27,63 +27,37 @@ def add_frames_batch(
     functions of frames share.
     """
     declaration = source.declaration = replace(source.declaration, lanes=True)
-    view = _vectors(robot, declaration.scalar, version, bends=model.curved)
-    source.batch_files |= _shared(model, steps, view)
-    source.internal.append(view.climb)
     name, lanes = kernel_name(robot, declaration), declaration.scalar.lanes
+    wide = [widened(step, lanes) for step in steps]
+    total = sum((cost(step) for step in wide), Cost())
+    words = kernel_words(robot, model, declaration)
+    source.batch_files |= batch_headers(robot, version, declaration.scalar)
+    source.batch_files[f"{robot}_frames_batch.c"] = climb_file(
+        robot,
+        model,
+        wide,
+        source,
+        version,
+        wide=True,
+        headers=[f"{robot}_{header}.h" for header in _HEADERS],
+        figures=f"{figures(total)}, for all bodies together and {lanes} samples",
+        body="frames_climb.c.jinja",
+        **words,
+    )
+    source.internal.append(f"{robot}_frames_climb{lanes}")
     ends = accumulate(p.size for p in declaration.outputs)
     places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = batch_text(
         declaration,
         places,
         f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
-        **view.context,
-        one_by_one=False,
-        headers=["frames_batch"],
-        kernel="frames_kernel.c.jinja",
-        body=f"{declaration.name}.c.jinja",
-        prototype=f"{KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
-        call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
-    )
-
-
-def _vectors(robot: str, scalar: ScalarType, version: str, *, bends: bool) -> FrameNames:
-    """The names for as many samples as a vector has lanes."""
-    lanes, number = scalar.lanes, scalar.literal(0.0)
-    vector = f"{robot}_vector{lanes}"
-    return FrameNames(
         robot=robot,
         version=version,
-        scalar=scalar,
-        value=vector,
-        entry=f"{robot}_lanes{lanes}",
-        zero=f"({vector}){{{number}}}",
-        zeros=f"{{{{{number}}}}}",
-        spread=f"({vector}){{{number}}} + ",
-        climb=f"{robot}_frames_climb{lanes}",
-        bends=bends,
+        one_by_one=False,
+        headers=_HEADERS,
+        kernel="frames_kernel.c.jinja",
+        prototype=f"{KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
+        call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
+        **declaration.scalar.words,
+        **{word: words[word] for word in words if word != "declaration"},
     )
-
-
-def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[str, str]:
-    """The files that are the same for the batch of every function of a frame."""
-    robot, scalar = names.robot, names.scalar
-    wide = [widened(step, scalar.lanes) for step in steps]
-    total = sum((cost(step) for step in wide), Cost())
-    several = f", for {scalar.lanes} samples side by side"
-    header = header_view(model, f"RBDC_{robot.upper()}_FRAMES_BATCH_H", [f'"{robot}_batch.h"'], several)
-    climb = climb_view(robot, model, wide, scalar)
-    source = render(
-        "frames_batch.c.jinja",
-        **names.context,
-        lanes=scalar.lanes,
-        foreign=[],
-        parts=climb.parts,
-        steps=climb.steps,
-        figures=f"{figures(total)}, for all bodies together and {scalar.lanes} samples",
-    )
-    return {
-        **batch_headers(robot, names.version, scalar),
-        f"{robot}_frames_batch.h": render("frames.h.jinja", **names.context, shared=header),
-        f"{robot}_frames_batch.c": source,
-    }

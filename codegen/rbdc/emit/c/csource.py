@@ -61,14 +61,13 @@ def function_file(
     """
     declaration = source.declaration
     defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False}
+    defaults |= {"summary": comment(declaration.summary), "headers": headers(source)}
     defaults |= {"foreign": [], "parts": [], "body": "entries.c.jinja", "entries": []}
     return render(
         "function.c.jinja",
         robot=robot,
-        summary=comment(declaration.summary),
         version=version,
         library=declaration.scalar.header,
-        headers=headers(source),
         batch=batch_view(robot, declaration) if loop else None,
         **{**defaults, **declaration.scalar.words, **view},
     )
