@@ -15,8 +15,8 @@ static __attribute__((noinline)) void cartpole_coriolis_kernel8(const cartpole_l
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sin_q1, cosine_of_sin_q1;
-    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cosine_of_sin_q1);
+    cartpole_vector8 sin_q1, cos_of_sin_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_of_sin_q1);
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
     const cartpole_vector8 B1_px = v[1] * 0.05;

@@ -15,8 +15,8 @@ static __attribute__((noinline)) void cartpole_crba_kernel8(const cartpole_lanes
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sine_of_cos_q1, cos_q1;
-    cartpole_sine_and_cosine8(&q[1], &sine_of_cos_q1, &cos_q1);
+    cartpole_vector8 sin_of_cos_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_of_cos_q1, &cos_q1);
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;

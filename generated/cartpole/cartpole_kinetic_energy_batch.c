@@ -15,8 +15,8 @@ static __attribute__((noinline)) void cartpole_kinetic_energy_kernel8(const cart
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sine_of_cos_q1, cos_q1;
-    cartpole_sine_and_cosine8(&q[1], &sine_of_cos_q1, &cos_q1);
+    cartpole_vector8 sin_of_cos_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_of_cos_q1, &cos_q1);
 
     /* pole: v = X v_parent + S qdot */
     const cartpole_vector8 v1_vx = cos_q1 * v[0];

@@ -15,8 +15,8 @@ static __attribute__((noinline)) void cartpole_nle_kernel8(const cartpole_lanes8
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sin_q1, cosine_of_sin_q1;
-    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cosine_of_sin_q1);
+    cartpole_vector8 sin_q1, cos_of_sin_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_of_sin_q1);
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 f1_fy = v[1] * v[1] * 0.05;

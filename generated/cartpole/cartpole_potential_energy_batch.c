@@ -15,8 +15,8 @@ static __attribute__((noinline)) void cartpole_potential_energy_kernel8(const ca
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sine_of_cos_q1, cos_q1;
-    cartpole_sine_and_cosine8(&q[1], &sine_of_cos_q1, &cos_q1);
+    cartpole_vector8 sin_of_cos_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_of_cos_q1, &cos_q1);
 
     /* results */
     energy[0] = cos_q1 * 0.49050000000000005;

@@ -16,8 +16,8 @@ static __attribute__((noinline)) void double_pendulum_coriolis_kernel8(const dou
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t3 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_Ryx, cosine_of_X1_Ryx;
-    double_pendulum_sine_and_cosine8(&t3, &X1_Ryx, &cosine_of_X1_Ryx);
+    double_pendulum_vector8 X1_Ryx, cos_of_X1_Ryx;
+    double_pendulum_sine_and_cosine8(&t3, &X1_Ryx, &cos_of_X1_Ryx);
 
     /* link2: v = X v_parent + S qdot */
     const double_pendulum_vector8 t8 = X1_Ryx * (v[0] * 0.1);

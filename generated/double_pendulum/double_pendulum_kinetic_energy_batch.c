@@ -16,8 +16,8 @@ static __attribute__((noinline)) void double_pendulum_kinetic_energy_kernel8(con
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t2 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 sine_of_X1_Rxx, X1_Rxx;
-    double_pendulum_sine_and_cosine8(&t2, &sine_of_X1_Rxx, &X1_Rxx);
+    double_pendulum_vector8 sin_of_X1_Rxx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t2, &sin_of_X1_Rxx, &X1_Rxx);
 
     /* link2: v = X v_parent + S qdot */
     const double_pendulum_vector8 t7 = X1_Rxx * (v[0] * 0.1);

@@ -16,8 +16,8 @@ static __attribute__((noinline)) void double_pendulum_minverse_kernel8(const dou
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t3 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 sine_of_X1_Rxx, X1_Rxx;
-    double_pendulum_sine_and_cosine8(&t3, &sine_of_X1_Rxx, &X1_Rxx);
+    double_pendulum_vector8 sin_of_X1_Rxx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t3, &sin_of_X1_Rxx, &X1_Rxx);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double_pendulum_vector8 t10 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;

@@ -73,15 +73,6 @@ def has_rotations(program: Program) -> bool:
     return any(value.operation.call for value in program.values)
 
 
-def calls(program: Program, chunk_of: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """For each of the ratios those that the same call computes in its chunk."""
-    groups: dict[tuple[str, tuple[int, ...], int], list[int]] = {}
-    for index, value in enumerate(program.values):
-        if value.operation.call:
-            groups.setdefault((value.operation.call, value.arguments, chunk_of[index]), []).append(index)
-    return {index: tuple(group) for group in groups.values() for index in group}
-
-
 def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
     """The file that a C file with rotations includes, by its name; it is alike for every function."""
     made = _OF[scalar]
@@ -114,21 +105,13 @@ def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class _Power:
-    """A power of the variable in C, and the one whose square it is."""
-
-    name: str
-    root: str
-
-
-@dataclass(frozen=True)
 class _Together:
-    """Polynomials side by side: the C that evaluates them, the powers that this takes, and the bytes of the
-    vector of their values.
+    """Polynomials side by side: the C that evaluates them, the powers of the variable that this takes, each
+    with that whose square it is, and the bytes of the vector of their values.
     """
 
     text: str
-    powers: list[_Power]
+    powers: list[tuple[str, str]]
     bytes: int
 
 
@@ -142,11 +125,11 @@ def _together(
     for column in zip(*polynomials, strict=True):
         padded = [*column, *[0.0] * (lanes - len(column))]
         words.append(f"(vector){{{', '.join(map(scalar.literal, padded))}}}")
-    power, powers = 1, list[_Power]()
+    power, powers = 1, list[tuple[str, str]]()
     while len(words) > 3:
         words = [nested(words[k : k + 2], _power(variable, power)) for k in range(0, len(words), 2)]
         power *= 2
-        powers.append(_Power(_power(variable, power), _power(variable, power // 2)))
+        powers.append((_power(variable, power), _power(variable, power // 2)))
     return _Together(nested(words, _power(variable, power)), powers, lanes * scalar.size)
 
 

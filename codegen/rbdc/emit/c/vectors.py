@@ -33,16 +33,6 @@ class Reduction:
     rest: str
 
 
-@dataclass(frozen=True)
-class ElementaryFunctions:
-    """The names of elementary functions in C."""
-
-    sqrt: str
-    sin: str
-    cos: str
-    atan2: str
-
-
 def vector_view(scalar: ScalarType, lanes: int) -> VectorView:
     """The vector of so many scalars."""
     return VectorView(lanes, scalar.size * lanes, tuple(range(lanes)), lanes - 1)
@@ -64,9 +54,9 @@ def reduced(scalar: ScalarType, lanes: int, name: str) -> Reduction:
     return Reduction(tuple(steps), " | ".join(f"{name}[{k}]" for k in range(lanes)))
 
 
-def elementary_functions(scalar: ScalarType) -> ElementaryFunctions:
-    """The elementary functions over this type."""
-    return ElementaryFunctions(*(scalar.function(name) for name in ("sqrt", "sin", "cos", "atan2")))
+def elementary_functions(scalar: ScalarType) -> dict[str, str]:
+    """The names in C of elementary functions over this type."""
+    return {name: scalar.function(name) for name in ("sqrt", "sin", "cos", "atan2")}
 
 
 def lanes_header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
