@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc.emit.batch.batch import batch_headers
+from rbdc.emit.batch import batch_headers
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.library import render_library
 from rbdc.functions.catalogue import functions_of

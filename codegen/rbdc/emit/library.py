@@ -121,7 +121,7 @@ def _parameter(p: Parameter) -> dict[str, Any]:
 def _view(
     model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str
 ) -> dict[str, Any]:
-    """What the templates of the library get."""
+    """The view of the library, whose templates take what they need."""
     restrict, first = f"{robot.upper()}_RESTRICT", declarations[0]
     return {
         **first.scalar.words,

@@ -42,7 +42,7 @@ def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
 
 
 def variants_view(robot: str, sources: Sequence[FunctionSource]) -> dict[str, Any]:
-    """What the templates of a library in several variants get: these, in rising order, the C functions, and
+    """The view of a library in several variants: these, in rising order, the C functions, and
     the names that each variant has under its own.
     """
     declarations = [source.declaration for source in sources]

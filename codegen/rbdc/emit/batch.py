@@ -1,25 +1,29 @@
-"""The C that runs many samples, one in each lane of a vector: its kernel, and the way into the lanes and out
-of them.
+"""The target `batch`: C that runs many samples, one in each lane of a vector. Its kernels, and the way into
+the lanes and out of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
-from rbdc.emit.backend import BatchPlan, FunctionSource
+from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c import arctangent, rotations, trigonometry
-from rbdc.emit.c.csource import add_kernels, batch_view, figures, place_in
+from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
+from rbdc.emit.c.frames import climb_file, kernel_words
 from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import FLOAT, ScalarType
-from rbdc.ir.cost import cost
-from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
+from rbdc.model import Model
 
-KERNEL = "static __attribute__((noinline)) "
+_KERNEL = "static __attribute__((noinline)) "
 """A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in
 two ways.
 """
@@ -37,7 +41,26 @@ transposed in parts: compilers take longer vectors apart, but not what exchanges
 """
 
 
-def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str) -> None:
+class BatchTarget(Backend):
+    """Kernels for several samples at once; their files are part of the C library."""
+
+    name = "batch"
+    needs_samples = True
+
+    def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
+        """Add the kernel to functions that planning has programs of several samples for; the batch of others
+        is a loop, which C prints.
+        """
+        plan = planned.batch
+        if not plan.samples:
+            return
+        if planned.declaration.framed:
+            _add_frames_batch(source, package.robot, package.model, plan.samples, package.version)
+        else:
+            _add_batch(source, package.robot, plan, package.version)
+
+
+def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files. Of two programs of samples the first
     goes without the optional input, and the second takes it. Where samples go one by one only
     `<robot>_<name>_lanes` runs the kernel.
@@ -49,10 +72,10 @@ def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str)
     turning = any(rotations.has_rotations(program) for program in programs)
     if turning:
         made.files |= rotations.header(robot, version, scalar)
-    kernels = add_kernels(robot, kernel_name(robot, declaration), programs, made, version, storage=KERNEL)
+    kernels = add_kernels(robot, _kernel_name(robot, declaration), programs, made, version, storage=_KERNEL)
     source.batch_files |= made.files
     source.internal += made.internal
-    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = batch_text(
+    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
         declaration,
         places,
         f"{figures(made.cost)} for {scalar.lanes} samples",
@@ -68,12 +91,55 @@ def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str)
     )
 
 
-def kernel_name(robot: str, declaration: FunctionDeclaration) -> str:
+def _add_frames_batch(
+    source: FunctionSource, robot: str, model: Model, steps: Sequence[Program], version: str
+) -> None:
+    """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
+    functions of frames share.
+    """
+    declaration = source.declaration = replace(source.declaration, lanes=True)
+    name, lanes = _kernel_name(robot, declaration), declaration.scalar.lanes
+    wide = [widened(step, lanes) for step in steps]
+    total = sum((cost(step) for step in wide), Cost())
+    words = kernel_words(robot, model, declaration)
+    source.batch_files |= batch_headers(robot, version, declaration.scalar)
+    source.batch_files[f"{robot}_frames_batch.c"] = climb_file(
+        robot,
+        model,
+        wide,
+        source,
+        version,
+        wide=True,
+        headers=[f"{robot}_{header}.h" for header in ("batch", "frames")],
+        figures=f"{figures(total)}, for all bodies together and {lanes} samples",
+        body="frames_climb.c.jinja",
+        **words,
+    )
+    source.internal.append(f"{robot}_frames_climb{lanes}")
+    ends = accumulate(p.size for p in declaration.outputs)
+    places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
+    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
+        declaration,
+        places,
+        f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
+        robot=robot,
+        version=version,
+        one_by_one=False,
+        headers=["batch", "frames"],
+        kernel="frames_kernel.c.jinja",
+        prototype=f"{_KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
+        call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
+        **declaration.scalar.words,
+        **{word: words[word] for word in words if word != "declaration"},
+    )
+
+
+def _kernel_name(robot: str, declaration: FunctionDeclaration) -> str:
     """The name of the C function that computes several samples, or how those of two begin."""
     return f"{robot}_{declaration.name}_kernel{declaration.scalar.lanes}"
 
 
-def batch_text(
+def _batch_text(
     declaration: FunctionDeclaration, places: Sequence[Sequence[int]], about: str, **given: Any
 ) -> str:
     """The C of a batch around its kernels. places: where the entries of each output are among their results;
