@@ -43,10 +43,10 @@ def function_source(
     whole = not declaration.optional
     add_headers(source, robot, programs, version)
     kernels = add_kernels(robot, name, programs, source, version, storage="" if whole else "static ")
-    entries = [] if whole else [EntryPoint(declaration.c_prototype(robot, batch=False), kernels.call)]
+    entries = [] if whole else [(declaration.c_prototype(robot, batch=False), kernels.call)]
     if declaration.zeroed:
         call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
-        entries.append(EntryPoint(declaration.zeroed_prototype(robot), call))
+        entries.append((declaration.zeroed_prototype(robot), call))
     source.files[f"{name}.c"] = function_file(
         robot, source, version, foreign=kernels.foreign, parts=kernels.parts, entries=entries, loop=loop
     )
@@ -57,7 +57,8 @@ def function_file(
     robot: str, source: FunctionSource, version: str, *, loop: bool = False, **view: Any
 ) -> str:
     """A C file of a function: its head, C functions of programs, and what the template `body` has; by default
-    entry points, of which there are none. `loop`: with the batch as a loop over samples.
+    entry points, prototypes with the calls of kernels, of which there are none. `loop`: with the batch as a
+    loop over samples.
     """
     declaration = source.declaration
     defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False}
@@ -111,42 +112,17 @@ class CFunction:
 
 
 @dataclass(frozen=True)
-class AbsentInput:
-    """A table that stands for an optional input, an array: its name, its size, and its entries, of which
-    those that are left out are zeros.
-    """
-
-    name: str
-    size: int
-    entries: str
-
-    @staticmethod
-    def of(p: Parameter, name: str, declaration: FunctionDeclaration, lanes: int) -> AbsentInput:
-        """The table of an input, each of its entries for so many samples."""
-        values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
-        entries = ", ".join(map(declaration.scalar.literal, values))
-        return AbsentInput(name, lanes * p.size, entries)
-
-
-@dataclass(frozen=True)
 class KernelCall:
     """The call of the kernels of a function. given: of the only one, or of that which takes the optional
     inputs, for which tables stand where they are NULL; without: of the kernel that does without them, where
-    there is one. condition: that one of them is there.
+    there is one. condition: that one of them is there. tables: names, sizes and entries, of which those that
+    are left out are zeros.
     """
 
     given: str
     condition: str = ""
     without: str = ""
-    tables: Sequence[AbsentInput] = ()
-
-
-@dataclass(frozen=True)
-class EntryPoint:
-    """A public function that calls kernels, or another for outputs of zeros where one writes them all."""
-
-    prototype: str
-    call: KernelCall
+    tables: Sequence[tuple[str, int, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -200,16 +176,17 @@ def _kernel_call(
     kernel, program = kernels[-1]
     lanes = program.inputs[0].width
     cast = f"(const {robot}_lanes{lanes} *)" if lanes > 1 else ""
-    tables = [
-        AbsentInput.of(p, "none" if len(optional) == 1 else f"no_{p.name}", declaration, lanes)
-        for p in optional
-    ]
-    given = {
-        p.name: p.where_given(p.name, f"{cast}{table.name}")
-        for p, table in zip(optional, tables, strict=True)
-    }
+    names = {p.name: "none" if len(optional) == 1 else f"no_{p.name}" for p in optional}
+    tables = [(names[p.name], lanes * p.size, _absent(p, lanes, declaration.scalar)) for p in optional]
+    given = {p.name: p.where_given(p.name, f"{cast}{names[p.name]}") for p in optional}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
     return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
+
+
+def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
+    """The entries that stand for an input that is not given, each for so many samples."""
+    values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
+    return ", ".join(map(scalar.literal, values))
 
 
 def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:

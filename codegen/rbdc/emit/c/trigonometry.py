@@ -141,8 +141,9 @@ def batch_context(scalar: ScalarType) -> dict[str, object]:
     """The part of the header of batches that is about sines and cosines."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
-    others = reduced(scalar, scalar.lanes, "others")
-    return {**_context(scalar, wide), **polynomials, "error": _OF[scalar].error, "others": others}
+    halving, others = reduced(scalar, scalar.lanes, "others")
+    words = {"error": _OF[scalar].error, "halving": halving, "others": others}
+    return {**_context(scalar, wide), **polynomials, **words}
 
 
 def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
@@ -197,7 +198,7 @@ def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
     )
     reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
     sizes = (*widths(scalar)[1:], scalar.lanes)  # batches take the longest
-    angles = [(vector_view(scalar, n), reduced(scalar, n, "large")) for n in sizes]
+    angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
     views = {"angles": angles, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
     own = {"robot": robot, "version": version, **views, "precision": _OF[scalar].precision, **reduction}
     text = render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
