@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
-from rbdc.emit.c import arctangent, rotations, trigonometry
+from rbdc.emit.c import polynomials, trigonometry
 from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
 from rbdc.emit.c.frames import climb_file, kernel_words
 from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
@@ -69,9 +69,9 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str
     source.one_by_one, scalar = plan.one_by_one, declaration.scalar
     programs, places = side_by_side(plan.samples, scalar.lanes)
     made = FunctionSource(declaration, cost(programs[0]), batch_headers(robot, version, scalar))
-    turning = any(rotations.has_rotations(program) for program in programs)
+    turning = any(polynomials.has_rotations(program) for program in programs)
     if turning:
-        made.files |= rotations.header(robot, version, scalar)
+        made.files |= polynomials.rotations_header(robot, version, scalar)
     kernels = add_kernels(robot, _kernel_name(robot, declaration), programs, made, version, storage=_KERNEL)
     source.batch_files |= made.files
     source.internal += made.internal
@@ -212,7 +212,9 @@ def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str
         **scalar.words,
         **trigonometry.batch_context(scalar),
     )
-    shared = arctangent.header(robot, version, scalar) | trigonometry.header(robot, version, scalar)
+    shared = polynomials.arctangent_header(robot, version, scalar) | trigonometry.header(
+        robot, version, scalar
+    )
     return {**shared, f"{robot}_batch.h": text}
 
 

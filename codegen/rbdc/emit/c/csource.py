@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c import arctangent, rotations, trigonometry
+from rbdc.emit.c import polynomials, trigonometry
 from rbdc.emit.c.expressions import CodeBlock, StatementWriter
 from rbdc.emit.c.vectors import lanes_header
 from rbdc.emit.names import comment
@@ -207,9 +207,9 @@ def elementary_headers(
     if any(takes_both(program) for program in programs):
         found |= trigonometry.header(robot, version, scalar)
     if any(value.operation is ATAN2 for program in programs for value in program.values):
-        found |= arctangent.header(robot, version, scalar)
-    if any(rotations.has_rotations(program) for program in programs):
-        found |= rotations.header(robot, version, scalar)
+        found |= polynomials.arctangent_header(robot, version, scalar)
+    if any(polynomials.has_rotations(program) for program in programs):
+        found |= polynomials.rotations_header(robot, version, scalar)
     return found
 
 
