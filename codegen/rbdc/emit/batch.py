@@ -130,7 +130,7 @@ def _add_frames_batch(
         prototype=f"{_KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
         call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
         **declaration.scalar.words,
-        **{word: words[word] for word in words if word != "declaration"},
+        **words,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rbdc.algorithms.derivatives.frame_derivatives import (
@@ -31,7 +31,7 @@ from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import CFunction, elementary_headers, figures, function_file, parameters, whole_part
 from rbdc.emit.names import comment
-from rbdc.emit.render import render
+from rbdc.emit.render import braced, render
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
@@ -133,6 +133,7 @@ def frames_source(
         headers=[f"{robot}_frames.h"],
         figures=f"{figures(total)}, where every body carries the frame",
         body="frames_kernel.c.jinja",
+        declaration=declaration,
         prototype=declaration.c_prototype(robot, batch=False),
         loop=loop,
         **kernel_words(robot, model, declaration),
@@ -154,7 +155,6 @@ def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> 
     return {
         "p": f"{robot}_frames",
         "bends": model.curved,
-        "declaration": declaration,
         "algorithm": f"{declaration.name}.c.jinja",
         "singular": scalar.literal(singular),
     }
@@ -167,7 +167,7 @@ def _shared(
     table, scalar = frame_dofs(model), source.declaration.scalar
     starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
     internal = elementary_headers(robot, steps, scalar, version)
-    words = {"p": f"{robot}_frames", "bends": model.curved}
+    words = kernel_words(robot, model, source.declaration)
     header = render(
         "frames.h.jinja",
         robot=robot,
@@ -189,15 +189,13 @@ def _shared(
         figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
         body="frames.c.jinja",
         **words,
-        body_parent=_row(body.parent for body in model.bodies),
-        body_first=_row([*starts, len(table)]),
-        dof_column=_row(column for column, *_ in table),
-        dof_factor=", ".join(scalar.literal(factor) for _, factor, *_ in table),
-        dof_bend=_row(bend for *_, bend in table),
-        frame_body=_row(frame.body for frame in model.frames),
-        frame_placement=[
-            ", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames
-        ],
+        body_parent=braced(body.parent for body in model.bodies),
+        body_first=braced([*starts, len(table)]),
+        dof_column=braced(column for column, *_ in table),
+        dof_factor=braced(scalar.literal(factor) for _, factor, *_ in table),
+        dof_bend=braced(bend for *_, bend in table),
+        frame_body=braced(frame.body for frame in model.frames),
+        frame_placement=[braced(map(scalar.literal, frame.placement.scalars())) for frame in model.frames],
     )
     return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": text}
 
@@ -236,7 +234,3 @@ def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarTyp
     return whole_part(
         robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar
     )
-
-
-def _row(numbers: Iterable[int]) -> str:
-    return ", ".join(str(n) for n in numbers)
