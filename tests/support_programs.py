@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rbdc.emit.batch.batch import batch_headers
+from rbdc.emit.batch import batch_headers
 from rbdc.emit.c.csource import elementary_headers, kernel_source, parameters
 from rbdc.emit.c.expressions import StatementWriter
 from rbdc.functions.declarations import FunctionDeclaration

@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_aba_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_aba_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict ddq)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -31,11 +31,11 @@ static __attribute__((noinline)) void cartpole_aba_without_fext_kernel8(const ca
     /* results */
     const cartpole_vector8 t17 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t22 = (moving_0 - moving_1 * t17) / (1.1 - M1_0 * t17);
-    results[0] = t22;
-    results[1] = moving_1 * 0.9756097560975611 - t17 * t22;
+    ddq[0] = t22;
+    ddq[1] = moving_1 * 0.9756097560975611 - t17 * t22;
 }
 
-static __attribute__((noinline)) void cartpole_aba_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_aba_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict ddq)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -61,117 +61,32 @@ static __attribute__((noinline)) void cartpole_aba_with_fext_kernel8(const cartp
     /* results */
     const cartpole_vector8 t26 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t31 = (moving_0 - moving_1 * t26) / (1.1 - M1_0 * t26);
-    results[0] = t31;
-    results[1] = moving_1 * 0.9756097560975611 - t26 * t31;
+    ddq[0] = t31;
+    ddq[1] = moving_1 * 0.9756097560975611 - t26 * t31;
 }
 
 /* where each entry of ddq is among the results */
-static const unsigned short ddq_places_without_fext[8] = {
+static const unsigned short ddq_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of ddq is among the results */
-static const unsigned short ddq_places_with_fext[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_aba_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict ddq)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_aba(q + 2 * k, v + 2 * k, tau + 2 * k, NULL, ddq + 2 * k);
-            }
-            continue;
-        }
-        cartpole_aba_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        cartpole_store8(results, ddq_places_without_fext, 2, past, ddq + 2 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
-{
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_aba(q + 2 * k, v + 2 * k, tau + 2 * k, fext + 12 * k, ddq + 2 * k);
-            }
-            continue;
-        }
-        cartpole_aba_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
-        cartpole_store8(results, ddq_places_with_fext, 2, past, ddq + 2 * i);
+    if (fext != NULL) {
+        cartpole_aba_kernel8_with_fext(q, v, tau, fext, ddq);
+    } else {
+        cartpole_aba_kernel8_without_fext(q, v, tau, ddq);
     }
-    cartpole_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void cartpole_aba_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? cartpole_aba_with_fext_blocks(n, q, v, tau, fext, ddq) : cartpole_aba_without_fext_blocks(n, q, v, tau, ddq);
-#endif
-    for (; i < n; ++i) {
-        cartpole_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void cartpole_aba_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
-{
-    double q_one[2], v_one[2], tau_one[2], ddq_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            tau_one[k] = tau[8 * k + j];
-        }
-        cartpole_aba(q_one, v_one, tau_one, NULL, ddq_one);
-        for (size_t k = 0; k < 2; ++k) {
-            ddq[8 * k + j] = ddq_one[k];
-        }
-    }
-}
-
-static void cartpole_aba_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
-            continue;
-        }
-        cartpole_aba_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (cartpole_lanes8 *)(ddq + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void cartpole_aba_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+static void cartpole_aba_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
 {
     double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -184,39 +99,53 @@ static void cartpole_aba_with_fext_apart(const double *restrict q, const double 
         for (size_t k = 0; k < 2; ++k) {
             tau_one[k] = tau[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        cartpole_aba(q_one, v_one, tau_one, fext_one, ddq_one);
+        cartpole_aba(q_one, v_one, tau_one, fext != NULL ? fext_one : NULL, ddq_one);
         for (size_t k = 0; k < 2; ++k) {
             ddq[8 * k + j] = ddq_one[k];
         }
     }
 }
 
-static void cartpole_aba_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq + 16 * i);
-            continue;
-        }
-        cartpole_aba_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), (cartpole_lanes8 *)(ddq + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq + 16 * i);
-    }
-#endif
-}
-
 void cartpole_aba_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
 {
-    if (fext != NULL) {
-        cartpole_aba_with_fext_lanes(n, q, v, tau, fext, ddq);
-    } else {
-        cartpole_aba_without_fext_lanes(n, q, v, tau, ddq);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        if (cartpole_aba_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), (cartpole_lanes8 *)(ddq + 16 * i))) {
+            continue;
+        }
+#endif
+        cartpole_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext != NULL ? fext + 96 * i : NULL, ddq + 16 * i);
+    }
+}
+
+void cartpole_aba_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        if (fext != NULL) {
+            cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (cartpole_aba_block(q_lanes, v_lanes, tau_lanes, fext != NULL ? fext_lanes : NULL, results + 0)) {
+            cartpole_store8(results, ddq_places, 2, past, ddq + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
+            }
+        }
+    }
+    cartpole_settle();
+#endif
+    for (; i < n; ++i) {
+        cartpole_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
     }
 }
 #if defined(__clang__)

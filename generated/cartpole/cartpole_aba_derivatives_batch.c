@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_aba_derivatives_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_aba_derivatives_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -31,7 +31,7 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_without_fext_kern
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
     const cartpole_vector8 t20 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 Minv_0_0 = 1.0 / (1.1 - M1_0 * t20);
-    results[4] = Minv_0_0;
+    results[5] = Minv_0_0;
     const cartpole_vector8 qddot_0 = (moving_0 - moving_1 * t20) * Minv_0_0;
     const cartpole_vector8 qddot_1 = moving_1 * 0.9756097560975611 - t20 * qddot_0;
 
@@ -55,27 +55,31 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_without_fext_kern
 
     /* forward dynamics: column 1 of ddq_dq */
     const cartpole_vector8 ddq_dq_1_0 = Minv_0_0 * (t40 - t20 * t41);
-    results[0] = ddq_dq_1_0;
+    results[1] = ddq_dq_1_0;
     const cartpole_vector8 ddq_dq_1_1 = 0.04878048780487806 * t33 - t20 * ddq_dq_1_0;
-    results[1] = ddq_dq_1_1;
+    results[2] = ddq_dq_1_1;
 
     /* forward dynamics: column 1 of ddq_dv */
     const cartpole_vector8 ddq_dv_1_0 = Minv_0_0 * B0_px;
-    results[2] = ddq_dv_1_0;
+    results[3] = ddq_dv_1_0;
     const cartpole_vector8 ddq_dv_1_1 = -(t20 * ddq_dv_1_0);
-    results[3] = ddq_dv_1_1;
+    results[4] = ddq_dv_1_1;
 
     /* forward dynamics: column 0 of Minv */
     const cartpole_vector8 t51 = t20 * Minv_0_0;
     const cartpole_vector8 Minv_0_1 = -t51;
-    results[5] = Minv_0_1;
+    results[6] = Minv_0_1;
 
     /* forward dynamics: column 1 of Minv */
     const cartpole_vector8 Minv_1_1 = 0.9756097560975611 + t20 * t51;
-    results[6] = Minv_1_1;
+    results[7] = Minv_1_1;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t55 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t55;
 }
 
-static __attribute__((noinline)) void cartpole_aba_derivatives_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_aba_derivatives_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -102,7 +106,7 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_with_fext_kernel8
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
     const cartpole_vector8 t29 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 Minv_0_0 = 1.0 / (1.1 - M1_0 * t29);
-    results[4] = Minv_0_0;
+    results[5] = Minv_0_0;
     const cartpole_vector8 qddot_0 = (moving_0 - moving_1 * t29) * Minv_0_0;
     const cartpole_vector8 qddot_1 = moving_1 * 0.9756097560975611 - t29 * qddot_0;
 
@@ -126,170 +130,62 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_with_fext_kernel8
 
     /* forward dynamics: column 1 of ddq_dq */
     const cartpole_vector8 ddq_dq_1_0 = Minv_0_0 * (t50 - t29 * t51);
-    results[0] = ddq_dq_1_0;
+    results[1] = ddq_dq_1_0;
     const cartpole_vector8 ddq_dq_1_1 = 0.04878048780487806 * t42 - t29 * ddq_dq_1_0;
-    results[1] = ddq_dq_1_1;
+    results[2] = ddq_dq_1_1;
 
     /* forward dynamics: column 1 of ddq_dv */
     const cartpole_vector8 ddq_dv_1_0 = Minv_0_0 * B0_px;
-    results[2] = ddq_dv_1_0;
+    results[3] = ddq_dv_1_0;
     const cartpole_vector8 ddq_dv_1_1 = -(t29 * ddq_dv_1_0);
-    results[3] = ddq_dv_1_1;
+    results[4] = ddq_dv_1_1;
 
     /* forward dynamics: column 0 of Minv */
     const cartpole_vector8 t61 = t29 * Minv_0_0;
     const cartpole_vector8 Minv_0_1 = -t61;
-    results[5] = Minv_0_1;
+    results[6] = Minv_0_1;
 
     /* forward dynamics: column 1 of Minv */
     const cartpole_vector8 Minv_1_1 = 0.9756097560975611 + t29 * t61;
-    results[6] = Minv_1_1;
+    results[7] = Minv_1_1;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t65 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t65;
 }
 
 /* where each entry of ddq_dq is among the results */
-static const unsigned short ddq_dq_places_without_fext[8] = {
-    7, 0, 7, 1, 0, 0, 0, 0,
+static const unsigned short ddq_dq_places[] = {
+    0, 1, 0, 2, 0, 0, 0, 0,
 };
 
 /* where each entry of ddq_dv is among the results */
-static const unsigned short ddq_dv_places_without_fext[8] = {
-    7, 2, 7, 3, 0, 0, 0, 0,
+static const unsigned short ddq_dv_places[] = {
+    0, 3, 0, 4, 0, 0, 0, 0,
 };
 
 /* where each entry of ddq_dtau is among the results */
-static const unsigned short ddq_dtau_places_without_fext[8] = {
-    4, 5, 5, 6, 0, 0, 0, 0,
+static const unsigned short ddq_dtau_places[] = {
+    5, 6, 6, 7, 0, 0, 0, 0,
 };
 
-/* where each entry of ddq_dq is among the results */
-static const unsigned short ddq_dq_places_with_fext[8] = {
-    7, 0, 7, 1, 0, 0, 0, 0,
-};
-
-/* where each entry of ddq_dv is among the results */
-static const unsigned short ddq_dv_places_with_fext[8] = {
-    7, 2, 7, 3, 0, 0, 0, 0,
-};
-
-/* where each entry of ddq_dtau is among the results */
-static const unsigned short ddq_dtau_places_with_fext[8] = {
-    4, 5, 5, 6, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_aba_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[8], room[4], *const past = cartpole_way_past8(12 * n, room);
-    size_t i = 0;
-    results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_aba_derivatives(q + 2 * k, v + 2 * k, tau + 2 * k, NULL, ddq_dq + 4 * k, ddq_dv + 4 * k, ddq_dtau + 4 * k);
-            }
-            continue;
-        }
-        cartpole_aba_derivatives_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        cartpole_store8(results, ddq_dq_places_without_fext, 4, past, ddq_dq + 4 * i);
-        cartpole_store8(results, ddq_dv_places_without_fext, 4, past, ddq_dv + 4 * i);
-        cartpole_store8(results, ddq_dtau_places_without_fext, 4, past, ddq_dtau + 4 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[8], room[4], *const past = cartpole_way_past8(12 * n, room);
-    size_t i = 0;
-    results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_aba_derivatives(q + 2 * k, v + 2 * k, tau + 2 * k, fext + 12 * k, ddq_dq + 4 * k, ddq_dv + 4 * k, ddq_dtau + 4 * k);
-            }
-            continue;
-        }
-        cartpole_aba_derivatives_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
-        cartpole_store8(results, ddq_dq_places_with_fext, 4, past, ddq_dq + 4 * i);
-        cartpole_store8(results, ddq_dv_places_with_fext, 4, past, ddq_dv + 4 * i);
-        cartpole_store8(results, ddq_dtau_places_with_fext, 4, past, ddq_dtau + 4 * i);
+    if (fext != NULL) {
+        cartpole_aba_derivatives_kernel8_with_fext(q, v, tau, fext, results);
+    } else {
+        cartpole_aba_derivatives_kernel8_without_fext(q, v, tau, results);
     }
-    cartpole_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void cartpole_aba_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? cartpole_aba_derivatives_with_fext_blocks(n, q, v, tau, fext, ddq_dq, ddq_dv, ddq_dtau) : cartpole_aba_derivatives_without_fext_blocks(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
-#endif
-    for (; i < n; ++i) {
-        cartpole_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void cartpole_aba_derivatives_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-    double q_one[2], v_one[2], tau_one[2], ddq_dq_one[4], ddq_dv_one[4], ddq_dtau_one[4];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            tau_one[k] = tau[8 * k + j];
-        }
-        cartpole_aba_derivatives(q_one, v_one, tau_one, NULL, ddq_dq_one, ddq_dv_one, ddq_dtau_one);
-        for (size_t k = 0; k < 4; ++k) {
-            ddq_dq[8 * k + j] = ddq_dq_one[k];
-        }
-        for (size_t k = 0; k < 4; ++k) {
-            ddq_dv[8 * k + j] = ddq_dv_one[k];
-        }
-        for (size_t k = 0; k < 4; ++k) {
-            ddq_dtau[8 * k + j] = ddq_dtau_one[k];
-        }
-    }
-}
-
-static void cartpole_aba_derivatives_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-#if defined(__GNUC__)
-    cartpole_lanes8 results[8];
-    results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
-            continue;
-        }
-        cartpole_aba_derivatives_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), results);
-        cartpole_expand8(results, ddq_dq_places_without_fext, 4, ddq_dq + 32 * i);
-        cartpole_expand8(results, ddq_dv_places_without_fext, 4, ddq_dv + 32 * i);
-        cartpole_expand8(results, ddq_dtau_places_without_fext, 4, ddq_dtau + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void cartpole_aba_derivatives_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+static void cartpole_aba_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_dq_one[4], ddq_dv_one[4], ddq_dtau_one[4];
     for (size_t j = 0; j < 8; ++j) {
@@ -302,10 +198,10 @@ static void cartpole_aba_derivatives_with_fext_apart(const double *restrict q, c
         for (size_t k = 0; k < 2; ++k) {
             tau_one[k] = tau[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        cartpole_aba_derivatives(q_one, v_one, tau_one, fext_one, ddq_dq_one, ddq_dv_one, ddq_dtau_one);
+        cartpole_aba_derivatives(q_one, v_one, tau_one, fext != NULL ? fext_one : NULL, ddq_dq_one, ddq_dv_one, ddq_dtau_one);
         for (size_t k = 0; k < 4; ++k) {
             ddq_dq[8 * k + j] = ddq_dq_one[k];
         }
@@ -318,34 +214,49 @@ static void cartpole_aba_derivatives_with_fext_apart(const double *restrict q, c
     }
 }
 
-static void cartpole_aba_derivatives_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-#if defined(__GNUC__)
-    cartpole_lanes8 results[8];
-    results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
-            continue;
-        }
-        cartpole_aba_derivatives_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
-        cartpole_expand8(results, ddq_dq_places_with_fext, 4, ddq_dq + 32 * i);
-        cartpole_expand8(results, ddq_dv_places_with_fext, 4, ddq_dv + 32 * i);
-        cartpole_expand8(results, ddq_dtau_places_with_fext, 4, ddq_dtau + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
-    }
-#endif
-}
-
 void cartpole_aba_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
-    if (fext != NULL) {
-        cartpole_aba_derivatives_with_fext_lanes(n, q, v, tau, fext, ddq_dq, ddq_dv, ddq_dtau);
-    } else {
-        cartpole_aba_derivatives_without_fext_lanes(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        cartpole_lanes8 results[8];
+        if (cartpole_aba_derivatives_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
+            cartpole_expand8(results, ddq_dq_places, 4, ddq_dq + 8 * 4 * i);
+            cartpole_expand8(results, ddq_dv_places, 4, ddq_dv + 8 * 4 * i);
+            cartpole_expand8(results, ddq_dtau_places, 4, ddq_dtau + 8 * 4 * i);
+            continue;
+        }
+#endif
+        cartpole_aba_derivatives_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext != NULL ? fext + 96 * i : NULL, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+    }
+}
+
+void cartpole_aba_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[8], room[4], *const past = cartpole_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        if (fext != NULL) {
+            cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (cartpole_aba_derivatives_block(q_lanes, v_lanes, tau_lanes, fext != NULL ? fext_lanes : NULL, results)) {
+            cartpole_store8(results, ddq_dq_places, 4, past, ddq_dq + 4 * i);
+            cartpole_store8(results, ddq_dv_places, 4, past, ddq_dv + 4 * i);
+            cartpole_store8(results, ddq_dtau_places, 4, past, ddq_dtau + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
+            }
+        }
+    }
+    cartpole_settle();
+#endif
+    for (; i < n; ++i) {
+        cartpole_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
     }
 }
 #if defined(__clang__)

@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_aba_vjp_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_aba_vjp_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -41,25 +41,29 @@ static __attribute__((noinline)) void cartpole_aba_vjp_without_fext_kernel8(cons
 
     /* cart: adjoint of tau = S^T f */
     const cartpole_vector8 tau0_bar = t24 * (w[0] - t19 * w[1]);
-    results[2] = tau0_bar;
+    results[3] = tau0_bar;
 
     /* pole: adjoint of tau = S^T f */
     const cartpole_vector8 tau1_bar = 0.9756097560975611 * w[1] - t19 * tau0_bar;
-    results[3] = tau1_bar;
+    results[4] = tau1_bar;
 
     /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 t39 = sin_q1 * tau0_bar;
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    results[1] = v[1] * (0.05 * t39) * 2.0;
+    results[2] = v[1] * (0.05 * t39) * 2.0;
     const cartpole_vector8 m1_bar_ax = 0.05 * tau1_bar;
 
     /* results */
     const cartpole_vector8 t53 = cos_q1 * (f1_fy * tau0_bar + 0.49050000000000005 * tau1_bar) + sin_q1 * (f1_fx * tau0_bar + m0_az * m1_bar_ax);
-    results[0] = t53;
+    results[1] = t53;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t54 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t54;
 }
 
-static __attribute__((noinline)) void cartpole_aba_vjp_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_aba_vjp_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -96,173 +100,60 @@ static __attribute__((noinline)) void cartpole_aba_vjp_with_fext_kernel8(const c
 
     /* cart: adjoint of tau = S^T f */
     const cartpole_vector8 tau0_bar = t33 * (w[0] - t28 * w[1]);
-    results[2] = tau0_bar;
+    results[3] = tau0_bar;
 
     /* pole: adjoint of tau = S^T f */
     const cartpole_vector8 tau1_bar = 0.9756097560975611 * w[1] - t28 * tau0_bar;
-    results[3] = tau1_bar;
+    results[4] = tau1_bar;
 
     /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 t49 = sin_q1 * tau0_bar;
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    results[1] = v[1] * (0.05 * t49) * 2.0;
+    results[2] = v[1] * (0.05 * t49) * 2.0;
     const cartpole_vector8 m1_bar_ax = 0.05 * tau1_bar;
 
     /* results */
     const cartpole_vector8 t63 = cos_q1 * (t17 * tau0_bar + 0.49050000000000005 * tau1_bar) - sin_q1 * (t40 * tau0_bar - m0_az * m1_bar_ax);
-    results[0] = t63;
+    results[1] = t63;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t64 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t64;
 }
 
 /* where each entry of w_ddq_dq is among the results */
-static const unsigned short w_ddq_dq_places_without_fext[8] = {
-    4, 0, 0, 0, 0, 0, 0, 0,
+static const unsigned short w_ddq_dq_places[] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_ddq_dv is among the results */
-static const unsigned short w_ddq_dv_places_without_fext[8] = {
-    4, 1, 0, 0, 0, 0, 0, 0,
+static const unsigned short w_ddq_dv_places[] = {
+    0, 2, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_ddq_dtau is among the results */
-static const unsigned short w_ddq_dtau_places_without_fext[8] = {
-    2, 3, 0, 0, 0, 0, 0, 0,
+static const unsigned short w_ddq_dtau_places[] = {
+    3, 4, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of w_ddq_dq is among the results */
-static const unsigned short w_ddq_dq_places_with_fext[8] = {
-    4, 0, 0, 0, 0, 0, 0, 0,
-};
-
-/* where each entry of w_ddq_dv is among the results */
-static const unsigned short w_ddq_dv_places_with_fext[8] = {
-    4, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* where each entry of w_ddq_dtau is among the results */
-static const unsigned short w_ddq_dtau_places_with_fext[8] = {
-    2, 3, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_aba_vjp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], results[5], room[2], *const past = cartpole_way_past8(6 * n, room);
-    size_t i = 0;
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_aba_vjp(q + 2 * k, v + 2 * k, tau + 2 * k, w + 2 * k, NULL, w_ddq_dq + 2 * k, w_ddq_dv + 2 * k, w_ddq_dtau + 2 * k);
-            }
-            continue;
-        }
-        cartpole_aba_vjp_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, results);
-        cartpole_store8(results, w_ddq_dq_places_without_fext, 2, past, w_ddq_dq + 2 * i);
-        cartpole_store8(results, w_ddq_dv_places_without_fext, 2, past, w_ddq_dv + 2 * i);
-        cartpole_store8(results, w_ddq_dtau_places_without_fext, 2, past, w_ddq_dtau + 2 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[5], room[2], *const past = cartpole_way_past8(6 * n, room);
-    size_t i = 0;
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
-        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_aba_vjp(q + 2 * k, v + 2 * k, tau + 2 * k, w + 2 * k, fext + 12 * k, w_ddq_dq + 2 * k, w_ddq_dv + 2 * k, w_ddq_dtau + 2 * k);
-            }
-            continue;
-        }
-        cartpole_aba_vjp_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, fext_lanes, results);
-        cartpole_store8(results, w_ddq_dq_places_with_fext, 2, past, w_ddq_dq + 2 * i);
-        cartpole_store8(results, w_ddq_dv_places_with_fext, 2, past, w_ddq_dv + 2 * i);
-        cartpole_store8(results, w_ddq_dtau_places_with_fext, 2, past, w_ddq_dtau + 2 * i);
+    if (fext != NULL) {
+        cartpole_aba_vjp_kernel8_with_fext(q, v, tau, w, fext, results);
+    } else {
+        cartpole_aba_vjp_kernel8_without_fext(q, v, tau, w, results);
     }
-    cartpole_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void cartpole_aba_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? cartpole_aba_vjp_with_fext_blocks(n, q, v, tau, w, fext, w_ddq_dq, w_ddq_dv, w_ddq_dtau) : cartpole_aba_vjp_without_fext_blocks(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
-#endif
-    for (; i < n; ++i) {
-        cartpole_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void cartpole_aba_vjp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-    double q_one[2], v_one[2], tau_one[2], w_one[2], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            tau_one[k] = tau[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_one[k] = w[8 * k + j];
-        }
-        cartpole_aba_vjp(q_one, v_one, tau_one, w_one, NULL, w_ddq_dq_one, w_ddq_dv_one, w_ddq_dtau_one);
-        for (size_t k = 0; k < 2; ++k) {
-            w_ddq_dq[8 * k + j] = w_ddq_dq_one[k];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_ddq_dv[8 * k + j] = w_ddq_dv_one[k];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_ddq_dtau[8 * k + j] = w_ddq_dtau_one[k];
-        }
-    }
-}
-
-static void cartpole_aba_vjp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-#if defined(__GNUC__)
-    cartpole_lanes8 results[5];
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_vjp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
-            continue;
-        }
-        cartpole_aba_vjp_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), results);
-        cartpole_expand8(results, w_ddq_dq_places_without_fext, 2, w_ddq_dq + 16 * i);
-        cartpole_expand8(results, w_ddq_dv_places_without_fext, 2, w_ddq_dv + 16 * i);
-        cartpole_expand8(results, w_ddq_dtau_places_without_fext, 2, w_ddq_dtau + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_vjp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void cartpole_aba_vjp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+static void cartpole_aba_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], w_one[2], fext_one[12], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -278,10 +169,10 @@ static void cartpole_aba_vjp_with_fext_apart(const double *restrict q, const dou
         for (size_t k = 0; k < 2; ++k) {
             w_one[k] = w[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        cartpole_aba_vjp(q_one, v_one, tau_one, w_one, fext_one, w_ddq_dq_one, w_ddq_dv_one, w_ddq_dtau_one);
+        cartpole_aba_vjp(q_one, v_one, tau_one, w_one, fext != NULL ? fext_one : NULL, w_ddq_dq_one, w_ddq_dv_one, w_ddq_dtau_one);
         for (size_t k = 0; k < 2; ++k) {
             w_ddq_dq[8 * k + j] = w_ddq_dq_one[k];
         }
@@ -294,34 +185,50 @@ static void cartpole_aba_vjp_with_fext_apart(const double *restrict q, const dou
     }
 }
 
-static void cartpole_aba_vjp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-#if defined(__GNUC__)
-    cartpole_lanes8 results[5];
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_vjp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext + 96 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
-            continue;
-        }
-        cartpole_aba_vjp_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
-        cartpole_expand8(results, w_ddq_dq_places_with_fext, 2, w_ddq_dq + 16 * i);
-        cartpole_expand8(results, w_ddq_dv_places_with_fext, 2, w_ddq_dv + 16 * i);
-        cartpole_expand8(results, w_ddq_dtau_places_with_fext, 2, w_ddq_dtau + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_vjp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext + 96 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
-    }
-#endif
-}
-
 void cartpole_aba_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
-    if (fext != NULL) {
-        cartpole_aba_vjp_with_fext_lanes(n, q, v, tau, w, fext, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
-    } else {
-        cartpole_aba_vjp_without_fext_lanes(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        cartpole_lanes8 results[5];
+        if (cartpole_aba_vjp_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
+            cartpole_expand8(results, w_ddq_dq_places, 2, w_ddq_dq + 8 * 2 * i);
+            cartpole_expand8(results, w_ddq_dv_places, 2, w_ddq_dv + 8 * 2 * i);
+            cartpole_expand8(results, w_ddq_dtau_places, 2, w_ddq_dtau + 8 * 2 * i);
+            continue;
+        }
+#endif
+        cartpole_aba_vjp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext != NULL ? fext + 96 * i : NULL, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+    }
+}
+
+void cartpole_aba_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[5], room[2], *const past = cartpole_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
+        if (fext != NULL) {
+            cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (cartpole_aba_vjp_block(q_lanes, v_lanes, tau_lanes, w_lanes, fext != NULL ? fext_lanes : NULL, results)) {
+            cartpole_store8(results, w_ddq_dq_places, 2, past, w_ddq_dq + 2 * i);
+            cartpole_store8(results, w_ddq_dv_places, 2, past, w_ddq_dv + 2 * i);
+            cartpole_store8(results, w_ddq_dtau_places, 2, past, w_ddq_dtau + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
+            }
+        }
+    }
+    cartpole_settle();
+#endif
+    for (; i < n; ++i) {
+        cartpole_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
     }
 }
 #if defined(__clang__)

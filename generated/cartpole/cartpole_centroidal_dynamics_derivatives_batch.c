@@ -32,24 +32,24 @@ static __attribute__((noinline)) void cartpole_centroidal_dynamics_derivatives_k
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const cartpole_vector8 B1_px = sin_q1 * B2_px;
     const cartpole_vector8 B0_pz = -B1_px;
-    results[7] = B0_pz;
+    results[8] = B0_pz;
     const cartpole_vector8 t21 = cos_q1 * B2_px;
     const cartpole_vector8 d7_25 = -t21;
-    results[8] = d7_25;
+    results[9] = d7_25;
 
     /* cart: fC: force of the subtree */
     const cartpole_vector8 fC0_fz = -(sin_q1 * f2_fx) - cos_q1 * f2_fy;
-    results[4] = fC0_fz;
+    results[5] = fC0_fz;
     const cartpole_vector8 d7_10 = sin_q1 * f2_fy - cos_q1 * f2_fx;
-    results[5] = d7_10;
+    results[6] = d7_10;
     const cartpole_vector8 fC1_fz = a[0] * 1.1 - d7_10;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 IC0_hz = cos_q1 * 0.05;
-    results[10] = IC0_hz;
+    results[12] = IC0_hz;
     const cartpole_vector8 IC1_hz = sin_q1 * 0.05;
     const cartpole_vector8 d7_32 = -IC1_hz;
-    results[11] = d7_32;
+    results[13] = d7_32;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const cartpole_vector8 t37 = t11 * 0.05 + q[0] * d7_10;
@@ -63,83 +63,61 @@ static __attribute__((noinline)) void cartpole_centroidal_dynamics_derivatives_k
     const cartpole_vector8 t43 = v[1] * 0.05;
     const cartpole_vector8 H0_4 = sin_q1 * t43;
     const cartpole_vector8 H1_0 = -H0_4;
-    results[0] = H1_0;
+    results[1] = H1_0;
 
     /* pole: d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)) */
     const cartpole_vector8 t46 = cos_q1 * t43;
     const cartpole_vector8 H1_2 = -t46;
-    results[1] = H1_2;
+    results[2] = H1_2;
     const cartpole_vector8 t50 = t10 * 0.05 - q[0] * t46;
 
     /* results */
     const cartpole_vector8 t51 = v[1] * IC1_hz;
-    results[2] = H0_4 - t51;
+    results[3] = H0_4 - t51;
     const cartpole_vector8 t53 = q[0] + h0_2;
     const cartpole_vector8 t64 = t41 * H0_4 - t46 * t53 - t41 * t51 - t50 + h0_2 * (v[0] * 1.1 + v[1] * IC0_hz);
-    results[3] = t64;
-    results[6] = d7_10 * t53 + fC1_fz * h0_2 - t37;
-    results[9] = q[0] * t21 + B1_px * t41 - t21 * t53;
-    results[12] = d7_34 - IC0_hz * t41 - IC1_hz * t53;
+    results[4] = t64;
+    results[7] = d7_10 * t53 + fC1_fz * h0_2 - t37;
+    results[10] = q[0] * t21 + B1_px * t41 - t21 * t53;
+    results[14] = d7_34 - IC0_hz * t41 - IC1_hz * t53;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t78 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t78;
+    const cartpole_vector8 t79 = {1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    results[11] = t79;
 }
 
 /* where each entry of dh_dq is among the results */
-static const unsigned short dh_dq_places[12] = {
-    13, 0, 13, 13, 13, 1, 13, 13, 2, 3, 13, 13,
+static const unsigned short dh_dq_places[] = {
+    0, 1, 0, 0, 0, 2, 0, 0, 3, 4, 0, 0,
 };
 
 /* where each entry of dhdot_dq is among the results */
-static const unsigned short dhdot_dq_places[12] = {
-    13, 4, 13, 13, 13, 5, 13, 13, 13, 6, 13, 13,
+static const unsigned short dhdot_dq_places[] = {
+    0, 5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0,
 };
 
 /* where each entry of dhdot_dv is among the results */
-static const unsigned short dhdot_dv_places[12] = {
-    13, 7, 13, 13, 13, 8, 13, 13, 13, 9, 13, 13,
+static const unsigned short dhdot_dv_places[] = {
+    0, 8, 0, 0, 0, 9, 0, 0, 0, 10, 0, 0,
 };
 
 /* where each entry of dhdot_da is among the results */
-static const unsigned short dhdot_da_places[12] = {
-    14, 10, 13, 13, 13, 11, 13, 13, 13, 12, 13, 13,
+static const unsigned short dhdot_da_places[] = {
+    11, 12, 0, 0, 0, 13, 0, 0, 0, 14, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_centroidal_dynamics_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_centroidal_dynamics_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[15], room[12], *const past = cartpole_way_past8(48 * n, room);
-    size_t i = 0;
-    results[13] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[14] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_centroidal_dynamics_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, dh_dq + 12 * k, dhdot_dq + 12 * k, dhdot_dv + 12 * k, dhdot_da + 12 * k);
-            }
-            continue;
-        }
-        cartpole_centroidal_dynamics_derivatives_kernel8(q_lanes, v_lanes, a_lanes, results);
-        cartpole_store8(results, dh_dq_places, 12, past, dh_dq + 12 * i);
-        cartpole_store8(results, dhdot_dq_places, 12, past, dhdot_dq + 12 * i);
-        cartpole_store8(results, dhdot_dv_places, 12, past, dhdot_dv + 12 * i);
-        cartpole_store8(results, dhdot_da_places, 12, past, dhdot_da + 12 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_centroidal_dynamics_derivatives_kernel8(q, v, a, results);
+    return 1;
 }
 #endif
-
-void cartpole_centroidal_dynamics_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_centroidal_dynamics_derivatives_blocks(n, q, v, a, dh_dq, dhdot_dq, dhdot_dv, dhdot_da);
-#endif
-    for (; i < n; ++i) {
-        cartpole_centroidal_dynamics_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, dh_dq + 12 * i, dhdot_dq + 12 * i, dhdot_dv + 12 * i, dhdot_da + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_centroidal_dynamics_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
@@ -173,26 +151,47 @@ static void cartpole_centroidal_dynamics_derivatives_apart(const double *restric
 
 void cartpole_centroidal_dynamics_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[15];
-    results[13] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[14] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_centroidal_dynamics_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dh_dq + 96 * i, dhdot_dq + 96 * i, dhdot_dv + 96 * i, dhdot_da + 96 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[15];
+        if (cartpole_centroidal_dynamics_derivatives_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results)) {
+            cartpole_expand8(results, dh_dq_places, 12, dh_dq + 8 * 12 * i);
+            cartpole_expand8(results, dhdot_dq_places, 12, dhdot_dq + 8 * 12 * i);
+            cartpole_expand8(results, dhdot_dv_places, 12, dhdot_dv + 8 * 12 * i);
+            cartpole_expand8(results, dhdot_da_places, 12, dhdot_da + 8 * 12 * i);
             continue;
         }
-        cartpole_centroidal_dynamics_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
-        cartpole_expand8(results, dh_dq_places, 12, dh_dq + 96 * i);
-        cartpole_expand8(results, dhdot_dq_places, 12, dhdot_dq + 96 * i);
-        cartpole_expand8(results, dhdot_dv_places, 12, dhdot_dv + 96 * i);
-        cartpole_expand8(results, dhdot_da_places, 12, dhdot_da + 96 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_centroidal_dynamics_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dh_dq + 96 * i, dhdot_dq + 96 * i, dhdot_dv + 96 * i, dhdot_da + 96 * i);
     }
+}
+
+void cartpole_centroidal_dynamics_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[15], room[12], *const past = cartpole_way_past8(48 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (cartpole_centroidal_dynamics_derivatives_block(q_lanes, v_lanes, a_lanes, results)) {
+            cartpole_store8(results, dh_dq_places, 12, past, dh_dq + 12 * i);
+            cartpole_store8(results, dhdot_dq_places, 12, past, dhdot_dq + 12 * i);
+            cartpole_store8(results, dhdot_dv_places, 12, past, dhdot_dv + 12 * i);
+            cartpole_store8(results, dhdot_da_places, 12, past, dhdot_da + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_centroidal_dynamics_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, dh_dq + 12 * i, dhdot_dq + 12 * i, dhdot_dv + 12 * i, dhdot_da + 12 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_centroidal_dynamics_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, dh_dq + 12 * i, dhdot_dq + 12 * i, dhdot_dv + 12 * i, dhdot_da + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

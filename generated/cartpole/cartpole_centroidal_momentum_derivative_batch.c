@@ -29,7 +29,7 @@ static __attribute__((noinline)) void cartpole_centroidal_momentum_derivative_ke
     /* pole: f_parent = f_parent + X* f */
     const cartpole_vector8 f1_from2_fx = sin_q1 * f2_fx + cos_q1 * f2_fy;
     const cartpole_vector8 f0_from1_fz = -f1_from2_fx;
-    results[1] = f0_from1_fz;
+    results[2] = f0_from1_fz;
     const cartpole_vector8 f1_from2_fz = a[0] * 1.1 - sin_q1 * f2_fy + cos_q1 * f2_fx;
     results[0] = f1_from2_fz;
 
@@ -40,48 +40,28 @@ static __attribute__((noinline)) void cartpole_centroidal_momentum_derivative_ke
     const cartpole_vector8 t30 = cos_q1 * 0.045454545454545456;
 
     /* results */
-    results[2] = f0_from1_ny - f1_from2_fx * (q[0] + sin_q1 * 0.045454545454545456) - f1_from2_fz * t30;
+    results[3] = f0_from1_ny - f1_from2_fx * (q[0] + sin_q1 * 0.045454545454545456) - f1_from2_fz * t30;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t37 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[1] = t37;
 }
 
 /* where each entry of dh is among the results */
-static const unsigned short dh_places[8] = {
-    0, 3, 1, 3, 2, 3, 0, 0,
+static const unsigned short dh_places[] = {
+    0, 1, 2, 1, 3, 1, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_centroidal_momentum_derivative_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_centroidal_momentum_derivative_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[4], room[6], *const past = cartpole_way_past8(6 * n, room);
-    size_t i = 0;
-    results[3] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_centroidal_momentum_derivative(q + 2 * k, v + 2 * k, a + 2 * k, dh + 6 * k);
-            }
-            continue;
-        }
-        cartpole_centroidal_momentum_derivative_kernel8(q_lanes, v_lanes, a_lanes, results);
-        cartpole_store8(results, dh_places, 6, past, dh + 6 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_centroidal_momentum_derivative_kernel8(q, v, a, results);
+    return 1;
 }
 #endif
-
-void cartpole_centroidal_momentum_derivative_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_centroidal_momentum_derivative_blocks(n, q, v, a, dh);
-#endif
-    for (; i < n; ++i) {
-        cartpole_centroidal_momentum_derivative(q + 2 * i, v + 2 * i, a + 2 * i, dh + 6 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_centroidal_momentum_derivative_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
@@ -106,22 +86,41 @@ static void cartpole_centroidal_momentum_derivative_apart(const double *restrict
 
 void cartpole_centroidal_momentum_derivative_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[4];
-    results[3] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_centroidal_momentum_derivative_apart(q + 16 * i, v + 16 * i, a + 16 * i, dh + 48 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[4];
+        if (cartpole_centroidal_momentum_derivative_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results)) {
+            cartpole_expand8(results, dh_places, 6, dh + 8 * 6 * i);
             continue;
         }
-        cartpole_centroidal_momentum_derivative_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
-        cartpole_expand8(results, dh_places, 6, dh + 48 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_centroidal_momentum_derivative_apart(q + 16 * i, v + 16 * i, a + 16 * i, dh + 48 * i);
     }
+}
+
+void cartpole_centroidal_momentum_derivative_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[4], room[6], *const past = cartpole_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (cartpole_centroidal_momentum_derivative_block(q_lanes, v_lanes, a_lanes, results)) {
+            cartpole_store8(results, dh_places, 6, past, dh + 6 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_centroidal_momentum_derivative(q + 2 * i, v + 2 * i, a + 2 * i, dh + 6 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_centroidal_momentum_derivative(q + 2 * i, v + 2 * i, a + 2 * i, dh + 6 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -20,54 +20,37 @@ static __attribute__((noinline)) void cartpole_centroidal_momentum_matrix_kernel
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 A1_0 = cos_q1 * 0.05;
-    results[0] = A1_0;
+    results[1] = A1_0;
     const cartpole_vector8 IC0_hz = sin_q1 * 0.05;
     const cartpole_vector8 A1_2 = -IC0_hz;
-    results[1] = A1_2;
+    results[3] = A1_2;
 
     /* pole: A = 0_X* IC S, about the centre of mass */
     const cartpole_vector8 A1_4 = 1.025 - A1_0 * (cos_q1 * 0.045454545454545456) - IC0_hz * (sin_q1 * 0.045454545454545456);
-    results[2] = A1_4;
+    results[4] = A1_4;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t17 = {1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    results[0] = t17;
+    const cartpole_vector8 t18 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[2] = t18;
 }
 
 /* where each entry of A is among the results */
-static const unsigned short A_places[12] = {
-    3, 0, 4, 4, 4, 1, 4, 4, 4, 2, 4, 4,
+static const unsigned short A_places[] = {
+    0, 1, 2, 2, 2, 3, 2, 2, 2, 4, 2, 2,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_centroidal_momentum_matrix_blocks(size_t n, const double *restrict q, double *restrict A)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_centroidal_momentum_matrix_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], results[5], room[12], *const past = cartpole_way_past8(12 * n, room);
-    size_t i = 0;
-    results[3] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_centroidal_momentum_matrix(q + 2 * k, A + 12 * k);
-            }
-            continue;
-        }
-        cartpole_centroidal_momentum_matrix_kernel8(q_lanes, results);
-        cartpole_store8(results, A_places, 12, past, A + 12 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_centroidal_momentum_matrix_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void cartpole_centroidal_momentum_matrix_batch(size_t n, const double *restrict q, double *restrict A)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_centroidal_momentum_matrix_blocks(n, q, A);
-#endif
-    for (; i < n; ++i) {
-        cartpole_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_centroidal_momentum_matrix_apart(const double *restrict q, double *restrict A)
@@ -86,23 +69,39 @@ static void cartpole_centroidal_momentum_matrix_apart(const double *restrict q, 
 
 void cartpole_centroidal_momentum_matrix_lanes(size_t n, const double *restrict q, double *restrict A)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[5];
-    results[3] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_centroidal_momentum_matrix_apart(q + 16 * i, A + 96 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[5];
+        if (cartpole_centroidal_momentum_matrix_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
+            cartpole_expand8(results, A_places, 12, A + 8 * 12 * i);
             continue;
         }
-        cartpole_centroidal_momentum_matrix_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
-        cartpole_expand8(results, A_places, 12, A + 96 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_centroidal_momentum_matrix_apart(q + 16 * i, A + 96 * i);
     }
+}
+
+void cartpole_centroidal_momentum_matrix_batch(size_t n, const double *restrict q, double *restrict A)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], results[5], room[12], *const past = cartpole_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (cartpole_centroidal_momentum_matrix_block(q_lanes, results)) {
+            cartpole_store8(results, A_places, 12, past, A + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

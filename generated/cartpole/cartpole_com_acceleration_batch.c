@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_com_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_com_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict acceleration)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -27,49 +27,29 @@ static __attribute__((noinline)) void cartpole_com_acceleration_kernel8(const ca
     const cartpole_vector8 f1_from2_fz = a[0] * 1.1 - sin_q1 * f2_fy + cos_q1 * f2_fx;
 
     /* results */
-    results[0] = f1_from2_fz * 0.9090909090909091;
-    results[1] = -(f1_from2_fx * 0.9090909090909091);
+    acceleration[0] = f1_from2_fz * 0.9090909090909091;
+    acceleration[2] = -(f1_from2_fx * 0.9090909090909091);
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t24 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    acceleration[1] = t24;
 }
 
 /* where each entry of acceleration is among the results */
-static const unsigned short acceleration_places[8] = {
-    0, 2, 1, 0, 0, 0, 0, 0,
+static const unsigned short acceleration_places[] = {
+    0, 1, 2, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_com_acceleration_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_com_acceleration_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict acceleration)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[3], room[3], *const past = cartpole_way_past8(3 * n, room);
-    size_t i = 0;
-    results[2] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_com_acceleration(q + 2 * k, v + 2 * k, a + 2 * k, acceleration + 3 * k);
-            }
-            continue;
-        }
-        cartpole_com_acceleration_kernel8(q_lanes, v_lanes, a_lanes, results);
-        cartpole_store8(results, acceleration_places, 3, past, acceleration + 3 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_com_acceleration_kernel8(q, v, a, acceleration);
+    return 1;
 }
 #endif
-
-void cartpole_com_acceleration_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_com_acceleration_blocks(n, q, v, a, acceleration);
-#endif
-    for (; i < n; ++i) {
-        cartpole_com_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, acceleration + 3 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_com_acceleration_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
@@ -94,22 +74,39 @@ static void cartpole_com_acceleration_apart(const double *restrict q, const doub
 
 void cartpole_com_acceleration_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[3];
-    results[2] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_com_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, acceleration + 24 * i);
+#if defined(__GNUC__)
+        if (cartpole_com_acceleration_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (cartpole_lanes8 *)(acceleration + 24 * i))) {
             continue;
         }
-        cartpole_com_acceleration_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
-        cartpole_expand8(results, acceleration_places, 3, acceleration + 24 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_com_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, acceleration + 24 * i);
     }
+}
+
+void cartpole_com_acceleration_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[3], room[3], *const past = cartpole_way_past8(3 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (cartpole_com_acceleration_block(q_lanes, v_lanes, a_lanes, results + 0)) {
+            cartpole_store8(results, acceleration_places, 3, past, acceleration + 3 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_com_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, acceleration + 3 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_com_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, acceleration + 3 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

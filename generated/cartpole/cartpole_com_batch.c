@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_com_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_com_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict position)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -19,49 +19,31 @@ static __attribute__((noinline)) void cartpole_com_kernel8(const cartpole_lanes8
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* cart: h = m c + sum of R h_child + m_child P: first moment of the subtree */
-    results[1] = cos_q1 * 0.045454545454545456;
+    position[2] = cos_q1 * 0.045454545454545456;
 
     /* results */
-    results[0] = q[0] + sin_q1 * 0.045454545454545456;
+    position[0] = q[0] + sin_q1 * 0.045454545454545456;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t9 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    position[1] = t9;
 }
 
 /* where each entry of position is among the results */
-static const unsigned short position_places[8] = {
-    0, 2, 1, 0, 0, 0, 0, 0,
+static const unsigned short position_places[] = {
+    0, 1, 2, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_com_blocks(size_t n, const double *restrict q, double *restrict position)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_com_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict position)
 {
-    cartpole_lanes8 q_lanes[8], results[3], room[3], *const past = cartpole_way_past8(3 * n, room);
-    size_t i = 0;
-    results[2] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_com(q + 2 * k, position + 3 * k);
-            }
-            continue;
-        }
-        cartpole_com_kernel8(q_lanes, results);
-        cartpole_store8(results, position_places, 3, past, position + 3 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_com_kernel8(q, position);
+    return 1;
 }
 #endif
-
-void cartpole_com_batch(size_t n, const double *restrict q, double *restrict position)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_com_blocks(n, q, position);
-#endif
-    for (; i < n; ++i) {
-        cartpole_com(q + 2 * i, position + 3 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_com_apart(const double *restrict q, double *restrict position)
@@ -80,22 +62,37 @@ static void cartpole_com_apart(const double *restrict q, double *restrict positi
 
 void cartpole_com_lanes(size_t n, const double *restrict q, double *restrict position)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[3];
-    results[2] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_com_apart(q + 16 * i, position + 24 * i);
+#if defined(__GNUC__)
+        if (cartpole_com_block((const cartpole_lanes8 *)(q + 16 * i), (cartpole_lanes8 *)(position + 24 * i))) {
             continue;
         }
-        cartpole_com_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
-        cartpole_expand8(results, position_places, 3, position + 24 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_com_apart(q + 16 * i, position + 24 * i);
     }
+}
+
+void cartpole_com_batch(size_t n, const double *restrict q, double *restrict position)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], results[3], room[3], *const past = cartpole_way_past8(3 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (cartpole_com_block(q_lanes, results + 0)) {
+            cartpole_store8(results, position_places, 3, past, position + 3 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_com(q + 2 * i, position + 3 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_com(q + 2 * i, position + 3 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

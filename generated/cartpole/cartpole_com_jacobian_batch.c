@@ -20,49 +20,32 @@ static __attribute__((noinline)) void cartpole_com_jacobian_kernel8(const cartpo
 
     /* cart: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const cartpole_vector8 J1_0 = cos_q1 * 0.045454545454545456;
-    results[0] = J1_0;
+    results[1] = J1_0;
     const cartpole_vector8 J1_2 = -(sin_q1 * 0.045454545454545456);
-    results[1] = J1_2;
+    results[3] = J1_2;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t9 = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    results[0] = t9;
+    const cartpole_vector8 t10 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[2] = t10;
 }
 
 /* where each entry of J is among the results */
-static const unsigned short J_places[8] = {
-    2, 0, 3, 3, 3, 1, 0, 0,
+static const unsigned short J_places[] = {
+    0, 1, 2, 2, 2, 3, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_com_jacobian_blocks(size_t n, const double *restrict q, double *restrict J)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_com_jacobian_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], results[4], room[6], *const past = cartpole_way_past8(6 * n, room);
-    size_t i = 0;
-    results[2] = (cartpole_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    results[3] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_com_jacobian(q + 2 * k, J + 6 * k);
-            }
-            continue;
-        }
-        cartpole_com_jacobian_kernel8(q_lanes, results);
-        cartpole_store8(results, J_places, 6, past, J + 6 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_com_jacobian_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void cartpole_com_jacobian_batch(size_t n, const double *restrict q, double *restrict J)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_com_jacobian_blocks(n, q, J);
-#endif
-    for (; i < n; ++i) {
-        cartpole_com_jacobian(q + 2 * i, J + 6 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_com_jacobian_apart(const double *restrict q, double *restrict J)
@@ -81,23 +64,39 @@ static void cartpole_com_jacobian_apart(const double *restrict q, double *restri
 
 void cartpole_com_jacobian_lanes(size_t n, const double *restrict q, double *restrict J)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[4];
-    results[2] = (cartpole_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    results[3] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_com_jacobian_apart(q + 16 * i, J + 48 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[4];
+        if (cartpole_com_jacobian_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
+            cartpole_expand8(results, J_places, 6, J + 8 * 6 * i);
             continue;
         }
-        cartpole_com_jacobian_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
-        cartpole_expand8(results, J_places, 6, J + 48 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_com_jacobian_apart(q + 16 * i, J + 48 * i);
     }
+}
+
+void cartpole_com_jacobian_batch(size_t n, const double *restrict q, double *restrict J)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], results[4], room[6], *const past = cartpole_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (cartpole_com_jacobian_block(q_lanes, results)) {
+            cartpole_store8(results, J_places, 6, past, J + 6 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_com_jacobian(q + 2 * i, J + 6 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_com_jacobian(q + 2 * i, J + 6 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -15,54 +15,35 @@ static __attribute__((noinline)) void cartpole_coriolis_kernel8(const cartpole_l
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sin_q1, cosine_of_sin_q1;
-    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cosine_of_sin_q1);
+    cartpole_vector8 sin_q1, cos_of_sin_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_of_sin_q1);
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
     const cartpole_vector8 B1_px = v[1] * 0.05;
 
     /* cart: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    results[0] = -(sin_q1 * B1_px);
+    results[1] = -(sin_q1 * B1_px);
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t8 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t8;
 }
 
 /* where each entry of C is among the results */
-static const unsigned short C_places[8] = {
-    1, 0, 1, 1, 0, 0, 0, 0,
+static const unsigned short C_places[] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_coriolis_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_coriolis_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[2], room[4], *const past = cartpole_way_past8(4 * n, room);
-    size_t i = 0;
-    results[1] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_coriolis(q + 2 * k, v + 2 * k, C + 4 * k);
-            }
-            continue;
-        }
-        cartpole_coriolis_kernel8(q_lanes, v_lanes, results);
-        cartpole_store8(results, C_places, 4, past, C + 4 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_coriolis_kernel8(q, v, results);
+    return 1;
 }
 #endif
-
-void cartpole_coriolis_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_coriolis_blocks(n, q, v, C);
-#endif
-    for (; i < n; ++i) {
-        cartpole_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_coriolis_apart(const double *restrict q, const double *restrict v, double *restrict C)
@@ -84,22 +65,40 @@ static void cartpole_coriolis_apart(const double *restrict q, const double *rest
 
 void cartpole_coriolis_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[2];
-    results[1] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_coriolis_apart(q + 16 * i, v + 16 * i, C + 32 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[2];
+        if (cartpole_coriolis_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results)) {
+            cartpole_expand8(results, C_places, 4, C + 8 * 4 * i);
             continue;
         }
-        cartpole_coriolis_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results);
-        cartpole_expand8(results, C_places, 4, C + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_coriolis_apart(q + 16 * i, v + 16 * i, C + 32 * i);
     }
+}
+
+void cartpole_coriolis_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[2], room[4], *const past = cartpole_way_past8(4 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (cartpole_coriolis_block(q_lanes, v_lanes, results)) {
+            cartpole_store8(results, C_places, 4, past, C + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

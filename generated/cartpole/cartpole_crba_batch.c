@@ -15,52 +15,35 @@ static __attribute__((noinline)) void cartpole_crba_kernel8(const cartpole_lanes
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sine_of_cos_q1, cos_q1;
-    cartpole_sine_and_cosine8(&q[1], &sine_of_cos_q1, &cos_q1);
+    cartpole_vector8 sin_of_cos_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_of_cos_q1, &cos_q1);
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
-    results[0] = M1_0;
+    results[1] = M1_0;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t6 = {1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    results[0] = t6;
+    const cartpole_vector8 t7 = {1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
+    results[2] = t7;
 }
 
 /* where each entry of M is among the results */
-static const unsigned short M_places[8] = {
-    1, 0, 0, 2, 0, 0, 0, 0,
+static const unsigned short M_places[] = {
+    0, 1, 1, 2, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_crba_blocks(size_t n, const double *restrict q, double *restrict M)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_crba_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], results[3], room[4], *const past = cartpole_way_past8(4 * n, room);
-    size_t i = 0;
-    results[1] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
-    results[2] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_crba(q + 2 * k, M + 4 * k);
-            }
-            continue;
-        }
-        cartpole_crba_kernel8(q_lanes, results);
-        cartpole_store8(results, M_places, 4, past, M + 4 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_crba_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void cartpole_crba_batch(size_t n, const double *restrict q, double *restrict M)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_crba_blocks(n, q, M);
-#endif
-    for (; i < n; ++i) {
-        cartpole_crba(q + 2 * i, M + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_crba_apart(const double *restrict q, double *restrict M)
@@ -79,23 +62,39 @@ static void cartpole_crba_apart(const double *restrict q, double *restrict M)
 
 void cartpole_crba_lanes(size_t n, const double *restrict q, double *restrict M)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[3];
-    results[1] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
-    results[2] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_crba_apart(q + 16 * i, M + 32 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[3];
+        if (cartpole_crba_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
+            cartpole_expand8(results, M_places, 4, M + 8 * 4 * i);
             continue;
         }
-        cartpole_crba_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
-        cartpole_expand8(results, M_places, 4, M + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_crba_apart(q + 16 * i, M + 32 * i);
     }
+}
+
+void cartpole_crba_batch(size_t n, const double *restrict q, double *restrict M)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], results[3], room[4], *const past = cartpole_way_past8(4 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (cartpole_crba_block(q_lanes, results)) {
+            cartpole_store8(results, M_places, 4, past, M + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_crba(q + 2 * i, M + 4 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_crba(q + 2 * i, M + 4 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

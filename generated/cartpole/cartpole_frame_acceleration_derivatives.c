@@ -4,24 +4,28 @@
 #include "cartpole.h"
 #include "cartpole_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void cartpole_frame_acceleration_derivatives(const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, da_dq);
     fill(start, 12, da_dv);
     fill(start, 12, da_da);
 
-    double relative[BODIES + 1][6], acceleration[6];
-    double above_v[6] = {0.0}, above_a[6] = {0.0}; /* velocity and acceleration of the body above the joint, LOCAL */
+    number relative[BODIES + 1][6], acceleration[6];
+    number above_v[6] = {0}, above_a[6] = {0}; /* velocity and acceleration of the body above the joint, LOCAL */
     accelerate(length, path, columns, v, a, relative, acceleration);
     for (int i = length - 1; i >= 0; --i) {
-        double step[6] = {0.0};
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            const double *s = columns[dof];
-            double moved[6] = {0.0}, by_q[6] = {0.0}, by_v[6]; /* moved: the derivative of the velocity by q */
+        number step[6] = {0};
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number moved[6] = {0}, by_q[6] = {0}, by_v[6]; /* moved: the derivative of the velocity by q */
             add_cross(above_v, s, moved);
             add_cross(above_a, s, by_q);
             add_cross(moved, relative[i + 1], by_q);

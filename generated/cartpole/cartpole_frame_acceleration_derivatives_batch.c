@@ -9,26 +9,27 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_acceleration_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict da_dq, cartpole_lanes8 *restrict da_dv, cartpole_lanes8 *restrict da_da)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, da_dq);
     fill(start, 12, da_dv);
     fill(start, 12, da_da);
 
-    cartpole_vector8 relative[BODIES + 1][6], acceleration[6];
-    cartpole_vector8 above_v[6] = {{0.0}}, above_a[6] = {{0.0}}; /* velocity and acceleration of the body above the joint, LOCAL */
+    number relative[BODIES + 1][6], acceleration[6];
+    number above_v[6] = {0}, above_a[6] = {0}; /* velocity and acceleration of the body above the joint, LOCAL */
     accelerate(length, path, columns, v, a, relative, acceleration);
     for (int i = length - 1; i >= 0; --i) {
-        cartpole_vector8 step[6] = {{0.0}};
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            const cartpole_vector8 *s = columns[dof];
-            cartpole_vector8 moved[6] = {{0.0}}, by_q[6] = {{0.0}}, by_v[6]; /* moved: the derivative of the velocity by q */
+        number step[6] = {0};
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number moved[6] = {0}, by_q[6] = {0}, by_v[6]; /* moved: the derivative of the velocity by q */
             add_cross(above_v, s, moved);
             add_cross(above_a, s, by_q);
             add_cross(moved, relative[i + 1], by_q);
@@ -51,55 +52,30 @@ static __attribute__((noinline)) void cartpole_frame_acceleration_derivatives_ke
 }
 
 /* where each entry of da_dq is among the results */
-static const unsigned short da_dq_places[12] = {
+static const unsigned short da_dq_places[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
 /* where each entry of da_dv is among the results */
-static const unsigned short da_dv_places[12] = {
+static const unsigned short da_dv_places[] = {
     12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
 /* where each entry of da_da is among the results */
-static const unsigned short da_da_places[12] = {
+static const unsigned short da_da_places[] = {
     24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_frame_acceleration_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_frame_acceleration_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict da_dq, cartpole_lanes8 *restrict da_dv, cartpole_lanes8 *restrict da_da)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[36], room[12], *const past = cartpole_way_past8(36 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_frame_acceleration_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, frame, reference, da_dq + 12 * k, da_dv + 12 * k, da_da + 12 * k);
-            }
-            continue;
-        }
-        cartpole_frame_acceleration_derivatives_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, results, results + 12, results + 24);
-        cartpole_store8(results, da_dq_places, 12, past, da_dq + 12 * i);
-        cartpole_store8(results, da_dv_places, 12, past, da_dv + 12 * i);
-        cartpole_store8(results, da_da_places, 12, past, da_da + 12 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_frame_acceleration_derivatives_kernel8(q, v, a, frame, reference, da_dq, da_dv, da_da);
+    return 1;
 }
 #endif
-
-void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_frame_acceleration_derivatives_blocks(n, q, v, a, frame, reference, da_dq, da_dv, da_da);
-#endif
-    for (; i < n; ++i) {
-        cartpole_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_frame_acceleration_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
@@ -130,19 +106,41 @@ static void cartpole_frame_acceleration_derivatives_apart(const double *restrict
 
 void cartpole_frame_acceleration_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_acceleration_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, da_dq + 96 * i, da_dv + 96 * i, da_da + 96 * i);
+#if defined(__GNUC__)
+        if (cartpole_frame_acceleration_derivatives_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), frame, reference, (cartpole_lanes8 *)(da_dq + 96 * i), (cartpole_lanes8 *)(da_dv + 96 * i), (cartpole_lanes8 *)(da_da + 96 * i))) {
             continue;
         }
-        cartpole_frame_acceleration_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), frame, reference, (cartpole_lanes8 *)(da_dq + 96 * i), (cartpole_lanes8 *)(da_dv + 96 * i), (cartpole_lanes8 *)(da_da + 96 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_frame_acceleration_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, da_dq + 96 * i, da_dv + 96 * i, da_da + 96 * i);
     }
+}
+
+void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[36], room[12], *const past = cartpole_way_past8(36 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (cartpole_frame_acceleration_derivatives_block(q_lanes, v_lanes, a_lanes, frame, reference, results + 0, results + 12, results + 24)) {
+            cartpole_store8(results, da_dq_places, 12, past, da_dq + 12 * i);
+            cartpole_store8(results, da_dv_places, 12, past, da_dv + 12 * i);
+            cartpole_store8(results, da_da_places, 12, past, da_da + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

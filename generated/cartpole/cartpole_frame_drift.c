@@ -4,17 +4,21 @@
 #include "cartpole.h"
 #include "cartpole_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void cartpole_frame_drift(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict drift)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, drift);
 
-    double above[6] = {0.0}, rate[6] = {0.0}; /* velocity of the body above the joint, drift of what it carries, LOCAL */
+    number above[6] = {0}, rate[6] = {0}; /* velocity of the body above the joint, drift of what it carries, LOCAL */
     for (int i = length - 1; i >= 0; --i) {
-        double step[6] = {0.0};
+        number step[6] = {0};
         add_rates(path[i], columns, v, step);
         add_cross(above, step, rate);
         for (int k = 0; k < 6; ++k) {
@@ -22,7 +26,7 @@ void cartpole_frame_drift(const double *restrict q, const double *restrict v, in
         }
     }
     if (reference == 2) {
-        const double back[6] = {-above[0], -above[1], -above[2], 0.0, 0.0, 0.0};
+        const number back[6] = {-above[0], -above[1], -above[2], (number){0}, (number){0}, (number){0}};
         add_cross(back, above, rate);
     }
     if (length >= 0) {

@@ -9,19 +9,20 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_drift_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict drift)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, drift);
 
-    cartpole_vector8 above[6] = {{0.0}}, rate[6] = {{0.0}}; /* velocity of the body above the joint, drift of what it carries, LOCAL */
+    number above[6] = {0}, rate[6] = {0}; /* velocity of the body above the joint, drift of what it carries, LOCAL */
     for (int i = length - 1; i >= 0; --i) {
-        cartpole_vector8 step[6] = {{0.0}};
+        number step[6] = {0};
         add_rates(path[i], columns, v, step);
         add_cross(above, step, rate);
         for (int k = 0; k < 6; ++k) {
@@ -29,7 +30,7 @@ static __attribute__((noinline)) void cartpole_frame_drift_kernel8(const cartpol
         }
     }
     if (reference == 2) {
-        const cartpole_vector8 back[6] = {-above[0], -above[1], -above[2], (cartpole_vector8){0.0}, (cartpole_vector8){0.0}, (cartpole_vector8){0.0}};
+        const number back[6] = {-above[0], -above[1], -above[2], (number){0}, (number){0}, (number){0}};
         add_cross(back, above, rate);
     }
     if (length >= 0) {
@@ -38,42 +39,20 @@ static __attribute__((noinline)) void cartpole_frame_drift_kernel8(const cartpol
 }
 
 /* where each entry of drift is among the results */
-static const unsigned short drift_places[8] = {
+static const unsigned short drift_places[] = {
     0, 1, 2, 3, 4, 5, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_frame_drift_blocks(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict drift)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_frame_drift_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict drift)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[6], room[6], *const past = cartpole_way_past8(6 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_frame_drift(q + 2 * k, v + 2 * k, frame, reference, drift + 6 * k);
-            }
-            continue;
-        }
-        cartpole_frame_drift_kernel8(q_lanes, v_lanes, frame, reference, results);
-        cartpole_store8(results, drift_places, 6, past, drift + 6 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_frame_drift_kernel8(q, v, frame, reference, drift);
+    return 1;
 }
 #endif
-
-void cartpole_frame_drift_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict drift)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_frame_drift_blocks(n, q, v, frame, reference, drift);
-#endif
-    for (; i < n; ++i) {
-        cartpole_frame_drift(q + 2 * i, v + 2 * i, frame, reference, drift + 6 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_frame_drift_apart(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict drift)
@@ -95,19 +74,38 @@ static void cartpole_frame_drift_apart(const double *restrict q, const double *r
 
 void cartpole_frame_drift_lanes(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict drift)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_drift_apart(q + 16 * i, v + 16 * i, frame, reference, drift + 48 * i);
+#if defined(__GNUC__)
+        if (cartpole_frame_drift_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(drift + 48 * i))) {
             continue;
         }
-        cartpole_frame_drift_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(drift + 48 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_frame_drift_apart(q + 16 * i, v + 16 * i, frame, reference, drift + 48 * i);
     }
+}
+
+void cartpole_frame_drift_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict drift)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[6], room[6], *const past = cartpole_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (cartpole_frame_drift_block(q_lanes, v_lanes, frame, reference, results + 0)) {
+            cartpole_store8(results, drift_places, 6, past, drift + 6 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_frame_drift(q + 2 * i, v + 2 * i, frame, reference, drift + 6 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_frame_drift(q + 2 * i, v + 2 * i, frame, reference, drift + 6 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

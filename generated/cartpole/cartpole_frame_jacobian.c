@@ -4,17 +4,19 @@
 #include "cartpole.h"
 #include "cartpole_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void cartpole_frame_jacobian(const double *restrict q, int frame, int reference, double *restrict J)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            put(reference, world, dof, columns[dof], J);
-        }
+    ALONG_PATH(i, dof) {
+        put(reference, world, dof, columns[dof], J);
     }
 }

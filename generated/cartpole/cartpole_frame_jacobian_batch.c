@@ -9,59 +9,37 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_jacobian_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict J)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            put(reference, world, dof, columns[dof], J);
-        }
+    ALONG_PATH(i, dof) {
+        put(reference, world, dof, columns[dof], J);
     }
 }
 
 /* where each entry of J is among the results */
-static const unsigned short J_places[12] = {
+static const unsigned short J_places[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_frame_jacobian_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_frame_jacobian_block(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict J)
 {
-    cartpole_lanes8 q_lanes[8], results[12], room[12], *const past = cartpole_way_past8(12 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_frame_jacobian(q + 2 * k, frame, reference, J + 12 * k);
-            }
-            continue;
-        }
-        cartpole_frame_jacobian_kernel8(q_lanes, frame, reference, results);
-        cartpole_store8(results, J_places, 12, past, J + 12 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_frame_jacobian_kernel8(q, frame, reference, J);
+    return 1;
 }
 #endif
-
-void cartpole_frame_jacobian_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_frame_jacobian_blocks(n, q, frame, reference, J);
-#endif
-    for (; i < n; ++i) {
-        cartpole_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_frame_jacobian_apart(const double *restrict q, int frame, int reference, double *restrict J)
@@ -80,19 +58,37 @@ static void cartpole_frame_jacobian_apart(const double *restrict q, int frame, i
 
 void cartpole_frame_jacobian_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_jacobian_apart(q + 16 * i, frame, reference, J + 96 * i);
+#if defined(__GNUC__)
+        if (cartpole_frame_jacobian_block((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(J + 96 * i))) {
             continue;
         }
-        cartpole_frame_jacobian_kernel8((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(J + 96 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_frame_jacobian_apart(q + 16 * i, frame, reference, J + 96 * i);
     }
+}
+
+void cartpole_frame_jacobian_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], results[12], room[12], *const past = cartpole_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (cartpole_frame_jacobian_block(q_lanes, frame, reference, results + 0)) {
+            cartpole_store8(results, J_places, 12, past, J + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

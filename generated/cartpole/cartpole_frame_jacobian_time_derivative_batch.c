@@ -9,18 +9,19 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_jacobian_time_derivative_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dJ)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dJ);
 
     /* LOCAL: the frame's velocity relative to each body of the path, and that of the body that the joint carries */
-    cartpole_vector8 relative[BODIES + 1][6], carrying[6] = {{0.0}};
+    number relative[BODIES + 1][6], carrying[6] = {0};
     fill(0.0, 6, relative[0]);
     for (int i = 0; i < length; ++i) {
         for (int k = 0; k < 6; ++k) {
@@ -29,14 +30,14 @@ static __attribute__((noinline)) void cartpole_frame_jacobian_time_derivative_ke
         add_rates(path[i], columns, v, relative[i + 1]);
     }
     for (int i = length - 1; i >= 0; --i) {
-        cartpole_vector8 seen[6]; /* the body's velocity as the reference sees it */
+        number seen[6]; /* the body's velocity as the reference sees it */
         add_rates(path[i], columns, v, carrying);
         for (int k = 0; k < 6; ++k) {
             const int along = reference == 0 || (reference == 2 && k < 3);
             seen[k] = along ? -relative[i][k] : carrying[k];
         }
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            cartpole_vector8 rate[6] = {{0.0}};
+        OF_JOINT(path[i], dof) {
+            number rate[6] = {0};
             add_cross(seen, columns[dof], rate);
             put(reference, world, dof, rate, dJ);
         }
@@ -44,42 +45,20 @@ static __attribute__((noinline)) void cartpole_frame_jacobian_time_derivative_ke
 }
 
 /* where each entry of dJ is among the results */
-static const unsigned short dJ_places[12] = {
+static const unsigned short dJ_places[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_frame_jacobian_time_derivative_blocks(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_frame_jacobian_time_derivative_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dJ)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[12], room[12], *const past = cartpole_way_past8(12 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_frame_jacobian_time_derivative(q + 2 * k, v + 2 * k, frame, reference, dJ + 12 * k);
-            }
-            continue;
-        }
-        cartpole_frame_jacobian_time_derivative_kernel8(q_lanes, v_lanes, frame, reference, results);
-        cartpole_store8(results, dJ_places, 12, past, dJ + 12 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_frame_jacobian_time_derivative_kernel8(q, v, frame, reference, dJ);
+    return 1;
 }
 #endif
-
-void cartpole_frame_jacobian_time_derivative_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_frame_jacobian_time_derivative_blocks(n, q, v, frame, reference, dJ);
-#endif
-    for (; i < n; ++i) {
-        cartpole_frame_jacobian_time_derivative(q + 2 * i, v + 2 * i, frame, reference, dJ + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_frame_jacobian_time_derivative_apart(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
@@ -101,19 +80,38 @@ static void cartpole_frame_jacobian_time_derivative_apart(const double *restrict
 
 void cartpole_frame_jacobian_time_derivative_lanes(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_jacobian_time_derivative_apart(q + 16 * i, v + 16 * i, frame, reference, dJ + 96 * i);
+#if defined(__GNUC__)
+        if (cartpole_frame_jacobian_time_derivative_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(dJ + 96 * i))) {
             continue;
         }
-        cartpole_frame_jacobian_time_derivative_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(dJ + 96 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_frame_jacobian_time_derivative_apart(q + 16 * i, v + 16 * i, frame, reference, dJ + 96 * i);
     }
+}
+
+void cartpole_frame_jacobian_time_derivative_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[12], room[12], *const past = cartpole_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (cartpole_frame_jacobian_time_derivative_block(q_lanes, v_lanes, frame, reference, results + 0)) {
+            cartpole_store8(results, dJ_places, 12, past, dJ + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_frame_jacobian_time_derivative(q + 2 * i, v + 2 * i, frame, reference, dJ + 12 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_frame_jacobian_time_derivative(q + 2 * i, v + 2 * i, frame, reference, dJ + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -4,25 +4,27 @@
 #include "cartpole.h"
 #include "cartpole_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void cartpole_frame_placement_derivatives(const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 32, dplacement_dq);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            double s[6], moved[12]; /* of the rotation and the position, row by row of four */
-            express(2, world, columns[dof], s);
-            for (int axis = 0; axis < 3; ++axis) {
-                turn(s + 3, world + axis, 3, moved + axis, 4);
-            }
-            for (int k = 0; k < 12; ++k) {
-                const double entry = k % 4 == 3 ? s[k / 4] : moved[k];
-                dplacement_dq[k * COLUMNS + cartpole_frames_column[dof]] += cartpole_frames_factor[dof] * entry;
-            }
+    ALONG_PATH(i, dof) {
+        number s[6], moved[12]; /* of the rotation and the position, row by row of four */
+        express(2, world, columns[dof], s);
+        for (int axis = 0; axis < 3; ++axis) {
+            turn(s + 3, world + axis, 3, moved + axis, 4);
+        }
+        for (int k = 0; k < 12; ++k) {
+            const number change = k % 4 == 3 ? s[k / 4] : moved[k];
+            dplacement_dq[k * COLUMNS + cartpole_frames_column[dof]] += cartpole_frames_factor[dof] * change;
         }
     }
 }

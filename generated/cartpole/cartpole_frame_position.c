@@ -4,11 +4,15 @@
 #include "cartpole.h"
 #include "cartpole_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void cartpole_frame_position(const double *restrict q, int frame, int reference, double *restrict position)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 3, position);
 

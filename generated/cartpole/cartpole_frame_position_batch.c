@@ -9,13 +9,14 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_position_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict position)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 3, position);
 
@@ -25,41 +26,20 @@ static __attribute__((noinline)) void cartpole_frame_position_kernel8(const cart
 }
 
 /* where each entry of position is among the results */
-static const unsigned short position_places[8] = {
+static const unsigned short position_places[] = {
     0, 1, 2, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_frame_position_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict position)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_frame_position_block(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict position)
 {
-    cartpole_lanes8 q_lanes[8], results[3], room[3], *const past = cartpole_way_past8(3 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_frame_position(q + 2 * k, frame, reference, position + 3 * k);
-            }
-            continue;
-        }
-        cartpole_frame_position_kernel8(q_lanes, frame, reference, results);
-        cartpole_store8(results, position_places, 3, past, position + 3 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_frame_position_kernel8(q, frame, reference, position);
+    return 1;
 }
 #endif
-
-void cartpole_frame_position_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict position)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_frame_position_blocks(n, q, frame, reference, position);
-#endif
-    for (; i < n; ++i) {
-        cartpole_frame_position(q + 2 * i, frame, reference, position + 3 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_frame_position_apart(const double *restrict q, int frame, int reference, double *restrict position)
@@ -78,19 +58,37 @@ static void cartpole_frame_position_apart(const double *restrict q, int frame, i
 
 void cartpole_frame_position_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict position)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_position_apart(q + 16 * i, frame, reference, position + 24 * i);
+#if defined(__GNUC__)
+        if (cartpole_frame_position_block((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(position + 24 * i))) {
             continue;
         }
-        cartpole_frame_position_kernel8((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(position + 24 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_frame_position_apart(q + 16 * i, frame, reference, position + 24 * i);
     }
+}
+
+void cartpole_frame_position_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict position)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], results[3], room[3], *const past = cartpole_way_past8(3 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (cartpole_frame_position_block(q_lanes, frame, reference, results + 0)) {
+            cartpole_store8(results, position_places, 3, past, position + 3 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_frame_position(q + 2 * i, frame, reference, position + 3 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_frame_position(q + 2 * i, frame, reference, position + 3 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

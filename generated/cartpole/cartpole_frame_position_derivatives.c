@@ -4,21 +4,23 @@
 #include "cartpole.h"
 #include "cartpole_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void cartpole_frame_position_derivatives(const double *restrict q, int frame, int reference, double *restrict dposition_dq)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, dposition_dq);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            double s[6];
-            express(2, world, columns[dof], s);
-            for (int k = 0; k < 3; ++k) {
-                dposition_dq[k * COLUMNS + cartpole_frames_column[dof]] += cartpole_frames_factor[dof] * s[k];
-            }
+    ALONG_PATH(i, dof) {
+        number s[6];
+        express(2, world, columns[dof], s);
+        for (int k = 0; k < 3; ++k) {
+            dposition_dq[k * COLUMNS + cartpole_frames_column[dof]] += cartpole_frames_factor[dof] * s[k];
         }
     }
 }

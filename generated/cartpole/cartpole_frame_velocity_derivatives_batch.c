@@ -9,25 +9,26 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "cartpole_frames_batch.h"
+#include "cartpole_batch.h"
+#include "cartpole_frames.h"
 
 static __attribute__((noinline)) void cartpole_frame_velocity_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dv_dq, cartpole_lanes8 *restrict dv_dv)
 {
     int path[BODIES];
-    cartpole_vector8 columns[DOFS][6], world[12];
-    const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dv_dq);
     fill(start, 12, dv_dv);
 
-    cartpole_vector8 velocity[6] = {{0.0}}, above[6] = {{0.0}}; /* of the frame, and of the body above the joint, LOCAL */
+    number velocity[6] = {0}, above[6] = {0}; /* of the frame, and of the body above the joint, LOCAL */
     for (int i = 0; i < length; ++i) {
         add_rates(path[i], columns, v, velocity);
     }
     for (int i = length - 1; i >= 0; --i) {
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            const cartpole_vector8 *s = columns[dof];
-            cartpole_vector8 by_q[6] = {{0.0}};
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number by_q[6] = {0};
             add_cross(above, s, by_q);
             add_turning(reference, s, velocity, by_q);
             put(reference, world, dof, by_q, dv_dq);
@@ -38,48 +39,25 @@ static __attribute__((noinline)) void cartpole_frame_velocity_derivatives_kernel
 }
 
 /* where each entry of dv_dq is among the results */
-static const unsigned short dv_dq_places[12] = {
+static const unsigned short dv_dq_places[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
 /* where each entry of dv_dv is among the results */
-static const unsigned short dv_dv_places[12] = {
+static const unsigned short dv_dv_places[] = {
     12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_frame_velocity_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_frame_velocity_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dv_dq, cartpole_lanes8 *restrict dv_dv)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[24], room[12], *const past = cartpole_way_past8(24 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_frame_velocity_derivatives(q + 2 * k, v + 2 * k, frame, reference, dv_dq + 12 * k, dv_dv + 12 * k);
-            }
-            continue;
-        }
-        cartpole_frame_velocity_derivatives_kernel8(q_lanes, v_lanes, frame, reference, results, results + 12);
-        cartpole_store8(results, dv_dq_places, 12, past, dv_dq + 12 * i);
-        cartpole_store8(results, dv_dv_places, 12, past, dv_dv + 12 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_frame_velocity_derivatives_kernel8(q, v, frame, reference, dv_dq, dv_dv);
+    return 1;
 }
 #endif
-
-void cartpole_frame_velocity_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_frame_velocity_derivatives_blocks(n, q, v, frame, reference, dv_dq, dv_dv);
-#endif
-    for (; i < n; ++i) {
-        cartpole_frame_velocity_derivatives(q + 2 * i, v + 2 * i, frame, reference, dv_dq + 12 * i, dv_dv + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_frame_velocity_derivatives_apart(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
@@ -104,19 +82,39 @@ static void cartpole_frame_velocity_derivatives_apart(const double *restrict q, 
 
 void cartpole_frame_velocity_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_frame_velocity_derivatives_apart(q + 16 * i, v + 16 * i, frame, reference, dv_dq + 96 * i, dv_dv + 96 * i);
+#if defined(__GNUC__)
+        if (cartpole_frame_velocity_derivatives_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(dv_dq + 96 * i), (cartpole_lanes8 *)(dv_dv + 96 * i))) {
             continue;
         }
-        cartpole_frame_velocity_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(dv_dq + 96 * i), (cartpole_lanes8 *)(dv_dv + 96 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_frame_velocity_derivatives_apart(q + 16 * i, v + 16 * i, frame, reference, dv_dq + 96 * i, dv_dv + 96 * i);
     }
+}
+
+void cartpole_frame_velocity_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[24], room[12], *const past = cartpole_way_past8(24 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (cartpole_frame_velocity_derivatives_block(q_lanes, v_lanes, frame, reference, results + 0, results + 12)) {
+            cartpole_store8(results, dv_dq_places, 12, past, dv_dq + 12 * i);
+            cartpole_store8(results, dv_dv_places, 12, past, dv_dv + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_frame_velocity_derivatives(q + 2 * i, v + 2 * i, frame, reference, dv_dq + 12 * i, dv_dv + 12 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_frame_velocity_derivatives(q + 2 * i, v + 2 * i, frame, reference, dv_dq + 12 * i, dv_dv + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

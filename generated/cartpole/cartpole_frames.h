@@ -7,11 +7,27 @@
 #include <math.h>
 #include <stddef.h>
 
+/* What varies from sample to sample, and the same in arrays of the caller: vectors in the files of batches, whose header comes first. */
+#if defined(RBDC_CARTPOLE_BATCH_H)
+typedef cartpole_vector8 number;
+typedef cartpole_lanes8 entry;
+#define SPREAD(x) ((number){0} + (x))
+#define CLIMB cartpole_frames_climb8
+#else
+typedef double number, entry;
+#define SPREAD(x) (x)
+#define CLIMB cartpole_frames_climb
+#endif
+
 /* moving bodies, degrees of freedom of all joints, entries of v, frames */
 enum { BODIES = 2, DOFS = 2, COLUMNS = 2, FRAMES = 3 };
 
 /* For each body its first degree of freedom; its last is before the first of the next body. */
 extern const int cartpole_frames_first[BODIES + 1];
+
+/* For each degree of freedom of a body's joint, and of all joints along the path. */
+#define OF_JOINT(body, dof) for (int dof = cartpole_frames_first[body]; dof < cartpole_frames_first[(body) + 1]; ++dof)
+#define ALONG_PATH(i, dof) for (int i = 0; i < length; ++i) OF_JOINT(path[i], dof)
 
 /* For each degree of freedom: its entry in v, and its factor there (1 but for coupled mimic joints). */
 extern const int cartpole_frames_column[DOFS];
@@ -24,18 +40,18 @@ extern const double cartpole_frames_placement[FRAMES][12];
 
 /* Climb from the frame to the root: the bodies on the way, the LOCAL columns X^-1 S of their joints, the frame's placement in
  * the world. Returns how many bodies, -1 where there is no such frame or reference. */
-int cartpole_frames_climb(
-    int frame, int reference, const double *restrict q, int path[BODIES], double columns[DOFS][6], double world[12]);
+int CLIMB(
+    int frame, int reference, const entry *restrict q, int path[BODIES], number columns[DOFS][6], number world[12]);
 
-static inline void fill(double value, int n, double *restrict out)
+static inline void fill(double value, int n, entry *restrict out)
 {
     for (int k = 0; k < n; ++k) {
-        out[k] = value;
+        out[k] = SPREAD(value);
     }
 }
 
 /* out += a x b */
-static inline void add_cross(const double *restrict a, const double *restrict b, double *restrict out)
+static inline void add_cross(const number *restrict a, const number *restrict b, number *restrict out)
 {
     out[0] += a[4] * b[2] - a[5] * b[1] + a[1] * b[5] - a[2] * b[4];
     out[1] += a[5] * b[0] - a[3] * b[2] + a[2] * b[3] - a[0] * b[5];
@@ -45,37 +61,16 @@ static inline void add_cross(const double *restrict a, const double *restrict b,
     out[5] += a[3] * b[4] - a[4] * b[3];
 }
 
-/* out += the columns of a body times its rates, which are v or a */
-static inline void add_rates(int body, double columns[DOFS][6], const double *restrict rates, double *restrict out)
+/* out = a x b, whose entries lie so far apart */
+static inline void turn(const number *restrict a, const number *restrict b, int by, number *restrict out, int apart)
 {
-    for (int dof = cartpole_frames_first[body]; dof < cartpole_frames_first[body + 1]; ++dof) {
-        const double rate = cartpole_frames_factor[dof] * rates[cartpole_frames_column[dof]];
-        for (int k = 0; k < 6; ++k) {
-            out[k] += columns[dof][k] * rate;
-        }
-    }
-}
-
-/* The spatial acceleration of the frame, LOCAL, and its velocity relative to each body of the path; that of the whole path,
- * relative[length], is its velocity. */
-static inline void accelerate(int length, const int path[BODIES], double columns[DOFS][6], const double *restrict v,
-    const double *restrict a, double relative[BODIES + 1][6], double *restrict acceleration)
-{
-    fill(0.0, 6, relative[0]);
-    fill(0.0, 6, acceleration);
-    for (int i = 0; i < length; ++i) {
-        double step[6] = {0.0};
-        add_rates(path[i], columns, v, step);
-        add_rates(path[i], columns, a, acceleration);
-        add_cross(step, relative[i], acceleration);
-        for (int k = 0; k < 6; ++k) {
-            relative[i + 1][k] = relative[i][k] + step[k];
-        }
-    }
+    out[0] = a[1] * b[2 * by] - a[2] * b[by];
+    out[apart] = a[2] * b[0] - a[0] * b[2 * by];
+    out[2 * apart] = a[0] * b[by] - a[1] * b[0];
 }
 
 /* A LOCAL motion in the axes and at the point of the reference: 0 LOCAL, 1 WORLD, 2 LOCAL_WORLD_ALIGNED. */
-static inline void express(int reference, const double *restrict world, const double *restrict m, double *restrict out)
+static inline void express(int reference, const number *restrict world, const number *restrict m, entry *restrict out)
 {
     if (reference == 0) {
         for (int k = 0; k < 6; ++k) {
@@ -84,12 +79,12 @@ static inline void express(int reference, const double *restrict world, const do
         return;
     }
     for (int k = 0; k < 3; ++k) {
-        const double *row = world + 3 * k;
+        const number *row = world + 3 * k;
         out[k] = row[0] * m[0] + row[1] * m[1] + row[2] * m[2];
         out[3 + k] = row[0] * m[3] + row[1] * m[4] + row[2] * m[5];
     }
     if (reference == 1) {
-        const double *p = world + 9;
+        const number *p = world + 9;
         out[0] += p[1] * out[5] - p[2] * out[4];
         out[1] += p[2] * out[3] - p[0] * out[5];
         out[2] += p[0] * out[4] - p[1] * out[3];
@@ -97,48 +92,67 @@ static inline void express(int reference, const double *restrict world, const do
 }
 
 /* out += what a step along the column s changes in a LOCAL motion m because the coordinates of the reference do not go along */
-static inline void add_turning(int reference, const double *restrict s, const double *restrict m, double *restrict out)
+static inline void add_turning(int reference, const number *restrict s, const number *restrict m, number *restrict out)
 {
     if (reference != 0) {
         const int moves = reference == 1; /* the point as well as the axes */
-        const double turn[6] = {moves ? s[0] : 0.0, moves ? s[1] : 0.0, moves ? s[2] : 0.0, s[3], s[4], s[5]};
+        const number turn[6] = {moves ? s[0] : (number){0}, moves ? s[1] : (number){0}, moves ? s[2] : (number){0}, s[3], s[4], s[5]};
         add_cross(turn, m, out);
     }
 }
 
 /* Add a LOCAL motion, expressed in the reference, to the column of a degree of freedom in a matrix of six rows. */
-static inline void put(int reference, const double *restrict world, int dof, const double *restrict m, double *restrict matrix)
+static inline void put(int reference, const number *restrict world, int dof, const number *restrict m, entry *restrict matrix)
 {
-    double expressed[6];
+    number expressed[6];
     express(reference, world, m, expressed);
     for (int row = 0; row < 6; ++row) {
         matrix[row * COLUMNS + cartpole_frames_column[dof]] += cartpole_frames_factor[dof] * expressed[row];
     }
 }
 
-/* The columns along the path at the frame's origin, along the world's axes. */
-static inline void align(int length, const int path[BODIES], double columns[DOFS][6], const double *restrict world, double s[DOFS][6])
+/* The columns along the path, expressed in the reference. */
+static inline void express_path(int reference, int length, const int path[BODIES], number columns[DOFS][6], const number *restrict world, number s[DOFS][6])
 {
-    for (int i = 0; i < length; ++i) {
-        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
-            express(2, world, columns[dof], s[dof]);
+    ALONG_PATH(i, dof) {
+        express(reference, world, columns[dof], s[dof]);
+    }
+}
+
+/* Add what two degrees of freedom change to their place in so many square matrices. */
+static inline void add_pair(int a, int b, int rows, const number *restrict moved, entry *restrict out)
+{
+    for (int k = 0; k < rows; ++k) {
+        out[(k * COLUMNS + cartpole_frames_column[a]) * COLUMNS + cartpole_frames_column[b]] += cartpole_frames_factor[a] * cartpole_frames_factor[b] * moved[k];
+    }
+}
+
+/* out += the columns of a body times its rates, which are v or a */
+static inline void add_rates(int body, number columns[DOFS][6], const entry *restrict rates, number *restrict out)
+{
+    OF_JOINT(body, dof) {
+        const number rate = cartpole_frames_factor[dof] * rates[cartpole_frames_column[dof]];
+        for (int k = 0; k < 6; ++k) {
+            out[k] += columns[dof][k] * rate;
         }
     }
 }
 
-/* out = a x b, whose entries lie so far apart */
-static inline void turn(const double *restrict a, const double *restrict b, int by, double *restrict out, int apart)
+/* The spatial acceleration of the frame, LOCAL, and its velocity relative to each body of the path; that of the whole path,
+ * relative[length], is its velocity. */
+static inline void accelerate(int length, const int path[BODIES], number columns[DOFS][6], const entry *restrict v,
+    const entry *restrict a, number relative[BODIES + 1][6], number *restrict acceleration)
 {
-    out[0] = a[1] * b[2 * by] - a[2] * b[by];
-    out[apart] = a[2] * b[0] - a[0] * b[2 * by];
-    out[2 * apart] = a[0] * b[by] - a[1] * b[0];
-}
-
-/* Add what two degrees of freedom change to their place in so many square matrices. */
-static inline void add_pair(int a, int b, int rows, const double *restrict moved, double *restrict out)
-{
-    for (int k = 0; k < rows; ++k) {
-        out[(k * COLUMNS + cartpole_frames_column[a]) * COLUMNS + cartpole_frames_column[b]] += cartpole_frames_factor[a] * cartpole_frames_factor[b] * moved[k];
+    fill(0.0, 6, relative[0]);
+    fill(0.0, 6, acceleration);
+    for (int i = 0; i < length; ++i) {
+        number step[6] = {0};
+        add_rates(path[i], columns, v, step);
+        add_rates(path[i], columns, a, acceleration);
+        add_cross(step, relative[i], acceleration);
+        for (int k = 0; k < 6; ++k) {
+            relative[i + 1][k] = relative[i][k] + step[k];
+        }
     }
 }
 

@@ -11,23 +11,26 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_integrate_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict dv, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_integrate_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict dv, cartpole_lanes8 *restrict q_next)
 {
 
     /* joints with one coordinate: q + dv */
     const cartpole_vector8 sum_0 = q[0] + dv[0];
-    results[0] = sum_0;
+    q_next[0] = sum_0;
     const cartpole_vector8 sum_1 = q[1] + dv[1];
-    results[1] = sum_1;
+    q_next[1] = sum_1;
+}
+
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_integrate_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict dv, cartpole_lanes8 *restrict q_next)
+{
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
+    }
+    cartpole_integrate_kernel8(q, dv, q_next);
+    return 1;
 }
 #endif
-
-void cartpole_integrate_batch(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_integrate(q + 2 * i, dv + 2 * i, q_next + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_integrate_apart(const double *restrict q, const double *restrict dv, double *restrict q_next)
@@ -49,19 +52,21 @@ static void cartpole_integrate_apart(const double *restrict q, const double *res
 
 void cartpole_integrate_lanes(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_integrate_apart(q + 16 * i, dv + 16 * i, q_next + 16 * i);
+#if defined(__GNUC__)
+        if (cartpole_integrate_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (cartpole_lanes8 *)(q_next + 16 * i))) {
             continue;
         }
-        cartpole_integrate_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (cartpole_lanes8 *)(q_next + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_integrate_apart(q + 16 * i, dv + 16 * i, q_next + 16 * i);
     }
-#endif
+}
+
+void cartpole_integrate_batch(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
+{
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_integrate(q + 2 * i, dv + 2 * i, q_next + 2 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

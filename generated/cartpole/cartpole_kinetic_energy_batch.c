@@ -11,12 +11,12 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_kinetic_energy_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_kinetic_energy_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict energy)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sine_of_cos_q1, cos_q1;
-    cartpole_sine_and_cosine8(&q[1], &sine_of_cos_q1, &cos_q1);
+    cartpole_vector8 sin_of_cos_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_of_cos_q1, &cos_q1);
 
     /* pole: v = X v_parent + S qdot */
     const cartpole_vector8 v1_vx = cos_q1 * v[0];
@@ -28,46 +28,24 @@ static __attribute__((noinline)) void cartpole_kinetic_energy_kernel8(const cart
     const cartpole_vector8 T1 = v[1] * (v[1] * 0.5125) + v1_vx * v[1] * 0.05;
 
     /* results */
-    results[0] = T1 + v[0] * t6;
+    energy[0] = T1 + v[0] * t6;
 }
 
 /* where each entry of energy is among the results */
-static const unsigned short energy_places[8] = {
+static const unsigned short energy_places[] = {
     0, 0, 0, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_kinetic_energy_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_kinetic_energy_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict energy)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[1], room[1], *const past = cartpole_way_past8(1 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_kinetic_energy(q + 2 * k, v + 2 * k, energy + 1 * k);
-            }
-            continue;
-        }
-        cartpole_kinetic_energy_kernel8(q_lanes, v_lanes, results);
-        cartpole_store8(results, energy_places, 1, past, energy + 1 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_kinetic_energy_kernel8(q, v, energy);
+    return 1;
 }
 #endif
-
-void cartpole_kinetic_energy_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_kinetic_energy_blocks(n, q, v, energy);
-#endif
-    for (; i < n; ++i) {
-        cartpole_kinetic_energy(q + 2 * i, v + 2 * i, energy + 1 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_kinetic_energy_apart(const double *restrict q, const double *restrict v, double *restrict energy)
@@ -89,19 +67,38 @@ static void cartpole_kinetic_energy_apart(const double *restrict q, const double
 
 void cartpole_kinetic_energy_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_kinetic_energy_apart(q + 16 * i, v + 16 * i, energy + 8 * i);
+#if defined(__GNUC__)
+        if (cartpole_kinetic_energy_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (cartpole_lanes8 *)(energy + 8 * i))) {
             continue;
         }
-        cartpole_kinetic_energy_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (cartpole_lanes8 *)(energy + 8 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_kinetic_energy_apart(q + 16 * i, v + 16 * i, energy + 8 * i);
     }
+}
+
+void cartpole_kinetic_energy_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[1], room[1], *const past = cartpole_way_past8(1 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (cartpole_kinetic_energy_block(q_lanes, v_lanes, results + 0)) {
+            cartpole_store8(results, energy_places, 1, past, energy + 1 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_kinetic_energy(q + 2 * i, v + 2 * i, energy + 1 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_kinetic_energy(q + 2 * i, v + 2 * i, energy + 1 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,68 +11,48 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_kinetic_energy_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_kinetic_energy_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict denergy_dq, cartpole_lanes8 *restrict denergy_dv)
 {
 
     /* pole: derivatives by q of the joint */
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
     const cartpole_vector8 dq1 = -(v[1] * (v[0] * sin_q1) * 0.05);
-    results[0] = dq1;
+    denergy_dq[1] = dq1;
 
     /* cart: derivatives by v of the joint */
     const cartpole_vector8 dv0 = v[0] * 1.1 + 0.05 * (v[1] * cos_q1);
-    results[1] = dv0;
+    denergy_dv[0] = dv0;
 
     /* pole: derivatives by v of the joint */
     const cartpole_vector8 dv1 = v[1] * 1.025 + 0.05 * (v[0] * cos_q1);
-    results[2] = dv1;
+    denergy_dv[1] = dv1;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t21 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    denergy_dq[0] = t21;
 }
 
 /* where each entry of denergy_dq is among the results */
-static const unsigned short denergy_dq_places[8] = {
-    3, 0, 0, 0, 0, 0, 0, 0,
+static const unsigned short denergy_dq_places[] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of denergy_dv is among the results */
-static const unsigned short denergy_dv_places[8] = {
-    1, 2, 0, 0, 0, 0, 0, 0,
+static const unsigned short denergy_dv_places[] = {
+    2, 3, 0, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_kinetic_energy_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_kinetic_energy_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict denergy_dq, cartpole_lanes8 *restrict denergy_dv)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[4], room[2], *const past = cartpole_way_past8(4 * n, room);
-    size_t i = 0;
-    results[3] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_kinetic_energy_derivatives(q + 2 * k, v + 2 * k, denergy_dq + 2 * k, denergy_dv + 2 * k);
-            }
-            continue;
-        }
-        cartpole_kinetic_energy_derivatives_kernel8(q_lanes, v_lanes, results);
-        cartpole_store8(results, denergy_dq_places, 2, past, denergy_dq + 2 * i);
-        cartpole_store8(results, denergy_dv_places, 2, past, denergy_dv + 2 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_kinetic_energy_derivatives_kernel8(q, v, denergy_dq, denergy_dv);
+    return 1;
 }
 #endif
-
-void cartpole_kinetic_energy_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_kinetic_energy_derivatives_blocks(n, q, v, denergy_dq, denergy_dv);
-#endif
-    for (; i < n; ++i) {
-        cartpole_kinetic_energy_derivatives(q + 2 * i, v + 2 * i, denergy_dq + 2 * i, denergy_dv + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_kinetic_energy_derivatives_apart(const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
@@ -97,23 +77,39 @@ static void cartpole_kinetic_energy_derivatives_apart(const double *restrict q, 
 
 void cartpole_kinetic_energy_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[4];
-    results[3] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_kinetic_energy_derivatives_apart(q + 16 * i, v + 16 * i, denergy_dq + 16 * i, denergy_dv + 16 * i);
+#if defined(__GNUC__)
+        if (cartpole_kinetic_energy_derivatives_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (cartpole_lanes8 *)(denergy_dq + 16 * i), (cartpole_lanes8 *)(denergy_dv + 16 * i))) {
             continue;
         }
-        cartpole_kinetic_energy_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results);
-        cartpole_expand8(results, denergy_dq_places, 2, denergy_dq + 16 * i);
-        cartpole_expand8(results, denergy_dv_places, 2, denergy_dv + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_kinetic_energy_derivatives_apart(q + 16 * i, v + 16 * i, denergy_dq + 16 * i, denergy_dv + 16 * i);
     }
+}
+
+void cartpole_kinetic_energy_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[4], room[2], *const past = cartpole_way_past8(4 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (cartpole_kinetic_energy_derivatives_block(q_lanes, v_lanes, results + 0, results + 2)) {
+            cartpole_store8(results, denergy_dq_places, 2, past, denergy_dq + 2 * i);
+            cartpole_store8(results, denergy_dv_places, 2, past, denergy_dv + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_kinetic_energy_derivatives(q + 2 * i, v + 2 * i, denergy_dq + 2 * i, denergy_dv + 2 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_kinetic_energy_derivatives(q + 2 * i, v + 2 * i, denergy_dq + 2 * i, denergy_dv + 2 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -28,53 +28,34 @@ static __attribute__((noinline)) void cartpole_kinetic_energy_regressor_kernel8(
 
     /* pole: T by m, m c, J: u.u / 2, u x w, w w^T */
     const cartpole_vector8 y1_0 = 0.5 * (v1_vx * v1_vx + v1_vz * v1_vz);
-    results[1] = y1_0;
+    results[2] = y1_0;
     const cartpole_vector8 y1_1 = -(v1_vz * v[1]);
-    results[2] = y1_1;
+    results[3] = y1_1;
     const cartpole_vector8 y1_3 = v1_vx * v[1];
-    results[3] = y1_3;
+    results[4] = y1_3;
     const cartpole_vector8 y1_6 = v[1] * (v[1] * 0.5);
-    results[4] = y1_6;
+    results[5] = y1_6;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t20 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[1] = t20;
 }
 
 /* where each entry of y is among the results */
-static const unsigned short y_places[20] = {
-    0, 5, 5, 5, 5, 5, 5, 5, 5, 5, 1, 2, 5, 3, 5, 5, 4, 5, 5, 5,
+static const unsigned short y_places[] = {
+    0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 1, 4, 1, 1, 5, 1, 1, 1,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_kinetic_energy_regressor_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict y)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_kinetic_energy_regressor_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = cartpole_way_past8(20 * n, room);
-    size_t i = 0;
-    results[5] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_kinetic_energy_regressor(q + 2 * k, v + 2 * k, y + 20 * k);
-            }
-            continue;
-        }
-        cartpole_kinetic_energy_regressor_kernel8(q_lanes, v_lanes, results);
-        cartpole_store8(results, y_places, 20, past, y + 20 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_kinetic_energy_regressor_kernel8(q, v, results);
+    return 1;
 }
 #endif
-
-void cartpole_kinetic_energy_regressor_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict y)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_kinetic_energy_regressor_blocks(n, q, v, y);
-#endif
-    for (; i < n; ++i) {
-        cartpole_kinetic_energy_regressor(q + 2 * i, v + 2 * i, y + 20 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_kinetic_energy_regressor_apart(const double *restrict q, const double *restrict v, double *restrict y)
@@ -96,22 +77,40 @@ static void cartpole_kinetic_energy_regressor_apart(const double *restrict q, co
 
 void cartpole_kinetic_energy_regressor_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict y)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[6];
-    results[5] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_kinetic_energy_regressor_apart(q + 16 * i, v + 16 * i, y + 160 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[6];
+        if (cartpole_kinetic_energy_regressor_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results)) {
+            cartpole_expand8(results, y_places, 20, y + 8 * 20 * i);
             continue;
         }
-        cartpole_kinetic_energy_regressor_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results);
-        cartpole_expand8(results, y_places, 20, y + 160 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_kinetic_energy_regressor_apart(q + 16 * i, v + 16 * i, y + 160 * i);
     }
+}
+
+void cartpole_kinetic_energy_regressor_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict y)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = cartpole_way_past8(20 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (cartpole_kinetic_energy_regressor_block(q_lanes, v_lanes, results)) {
+            cartpole_store8(results, y_places, 20, past, y + 20 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_kinetic_energy_regressor(q + 2 * i, v + 2 * i, y + 20 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_kinetic_energy_regressor(q + 2 * i, v + 2 * i, y + 20 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

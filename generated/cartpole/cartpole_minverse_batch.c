@@ -15,8 +15,8 @@ static __attribute__((noinline)) void cartpole_minverse_kernel8(const cartpole_l
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sine_of_cos_q1, cos_q1;
-    cartpole_sine_and_cosine8(&q[1], &sine_of_cos_q1, &cos_q1);
+    cartpole_vector8 sin_of_cos_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_of_cos_q1, &cos_q1);
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
@@ -31,41 +31,20 @@ static __attribute__((noinline)) void cartpole_minverse_kernel8(const cartpole_l
 }
 
 /* where each entry of Minv is among the results */
-static const unsigned short Minv_places[8] = {
+static const unsigned short Minv_places[] = {
     0, 1, 1, 2, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_minverse_blocks(size_t n, const double *restrict q, double *restrict Minv)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_minverse_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], results[3], room[4], *const past = cartpole_way_past8(4 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_minverse(q + 2 * k, Minv + 4 * k);
-            }
-            continue;
-        }
-        cartpole_minverse_kernel8(q_lanes, results);
-        cartpole_store8(results, Minv_places, 4, past, Minv + 4 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_minverse_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void cartpole_minverse_batch(size_t n, const double *restrict q, double *restrict Minv)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_minverse_blocks(n, q, Minv);
-#endif
-    for (; i < n; ++i) {
-        cartpole_minverse(q + 2 * i, Minv + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_minverse_apart(const double *restrict q, double *restrict Minv)
@@ -84,21 +63,39 @@ static void cartpole_minverse_apart(const double *restrict q, double *restrict M
 
 void cartpole_minverse_lanes(size_t n, const double *restrict q, double *restrict Minv)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[3];
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_minverse_apart(q + 16 * i, Minv + 32 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[3];
+        if (cartpole_minverse_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
+            cartpole_expand8(results, Minv_places, 4, Minv + 8 * 4 * i);
             continue;
         }
-        cartpole_minverse_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
-        cartpole_expand8(results, Minv_places, 4, Minv + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_minverse_apart(q + 16 * i, Minv + 32 * i);
     }
+}
+
+void cartpole_minverse_batch(size_t n, const double *restrict q, double *restrict Minv)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], results[3], room[4], *const past = cartpole_way_past8(4 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (cartpole_minverse_block(q_lanes, results)) {
+            cartpole_store8(results, Minv_places, 4, past, Minv + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_minverse(q + 2 * i, Minv + 4 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_minverse(q + 2 * i, Minv + 4 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

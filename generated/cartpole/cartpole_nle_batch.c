@@ -11,60 +11,38 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_nle_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_nle_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict tau)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
-    cartpole_vector8 sin_q1, cosine_of_sin_q1;
-    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cosine_of_sin_q1);
+    cartpole_vector8 sin_q1, cos_of_sin_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_of_sin_q1);
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 f1_fy = v[1] * v[1] * 0.05;
     const cartpole_vector8 f1_nz = -(sin_q1 * 0.49050000000000005);
-    results[1] = f1_nz;
+    tau[1] = f1_nz;
 
     /* pole: f_parent = f_parent + X* f */
     const cartpole_vector8 f0_from1_fz = -(sin_q1 * f1_fy);
-    results[0] = f0_from1_fz;
+    tau[0] = f0_from1_fz;
 }
 
 /* where each entry of tau is among the results */
-static const unsigned short tau_places[8] = {
+static const unsigned short tau_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_nle_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict tau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_nle_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict tau)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_nle(q + 2 * k, v + 2 * k, tau + 2 * k);
-            }
-            continue;
-        }
-        cartpole_nle_kernel8(q_lanes, v_lanes, results);
-        cartpole_store8(results, tau_places, 2, past, tau + 2 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_nle_kernel8(q, v, tau);
+    return 1;
 }
 #endif
-
-void cartpole_nle_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict tau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_nle_blocks(n, q, v, tau);
-#endif
-    for (; i < n; ++i) {
-        cartpole_nle(q + 2 * i, v + 2 * i, tau + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_nle_apart(const double *restrict q, const double *restrict v, double *restrict tau)
@@ -86,19 +64,38 @@ static void cartpole_nle_apart(const double *restrict q, const double *restrict 
 
 void cartpole_nle_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict tau)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_nle_apart(q + 16 * i, v + 16 * i, tau + 16 * i);
+#if defined(__GNUC__)
+        if (cartpole_nle_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (cartpole_lanes8 *)(tau + 16 * i))) {
             continue;
         }
-        cartpole_nle_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (cartpole_lanes8 *)(tau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_nle_apart(q + 16 * i, v + 16 * i, tau + 16 * i);
     }
+}
+
+void cartpole_nle_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict tau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (cartpole_nle_block(q_lanes, v_lanes, results + 0)) {
+            cartpole_store8(results, tau_places, 2, past, tau + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_nle(q + 2 * i, v + 2 * i, tau + 2 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_nle(q + 2 * i, v + 2 * i, tau + 2 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

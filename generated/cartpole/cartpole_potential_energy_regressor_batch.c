@@ -19,48 +19,31 @@ static __attribute__((noinline)) void cartpole_potential_energy_regressor_kernel
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* results */
-    results[0] = -(sin_q1 * 9.81);
-    results[1] = cos_q1 * 9.81;
+    results[2] = -(sin_q1 * 9.81);
+    results[3] = cos_q1 * 9.81;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t8 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t8;
+    const cartpole_vector8 t9 = {9.81, 9.81, 9.81, 9.81, 9.81, 9.81, 9.81, 9.81};
+    results[1] = t9;
 }
 
 /* where each entry of y is among the results */
-static const unsigned short y_places[20] = {
-    2, 2, 2, 3, 2, 2, 2, 2, 2, 2, 2, 0, 2, 1, 2, 2, 2, 2, 2, 2,
+static const unsigned short y_places[] = {
+    0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_potential_energy_regressor_blocks(size_t n, const double *restrict q, double *restrict y)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_potential_energy_regressor_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], results[4], room[20], *const past = cartpole_way_past8(20 * n, room);
-    size_t i = 0;
-    results[2] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[3] = (cartpole_vector8){9.81, 9.81, 9.81, 9.81, 9.81, 9.81, 9.81, 9.81};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_potential_energy_regressor(q + 2 * k, y + 20 * k);
-            }
-            continue;
-        }
-        cartpole_potential_energy_regressor_kernel8(q_lanes, results);
-        cartpole_store8(results, y_places, 20, past, y + 20 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_potential_energy_regressor_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void cartpole_potential_energy_regressor_batch(size_t n, const double *restrict q, double *restrict y)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_potential_energy_regressor_blocks(n, q, y);
-#endif
-    for (; i < n; ++i) {
-        cartpole_potential_energy_regressor(q + 2 * i, y + 20 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_potential_energy_regressor_apart(const double *restrict q, double *restrict y)
@@ -79,23 +62,39 @@ static void cartpole_potential_energy_regressor_apart(const double *restrict q, 
 
 void cartpole_potential_energy_regressor_lanes(size_t n, const double *restrict q, double *restrict y)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[4];
-    results[2] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[3] = (cartpole_vector8){9.81, 9.81, 9.81, 9.81, 9.81, 9.81, 9.81, 9.81};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_potential_energy_regressor_apart(q + 16 * i, y + 160 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[4];
+        if (cartpole_potential_energy_regressor_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
+            cartpole_expand8(results, y_places, 20, y + 8 * 20 * i);
             continue;
         }
-        cartpole_potential_energy_regressor_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
-        cartpole_expand8(results, y_places, 20, y + 160 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_potential_energy_regressor_apart(q + 16 * i, y + 160 * i);
     }
+}
+
+void cartpole_potential_energy_regressor_batch(size_t n, const double *restrict q, double *restrict y)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], results[4], room[20], *const past = cartpole_way_past8(20 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (cartpole_potential_energy_regressor_block(q_lanes, results)) {
+            cartpole_store8(results, y_places, 20, past, y + 20 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_potential_energy_regressor(q + 2 * i, y + 20 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_potential_energy_regressor(q + 2 * i, y + 20 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

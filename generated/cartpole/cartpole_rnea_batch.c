@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_rnea_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_rnea_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict tau)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -25,14 +25,14 @@ static __attribute__((noinline)) void cartpole_rnea_without_fext_kernel8(const c
     const cartpole_vector8 f1_fx = a[1] * 0.05;
     const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
     const cartpole_vector8 f1_nz = a[1] * 1.025 + m1_ax * 0.05;
-    results[1] = f1_nz;
+    tau[1] = f1_nz;
 
     /* pole: f_parent = f_parent + X* f */
     const cartpole_vector8 f0_from1_fz = a[0] * 1.1 + cos_q1 * f1_fx - sin_q1 * f1_fy;
-    results[0] = f0_from1_fz;
+    tau[0] = f0_from1_fz;
 }
 
-static __attribute__((noinline)) void cartpole_rnea_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_rnea_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict tau)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -48,120 +48,35 @@ static __attribute__((noinline)) void cartpole_rnea_with_fext_kernel8(const cart
 
     /* pole: tau = S^T f */
     const cartpole_vector8 tau1 = f1_nz - fext[10];
-    results[1] = tau1;
+    tau[1] = tau1;
 
     /* pole: f_parent = f_parent + X* f */
     const cartpole_vector8 f0_from1_fz = a[0] * 1.1 - fext[0] + cos_q1 * (a[1] * 0.05 - fext[6]) - sin_q1 * (fext[8] + 0.05 * t12);
-    results[0] = f0_from1_fz;
+    tau[0] = f0_from1_fz;
 }
 
 /* where each entry of tau is among the results */
-static const unsigned short tau_places_without_fext[8] = {
+static const unsigned short tau_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of tau is among the results */
-static const unsigned short tau_places_with_fext[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_rnea_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict tau)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_rnea(q + 2 * k, v + 2 * k, a + 2 * k, NULL, tau + 2 * k);
-            }
-            continue;
-        }
-        cartpole_rnea_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
-        cartpole_store8(results, tau_places_without_fext, 2, past, tau + 2 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
-{
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_rnea(q + 2 * k, v + 2 * k, a + 2 * k, fext + 12 * k, tau + 2 * k);
-            }
-            continue;
-        }
-        cartpole_rnea_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
-        cartpole_store8(results, tau_places_with_fext, 2, past, tau + 2 * i);
+    if (fext != NULL) {
+        cartpole_rnea_kernel8_with_fext(q, v, a, fext, tau);
+    } else {
+        cartpole_rnea_kernel8_without_fext(q, v, a, tau);
     }
-    cartpole_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void cartpole_rnea_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? cartpole_rnea_with_fext_blocks(n, q, v, a, fext, tau) : cartpole_rnea_without_fext_blocks(n, q, v, a, tau);
-#endif
-    for (; i < n; ++i) {
-        cartpole_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void cartpole_rnea_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
-{
-    double q_one[2], v_one[2], a_one[2], tau_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            a_one[k] = a[8 * k + j];
-        }
-        cartpole_rnea(q_one, v_one, a_one, NULL, tau_one);
-        for (size_t k = 0; k < 2; ++k) {
-            tau[8 * k + j] = tau_one[k];
-        }
-    }
-}
-
-static void cartpole_rnea_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
-            continue;
-        }
-        cartpole_rnea_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (cartpole_lanes8 *)(tau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void cartpole_rnea_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+static void cartpole_rnea_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
 {
     double q_one[2], v_one[2], a_one[2], fext_one[12], tau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -174,39 +89,53 @@ static void cartpole_rnea_with_fext_apart(const double *restrict q, const double
         for (size_t k = 0; k < 2; ++k) {
             a_one[k] = a[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        cartpole_rnea(q_one, v_one, a_one, fext_one, tau_one);
+        cartpole_rnea(q_one, v_one, a_one, fext != NULL ? fext_one : NULL, tau_one);
         for (size_t k = 0; k < 2; ++k) {
             tau[8 * k + j] = tau_one[k];
         }
     }
 }
 
-static void cartpole_rnea_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, tau + 16 * i);
-            continue;
-        }
-        cartpole_rnea_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), (cartpole_lanes8 *)(tau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, tau + 16 * i);
-    }
-#endif
-}
-
 void cartpole_rnea_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
 {
-    if (fext != NULL) {
-        cartpole_rnea_with_fext_lanes(n, q, v, a, fext, tau);
-    } else {
-        cartpole_rnea_without_fext_lanes(n, q, v, a, tau);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        if (cartpole_rnea_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), (cartpole_lanes8 *)(tau + 16 * i))) {
+            continue;
+        }
+#endif
+        cartpole_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext != NULL ? fext + 96 * i : NULL, tau + 16 * i);
+    }
+}
+
+void cartpole_rnea_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (fext != NULL) {
+            cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (cartpole_rnea_block(q_lanes, v_lanes, a_lanes, fext != NULL ? fext_lanes : NULL, results + 0)) {
+            cartpole_store8(results, tau_places, 2, past, tau + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
+            }
+        }
+    }
+    cartpole_settle();
+#endif
+    for (; i < n; ++i) {
+        cartpole_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
     }
 }
 #if defined(__clang__)

@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_rnea_derivatives_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_rnea_derivatives_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -30,22 +30,30 @@ static __attribute__((noinline)) void cartpole_rnea_derivatives_without_fext_ker
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const cartpole_vector8 d1_5 = -(sin_q1 * B1_px);
-    results[2] = d1_5;
+    results[3] = d1_5;
 
     /* cart: fC: force of the subtree */
     const cartpole_vector8 d1_2 = -(sin_q1 * f1_fx) - cos_q1 * f1_fy;
-    results[0] = d1_2;
+    results[1] = d1_2;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 d1_6 = cos_q1 * 0.05;
-    results[3] = d1_6;
+    results[5] = d1_6;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const cartpole_vector8 d1_1 = -(t11 * 0.05);
-    results[1] = d1_1;
+    results[2] = d1_1;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t28 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t28;
+    const cartpole_vector8 t29 = {1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    results[4] = t29;
+    const cartpole_vector8 t30 = {1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
+    results[6] = t30;
 }
 
-static __attribute__((noinline)) void cartpole_rnea_derivatives_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_rnea_derivatives_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -64,171 +72,61 @@ static __attribute__((noinline)) void cartpole_rnea_derivatives_with_fext_kernel
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const cartpole_vector8 d1_5 = -(sin_q1 * B1_px);
-    results[2] = d1_5;
+    results[3] = d1_5;
 
     /* cart: fC: force of the subtree */
     const cartpole_vector8 d1_2 = -(sin_q1 * f1_fx) - cos_q1 * f1_fy;
-    results[0] = d1_2;
+    results[1] = d1_2;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 d1_6 = cos_q1 * 0.05;
-    results[3] = d1_6;
+    results[5] = d1_6;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const cartpole_vector8 d1_1 = -(t11 * 0.05);
-    results[1] = d1_1;
+    results[2] = d1_1;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t32 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t32;
+    const cartpole_vector8 t33 = {1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    results[4] = t33;
+    const cartpole_vector8 t34 = {1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
+    results[6] = t34;
 }
 
 /* where each entry of dtau_dq is among the results */
-static const unsigned short dtau_dq_places_without_fext[8] = {
-    4, 0, 4, 1, 0, 0, 0, 0,
+static const unsigned short dtau_dq_places[] = {
+    0, 1, 0, 2, 0, 0, 0, 0,
 };
 
 /* where each entry of dtau_dv is among the results */
-static const unsigned short dtau_dv_places_without_fext[8] = {
-    4, 2, 4, 4, 0, 0, 0, 0,
+static const unsigned short dtau_dv_places[] = {
+    0, 3, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of dtau_da is among the results */
-static const unsigned short dtau_da_places_without_fext[8] = {
-    5, 3, 3, 6, 0, 0, 0, 0,
+static const unsigned short dtau_da_places[] = {
+    4, 5, 5, 6, 0, 0, 0, 0,
 };
 
-/* where each entry of dtau_dq is among the results */
-static const unsigned short dtau_dq_places_with_fext[8] = {
-    4, 0, 4, 1, 0, 0, 0, 0,
-};
-
-/* where each entry of dtau_dv is among the results */
-static const unsigned short dtau_dv_places_with_fext[8] = {
-    4, 2, 4, 4, 0, 0, 0, 0,
-};
-
-/* where each entry of dtau_da is among the results */
-static const unsigned short dtau_da_places_with_fext[8] = {
-    5, 3, 3, 6, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_rnea_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[7], room[4], *const past = cartpole_way_past8(12 * n, room);
-    size_t i = 0;
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[5] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
-    results[6] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_rnea_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, NULL, dtau_dq + 4 * k, dtau_dv + 4 * k, dtau_da + 4 * k);
-            }
-            continue;
-        }
-        cartpole_rnea_derivatives_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
-        cartpole_store8(results, dtau_dq_places_without_fext, 4, past, dtau_dq + 4 * i);
-        cartpole_store8(results, dtau_dv_places_without_fext, 4, past, dtau_dv + 4 * i);
-        cartpole_store8(results, dtau_da_places_without_fext, 4, past, dtau_da + 4 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[7], room[4], *const past = cartpole_way_past8(12 * n, room);
-    size_t i = 0;
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[5] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
-    results[6] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_rnea_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, fext + 12 * k, dtau_dq + 4 * k, dtau_dv + 4 * k, dtau_da + 4 * k);
-            }
-            continue;
-        }
-        cartpole_rnea_derivatives_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
-        cartpole_store8(results, dtau_dq_places_with_fext, 4, past, dtau_dq + 4 * i);
-        cartpole_store8(results, dtau_dv_places_with_fext, 4, past, dtau_dv + 4 * i);
-        cartpole_store8(results, dtau_da_places_with_fext, 4, past, dtau_da + 4 * i);
+    if (fext != NULL) {
+        cartpole_rnea_derivatives_kernel8_with_fext(q, v, a, fext, results);
+    } else {
+        cartpole_rnea_derivatives_kernel8_without_fext(q, v, a, results);
     }
-    cartpole_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void cartpole_rnea_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? cartpole_rnea_derivatives_with_fext_blocks(n, q, v, a, fext, dtau_dq, dtau_dv, dtau_da) : cartpole_rnea_derivatives_without_fext_blocks(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
-#endif
-    for (; i < n; ++i) {
-        cartpole_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void cartpole_rnea_derivatives_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-    double q_one[2], v_one[2], a_one[2], dtau_dq_one[4], dtau_dv_one[4], dtau_da_one[4];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            a_one[k] = a[8 * k + j];
-        }
-        cartpole_rnea_derivatives(q_one, v_one, a_one, NULL, dtau_dq_one, dtau_dv_one, dtau_da_one);
-        for (size_t k = 0; k < 4; ++k) {
-            dtau_dq[8 * k + j] = dtau_dq_one[k];
-        }
-        for (size_t k = 0; k < 4; ++k) {
-            dtau_dv[8 * k + j] = dtau_dv_one[k];
-        }
-        for (size_t k = 0; k < 4; ++k) {
-            dtau_da[8 * k + j] = dtau_da_one[k];
-        }
-    }
-}
-
-static void cartpole_rnea_derivatives_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-#if defined(__GNUC__)
-    cartpole_lanes8 results[7];
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[5] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
-    results[6] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
-            continue;
-        }
-        cartpole_rnea_derivatives_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
-        cartpole_expand8(results, dtau_dq_places_without_fext, 4, dtau_dq + 32 * i);
-        cartpole_expand8(results, dtau_dv_places_without_fext, 4, dtau_dv + 32 * i);
-        cartpole_expand8(results, dtau_da_places_without_fext, 4, dtau_da + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void cartpole_rnea_derivatives_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+static void cartpole_rnea_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], fext_one[12], dtau_dq_one[4], dtau_dv_one[4], dtau_da_one[4];
     for (size_t j = 0; j < 8; ++j) {
@@ -241,10 +139,10 @@ static void cartpole_rnea_derivatives_with_fext_apart(const double *restrict q, 
         for (size_t k = 0; k < 2; ++k) {
             a_one[k] = a[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        cartpole_rnea_derivatives(q_one, v_one, a_one, fext_one, dtau_dq_one, dtau_dv_one, dtau_da_one);
+        cartpole_rnea_derivatives(q_one, v_one, a_one, fext != NULL ? fext_one : NULL, dtau_dq_one, dtau_dv_one, dtau_da_one);
         for (size_t k = 0; k < 4; ++k) {
             dtau_dq[8 * k + j] = dtau_dq_one[k];
         }
@@ -257,36 +155,49 @@ static void cartpole_rnea_derivatives_with_fext_apart(const double *restrict q, 
     }
 }
 
-static void cartpole_rnea_derivatives_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-#if defined(__GNUC__)
-    cartpole_lanes8 results[7];
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[5] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
-    results[6] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
-            continue;
-        }
-        cartpole_rnea_derivatives_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
-        cartpole_expand8(results, dtau_dq_places_with_fext, 4, dtau_dq + 32 * i);
-        cartpole_expand8(results, dtau_dv_places_with_fext, 4, dtau_dv + 32 * i);
-        cartpole_expand8(results, dtau_da_places_with_fext, 4, dtau_da + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
-    }
-#endif
-}
-
 void cartpole_rnea_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
-    if (fext != NULL) {
-        cartpole_rnea_derivatives_with_fext_lanes(n, q, v, a, fext, dtau_dq, dtau_dv, dtau_da);
-    } else {
-        cartpole_rnea_derivatives_without_fext_lanes(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        cartpole_lanes8 results[7];
+        if (cartpole_rnea_derivatives_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
+            cartpole_expand8(results, dtau_dq_places, 4, dtau_dq + 8 * 4 * i);
+            cartpole_expand8(results, dtau_dv_places, 4, dtau_dv + 8 * 4 * i);
+            cartpole_expand8(results, dtau_da_places, 4, dtau_da + 8 * 4 * i);
+            continue;
+        }
+#endif
+        cartpole_rnea_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext != NULL ? fext + 96 * i : NULL, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+    }
+}
+
+void cartpole_rnea_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[7], room[4], *const past = cartpole_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (fext != NULL) {
+            cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (cartpole_rnea_derivatives_block(q_lanes, v_lanes, a_lanes, fext != NULL ? fext_lanes : NULL, results)) {
+            cartpole_store8(results, dtau_dq_places, 4, past, dtau_dq + 4 * i);
+            cartpole_store8(results, dtau_dv_places, 4, past, dtau_dv + 4 * i);
+            cartpole_store8(results, dtau_da_places, 4, past, dtau_da + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
+            }
+        }
+    }
+    cartpole_settle();
+#endif
+    for (; i < n; ++i) {
+        cartpole_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
     }
 }
 #if defined(__clang__)

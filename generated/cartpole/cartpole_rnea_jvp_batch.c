@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_rnea_jvp_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_rnea_jvp_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, cartpole_lanes8 *restrict dtau)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -33,14 +33,14 @@ static __attribute__((noinline)) void cartpole_rnea_jvp_without_fext_kernel8(con
     const cartpole_vector8 df1_fx = da[1] * 0.05;
     const cartpole_vector8 df1_fy = v[1] * dv[1] * 0.1;
     const cartpole_vector8 df1_nz = da[1] * 1.025 - t18 * 0.05;
-    results[1] = df1_nz;
+    dtau[1] = df1_nz;
 
     /* pole: rate of f_parent = f_parent + X* f */
     const cartpole_vector8 df0_from1_fz = da[0] * 1.1 + cos_q1 * df1_fx - sin_q1 * df1_fy - t5 * f1_fx - dX1_Rxx * f1_fy;
-    results[0] = df0_from1_fz;
+    dtau[0] = df0_from1_fz;
 }
 
-static __attribute__((noinline)) void cartpole_rnea_jvp_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_rnea_jvp_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dtau)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -61,7 +61,7 @@ static __attribute__((noinline)) void cartpole_rnea_jvp_with_fext_kernel8(const 
     const cartpole_vector8 df1_fx = da[1] * 0.05;
     const cartpole_vector8 df1_fy = v[1] * dv[1] * 0.1;
     const cartpole_vector8 df1_nz = da[1] * 1.025 - t18 * 0.05;
-    results[1] = df1_nz;
+    dtau[1] = df1_nz;
 
     /* pole: f_parent = f_parent + X* f */
     const cartpole_vector8 t31 = a[1] * 0.05 - fext[6];
@@ -69,131 +69,31 @@ static __attribute__((noinline)) void cartpole_rnea_jvp_with_fext_kernel8(const 
 
     /* pole: rate of f_parent = f_parent + X* f */
     const cartpole_vector8 df0_from1_fz = da[0] * 1.1 + cos_q1 * df1_fx - sin_q1 * df1_fy - t5 * t31 - dX1_Rxx * t34;
-    results[0] = df0_from1_fz;
+    dtau[0] = df0_from1_fz;
 }
 
 /* where each entry of dtau is among the results */
-static const unsigned short dtau_places_without_fext[8] = {
+static const unsigned short dtau_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of dtau is among the results */
-static const unsigned short dtau_places_with_fext[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_jvp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_rnea_jvp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dtau)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        cartpole_load8(dq + 2 * i, 2, n - i, dq_lanes);
-        cartpole_load8(dv + 2 * i, 2, n - i, dv_lanes);
-        cartpole_load8(da + 2 * i, 2, n - i, da_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_rnea_jvp(q + 2 * k, v + 2 * k, a + 2 * k, dq + 2 * k, dv + 2 * k, da + 2 * k, NULL, dtau + 2 * k);
-            }
-            continue;
-        }
-        cartpole_rnea_jvp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, results);
-        cartpole_store8(results, dtau_places_without_fext, 2, past, dtau + 2 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_jvp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
-{
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], fext_lanes[12], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        cartpole_load8(dq + 2 * i, 2, n - i, dq_lanes);
-        cartpole_load8(dv + 2 * i, 2, n - i, dv_lanes);
-        cartpole_load8(da + 2 * i, 2, n - i, da_lanes);
-        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_rnea_jvp(q + 2 * k, v + 2 * k, a + 2 * k, dq + 2 * k, dv + 2 * k, da + 2 * k, fext + 12 * k, dtau + 2 * k);
-            }
-            continue;
-        }
-        cartpole_rnea_jvp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, fext_lanes, results);
-        cartpole_store8(results, dtau_places_with_fext, 2, past, dtau + 2 * i);
+    if (fext != NULL) {
+        cartpole_rnea_jvp_kernel8_with_fext(q, v, a, dq, dv, da, fext, dtau);
+    } else {
+        cartpole_rnea_jvp_kernel8_without_fext(q, v, a, dq, dv, da, dtau);
     }
-    cartpole_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void cartpole_rnea_jvp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? cartpole_rnea_jvp_with_fext_blocks(n, q, v, a, dq, dv, da, fext, dtau) : cartpole_rnea_jvp_without_fext_blocks(n, q, v, a, dq, dv, da, dtau);
-#endif
-    for (; i < n; ++i) {
-        cartpole_rnea_jvp(q + 2 * i, v + 2 * i, a + 2 * i, dq + 2 * i, dv + 2 * i, da + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void cartpole_rnea_jvp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
-{
-    double q_one[2], v_one[2], a_one[2], dq_one[2], dv_one[2], da_one[2], dtau_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            a_one[k] = a[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            dq_one[k] = dq[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            dv_one[k] = dv[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            da_one[k] = da[8 * k + j];
-        }
-        cartpole_rnea_jvp(q_one, v_one, a_one, dq_one, dv_one, da_one, NULL, dtau_one);
-        for (size_t k = 0; k < 2; ++k) {
-            dtau[8 * k + j] = dtau_one[k];
-        }
-    }
-}
-
-static void cartpole_rnea_jvp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_jvp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
-            continue;
-        }
-        cartpole_rnea_jvp_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(da + 16 * i), (cartpole_lanes8 *)(dtau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_jvp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void cartpole_rnea_jvp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
+static void cartpole_rnea_jvp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
 {
     double q_one[2], v_one[2], a_one[2], dq_one[2], dv_one[2], da_one[2], fext_one[12], dtau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -215,39 +115,56 @@ static void cartpole_rnea_jvp_with_fext_apart(const double *restrict q, const do
         for (size_t k = 0; k < 2; ++k) {
             da_one[k] = da[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        cartpole_rnea_jvp(q_one, v_one, a_one, dq_one, dv_one, da_one, fext_one, dtau_one);
+        cartpole_rnea_jvp(q_one, v_one, a_one, dq_one, dv_one, da_one, fext != NULL ? fext_one : NULL, dtau_one);
         for (size_t k = 0; k < 2; ++k) {
             dtau[8 * k + j] = dtau_one[k];
         }
     }
 }
 
-static void cartpole_rnea_jvp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_jvp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, fext + 96 * i, dtau + 16 * i);
-            continue;
-        }
-        cartpole_rnea_jvp_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(da + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), (cartpole_lanes8 *)(dtau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_jvp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, fext + 96 * i, dtau + 16 * i);
-    }
-#endif
-}
-
 void cartpole_rnea_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
 {
-    if (fext != NULL) {
-        cartpole_rnea_jvp_with_fext_lanes(n, q, v, a, dq, dv, da, fext, dtau);
-    } else {
-        cartpole_rnea_jvp_without_fext_lanes(n, q, v, a, dq, dv, da, dtau);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        if (cartpole_rnea_jvp_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(da + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), (cartpole_lanes8 *)(dtau + 16 * i))) {
+            continue;
+        }
+#endif
+        cartpole_rnea_jvp_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, fext != NULL ? fext + 96 * i : NULL, dtau + 16 * i);
+    }
+}
+
+void cartpole_rnea_jvp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], fext_lanes[12], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        cartpole_load8(dq + 2 * i, 2, n - i, dq_lanes);
+        cartpole_load8(dv + 2 * i, 2, n - i, dv_lanes);
+        cartpole_load8(da + 2 * i, 2, n - i, da_lanes);
+        if (fext != NULL) {
+            cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (cartpole_rnea_jvp_block(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, fext != NULL ? fext_lanes : NULL, results + 0)) {
+            cartpole_store8(results, dtau_places, 2, past, dtau + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_rnea_jvp(q + 2 * i, v + 2 * i, a + 2 * i, dq + 2 * i, dv + 2 * i, da + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau + 2 * i);
+            }
+        }
+    }
+    cartpole_settle();
+#endif
+    for (; i < n; ++i) {
+        cartpole_rnea_jvp(q + 2 * i, v + 2 * i, a + 2 * i, dq + 2 * i, dv + 2 * i, da + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau + 2 * i);
     }
 }
 #if defined(__clang__)

@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_rnea_vjp_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_rnea_vjp_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -28,21 +28,25 @@ static __attribute__((noinline)) void cartpole_rnea_vjp_without_fext_kernel8(con
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 m1_bar_wz = -(v[1] * (0.05 * t16) * 2.0);
-    results[1] = m1_bar_wz;
+    results[2] = m1_bar_wz;
     const cartpole_vector8 m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
-    results[3] = m1_bar_dwz;
+    results[4] = m1_bar_dwz;
     const cartpole_vector8 m1_bar_ax = 0.05 * w[1];
 
     /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
-    results[2] = m0_bar_az;
+    results[3] = m0_bar_az;
 
     /* results */
     const cartpole_vector8 t39 = -(sin_q1 * (f1_fx * w[0] + a[0] * m1_bar_ax)) - cos_q1 * (w[1] * 0.49050000000000005 + f1_fy * w[0]);
-    results[0] = t39;
+    results[1] = t39;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t40 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t40;
 }
 
-static __attribute__((noinline)) void cartpole_rnea_vjp_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_rnea_vjp_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -62,169 +66,56 @@ static __attribute__((noinline)) void cartpole_rnea_vjp_with_fext_kernel8(const 
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 m1_bar_wz = -(v[1] * (0.05 * t20) * 2.0);
-    results[1] = m1_bar_wz;
+    results[2] = m1_bar_wz;
     const cartpole_vector8 m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
-    results[3] = m1_bar_dwz;
+    results[4] = m1_bar_dwz;
     const cartpole_vector8 m1_bar_ax = 0.05 * w[1];
 
     /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
-    results[2] = m0_bar_az;
+    results[3] = m0_bar_az;
 
     /* results */
     const cartpole_vector8 t43 = -(sin_q1 * (a[0] * m1_bar_ax + t13 * w[0])) - cos_q1 * (w[1] * 0.49050000000000005 + t16 * w[0]);
-    results[0] = t43;
+    results[1] = t43;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t44 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t44;
 }
 
 /* where each entry of w_dtau_dq is among the results */
-static const unsigned short w_dtau_dq_places_without_fext[8] = {
-    4, 0, 0, 0, 0, 0, 0, 0,
+static const unsigned short w_dtau_dq_places[] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_dtau_dv is among the results */
-static const unsigned short w_dtau_dv_places_without_fext[8] = {
-    4, 1, 0, 0, 0, 0, 0, 0,
+static const unsigned short w_dtau_dv_places[] = {
+    0, 2, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_dtau_da is among the results */
-static const unsigned short w_dtau_da_places_without_fext[8] = {
-    2, 3, 0, 0, 0, 0, 0, 0,
+static const unsigned short w_dtau_da_places[] = {
+    3, 4, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of w_dtau_dq is among the results */
-static const unsigned short w_dtau_dq_places_with_fext[8] = {
-    4, 0, 0, 0, 0, 0, 0, 0,
-};
-
-/* where each entry of w_dtau_dv is among the results */
-static const unsigned short w_dtau_dv_places_with_fext[8] = {
-    4, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* where each entry of w_dtau_da is among the results */
-static const unsigned short w_dtau_da_places_with_fext[8] = {
-    2, 3, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_rnea_vjp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], results[5], room[2], *const past = cartpole_way_past8(6 * n, room);
-    size_t i = 0;
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_rnea_vjp(q + 2 * k, v + 2 * k, a + 2 * k, w + 2 * k, NULL, w_dtau_dq + 2 * k, w_dtau_dv + 2 * k, w_dtau_da + 2 * k);
-            }
-            continue;
-        }
-        cartpole_rnea_vjp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
-        cartpole_store8(results, w_dtau_dq_places_without_fext, 2, past, w_dtau_dq + 2 * i);
-        cartpole_store8(results, w_dtau_dv_places_without_fext, 2, past, w_dtau_dv + 2 * i);
-        cartpole_store8(results, w_dtau_da_places_without_fext, 2, past, w_dtau_da + 2 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[5], room[2], *const past = cartpole_way_past8(6 * n, room);
-    size_t i = 0;
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
-        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_rnea_vjp(q + 2 * k, v + 2 * k, a + 2 * k, w + 2 * k, fext + 12 * k, w_dtau_dq + 2 * k, w_dtau_dv + 2 * k, w_dtau_da + 2 * k);
-            }
-            continue;
-        }
-        cartpole_rnea_vjp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, fext_lanes, results);
-        cartpole_store8(results, w_dtau_dq_places_with_fext, 2, past, w_dtau_dq + 2 * i);
-        cartpole_store8(results, w_dtau_dv_places_with_fext, 2, past, w_dtau_dv + 2 * i);
-        cartpole_store8(results, w_dtau_da_places_with_fext, 2, past, w_dtau_da + 2 * i);
+    if (fext != NULL) {
+        cartpole_rnea_vjp_kernel8_with_fext(q, v, a, w, fext, results);
+    } else {
+        cartpole_rnea_vjp_kernel8_without_fext(q, v, a, w, results);
     }
-    cartpole_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void cartpole_rnea_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? cartpole_rnea_vjp_with_fext_blocks(n, q, v, a, w, fext, w_dtau_dq, w_dtau_dv, w_dtau_da) : cartpole_rnea_vjp_without_fext_blocks(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
-#endif
-    for (; i < n; ++i) {
-        cartpole_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void cartpole_rnea_vjp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-    double q_one[2], v_one[2], a_one[2], w_one[2], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            a_one[k] = a[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_one[k] = w[8 * k + j];
-        }
-        cartpole_rnea_vjp(q_one, v_one, a_one, w_one, NULL, w_dtau_dq_one, w_dtau_dv_one, w_dtau_da_one);
-        for (size_t k = 0; k < 2; ++k) {
-            w_dtau_dq[8 * k + j] = w_dtau_dq_one[k];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_dtau_dv[8 * k + j] = w_dtau_dv_one[k];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_dtau_da[8 * k + j] = w_dtau_da_one[k];
-        }
-    }
-}
-
-static void cartpole_rnea_vjp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-#if defined(__GNUC__)
-    cartpole_lanes8 results[5];
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_vjp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
-            continue;
-        }
-        cartpole_rnea_vjp_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), results);
-        cartpole_expand8(results, w_dtau_dq_places_without_fext, 2, w_dtau_dq + 16 * i);
-        cartpole_expand8(results, w_dtau_dv_places_without_fext, 2, w_dtau_dv + 16 * i);
-        cartpole_expand8(results, w_dtau_da_places_without_fext, 2, w_dtau_da + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_vjp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void cartpole_rnea_vjp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+static void cartpole_rnea_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], w_one[2], fext_one[12], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -240,10 +131,10 @@ static void cartpole_rnea_vjp_with_fext_apart(const double *restrict q, const do
         for (size_t k = 0; k < 2; ++k) {
             w_one[k] = w[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        cartpole_rnea_vjp(q_one, v_one, a_one, w_one, fext_one, w_dtau_dq_one, w_dtau_dv_one, w_dtau_da_one);
+        cartpole_rnea_vjp(q_one, v_one, a_one, w_one, fext != NULL ? fext_one : NULL, w_dtau_dq_one, w_dtau_dv_one, w_dtau_da_one);
         for (size_t k = 0; k < 2; ++k) {
             w_dtau_dq[8 * k + j] = w_dtau_dq_one[k];
         }
@@ -256,34 +147,50 @@ static void cartpole_rnea_vjp_with_fext_apart(const double *restrict q, const do
     }
 }
 
-static void cartpole_rnea_vjp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-#if defined(__GNUC__)
-    cartpole_lanes8 results[5];
-    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_vjp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext + 96 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
-            continue;
-        }
-        cartpole_rnea_vjp_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
-        cartpole_expand8(results, w_dtau_dq_places_with_fext, 2, w_dtau_dq + 16 * i);
-        cartpole_expand8(results, w_dtau_dv_places_with_fext, 2, w_dtau_dv + 16 * i);
-        cartpole_expand8(results, w_dtau_da_places_with_fext, 2, w_dtau_da + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_vjp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext + 96 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
-    }
-#endif
-}
-
 void cartpole_rnea_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
-    if (fext != NULL) {
-        cartpole_rnea_vjp_with_fext_lanes(n, q, v, a, w, fext, w_dtau_dq, w_dtau_dv, w_dtau_da);
-    } else {
-        cartpole_rnea_vjp_without_fext_lanes(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        cartpole_lanes8 results[5];
+        if (cartpole_rnea_vjp_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
+            cartpole_expand8(results, w_dtau_dq_places, 2, w_dtau_dq + 8 * 2 * i);
+            cartpole_expand8(results, w_dtau_dv_places, 2, w_dtau_dv + 8 * 2 * i);
+            cartpole_expand8(results, w_dtau_da_places, 2, w_dtau_da + 8 * 2 * i);
+            continue;
+        }
+#endif
+        cartpole_rnea_vjp_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext != NULL ? fext + 96 * i : NULL, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+    }
+}
+
+void cartpole_rnea_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[5], room[2], *const past = cartpole_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
+        if (fext != NULL) {
+            cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (cartpole_rnea_vjp_block(q_lanes, v_lanes, a_lanes, w_lanes, fext != NULL ? fext_lanes : NULL, results)) {
+            cartpole_store8(results, w_dtau_dq_places, 2, past, w_dtau_dq + 2 * i);
+            cartpole_store8(results, w_dtau_dv_places, 2, past, w_dtau_dv + 2 * i);
+            cartpole_store8(results, w_dtau_da_places, 2, past, w_dtau_da + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
+            }
+        }
+    }
+    cartpole_settle();
+#endif
+    for (; i < n; ++i) {
+        cartpole_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
     }
 }
 #if defined(__clang__)

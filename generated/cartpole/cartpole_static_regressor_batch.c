@@ -17,53 +17,36 @@ static __attribute__((noinline)) void cartpole_static_regressor_kernel8(const ca
     /* pole: 0_X_i = 0_X_parent X: placement in the world */
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
-    results[1] = cos_q1;
-    results[2] = sin_q1;
+    results[3] = cos_q1;
+    results[4] = sin_q1;
     const cartpole_vector8 W1_Rzx = -sin_q1;
-    results[3] = W1_Rzx;
+    results[5] = W1_Rzx;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t7 = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    results[1] = t7;
+    const cartpole_vector8 t8 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[2] = t8;
 
     /* results: known without computation */
     results[0] = q[0];
 }
 
 /* where each entry of Y is among the results */
-static const unsigned short Y_places[24] = {
-    0, 4, 5, 5, 0, 1, 5, 2, 5, 5, 4, 5, 5, 5, 4, 5, 5, 5, 5, 4, 5, 3, 5, 1,
+static const unsigned short Y_places[] = {
+    0, 1, 2, 2, 0, 3, 2, 4, 2, 2, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 5, 2, 3,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_static_regressor_blocks(size_t n, const double *restrict q, double *restrict Y)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_static_regressor_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], results[6], room[24], *const past = cartpole_way_past8(24 * n, room);
-    size_t i = 0;
-    results[4] = (cartpole_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    results[5] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_static_regressor(q + 2 * k, Y + 24 * k);
-            }
-            continue;
-        }
-        cartpole_static_regressor_kernel8(q_lanes, results);
-        cartpole_store8(results, Y_places, 24, past, Y + 24 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_static_regressor_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void cartpole_static_regressor_batch(size_t n, const double *restrict q, double *restrict Y)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_static_regressor_blocks(n, q, Y);
-#endif
-    for (; i < n; ++i) {
-        cartpole_static_regressor(q + 2 * i, Y + 24 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_static_regressor_apart(const double *restrict q, double *restrict Y)
@@ -82,23 +65,39 @@ static void cartpole_static_regressor_apart(const double *restrict q, double *re
 
 void cartpole_static_regressor_lanes(size_t n, const double *restrict q, double *restrict Y)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[6];
-    results[4] = (cartpole_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    results[5] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_static_regressor_apart(q + 16 * i, Y + 192 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[6];
+        if (cartpole_static_regressor_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
+            cartpole_expand8(results, Y_places, 24, Y + 8 * 24 * i);
             continue;
         }
-        cartpole_static_regressor_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
-        cartpole_expand8(results, Y_places, 24, Y + 192 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_static_regressor_apart(q + 16 * i, Y + 192 * i);
     }
+}
+
+void cartpole_static_regressor_batch(size_t n, const double *restrict q, double *restrict Y)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], results[6], room[24], *const past = cartpole_way_past8(24 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (cartpole_static_regressor_block(q_lanes, results)) {
+            cartpole_store8(results, Y_places, 24, past, Y + 24 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_static_regressor(q + 2 * i, Y + 24 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_static_regressor(q + 2 * i, Y + 24 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

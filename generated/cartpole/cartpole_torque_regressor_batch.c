@@ -20,65 +20,45 @@ static __attribute__((noinline)) void cartpole_torque_regressor_kernel8(const ca
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
-    results[5] = m1_ax;
+    results[6] = m1_ax;
     const cartpole_vector8 m1_az = sin_q1 * a[0] + cos_q1 * 9.81;
 
     /* pole: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
     const cartpole_vector8 Y1_0 = cos_q1 * m1_ax + sin_q1 * m1_az;
-    results[1] = Y1_0;
+    results[2] = Y1_0;
     const cartpole_vector8 t17 = v[1] * v[1];
     const cartpole_vector8 Y1_1 = -(cos_q1 * t17) - sin_q1 * a[1];
-    results[2] = Y1_1;
+    results[3] = Y1_1;
     const cartpole_vector8 Y1_3 = cos_q1 * a[1] - sin_q1 * t17;
-    results[3] = Y1_3;
+    results[4] = Y1_3;
     const cartpole_vector8 Y1_11 = -m1_az;
-    results[4] = Y1_11;
+    results[5] = Y1_11;
+
+    /* results: the same for all samples */
+    const cartpole_vector8 t26 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[1] = t26;
 
     /* results: known without computation */
     results[0] = a[0];
-    results[6] = a[1];
+    results[7] = a[1];
 }
 
 /* where each entry of Y is among the results */
-static const unsigned short Y_places[40] = {
-    0, 7, 7, 7, 7, 7, 7, 7, 7, 7, 1, 2, 7, 3, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
-    7, 7, 7, 7, 7, 7, 7, 4, 7, 5, 7, 7, 6, 7, 7, 7,
+static const unsigned short Y_places[] = {
+    0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 1, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 5, 1, 6, 1, 1, 7, 1, 1, 1,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_torque_regressor_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int cartpole_torque_regressor_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[8], room[40], *const past = cartpole_way_past8(40 * n, room);
-    size_t i = 0;
-    results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_torque_regressor(q + 2 * k, v + 2 * k, a + 2 * k, Y + 40 * k);
-            }
-            continue;
-        }
-        cartpole_torque_regressor_kernel8(q_lanes, v_lanes, a_lanes, results);
-        cartpole_store8(results, Y_places, 40, past, Y + 40 * i);
+    if (!cartpole_moderate8(q, 2)) {
+        return 0;
     }
-    cartpole_settle();
-    return i;
+    cartpole_torque_regressor_kernel8(q, v, a, results);
+    return 1;
 }
 #endif
-
-void cartpole_torque_regressor_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = cartpole_torque_regressor_blocks(n, q, v, a, Y);
-#endif
-    for (; i < n; ++i) {
-        cartpole_torque_regressor(q + 2 * i, v + 2 * i, a + 2 * i, Y + 40 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void cartpole_torque_regressor_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
@@ -103,22 +83,41 @@ static void cartpole_torque_regressor_apart(const double *restrict q, const doub
 
 void cartpole_torque_regressor_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
 {
-#if defined(__GNUC__)
-    cartpole_lanes8 results[8];
-    results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_torque_regressor_apart(q + 16 * i, v + 16 * i, a + 16 * i, Y + 320 * i);
+#if defined(__GNUC__)
+        cartpole_lanes8 results[8];
+        if (cartpole_torque_regressor_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results)) {
+            cartpole_expand8(results, Y_places, 40, Y + 8 * 40 * i);
             continue;
         }
-        cartpole_torque_regressor_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
-        cartpole_expand8(results, Y_places, 40, Y + 320 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         cartpole_torque_regressor_apart(q + 16 * i, v + 16 * i, a + 16 * i, Y + 320 * i);
     }
+}
+
+void cartpole_torque_regressor_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[8], room[40], *const past = cartpole_way_past8(40 * n, room);
+    while (i + 8 <= n) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (cartpole_torque_regressor_block(q_lanes, v_lanes, a_lanes, results)) {
+            cartpole_store8(results, Y_places, 40, past, Y + 40 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                cartpole_torque_regressor(q + 2 * i, v + 2 * i, a + 2 * i, Y + 40 * i);
+            }
+        }
+    }
+    cartpole_settle();
 #endif
+    for (; i < n; ++i) {
+        cartpole_torque_regressor(q + 2 * i, v + 2 * i, a + 2 * i, Y + 40 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_aba_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_aba_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, double_pendulum_lanes8 *restrict ddq)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -51,11 +51,11 @@ static __attribute__((noinline)) void double_pendulum_aba_without_fext_kernel8(c
     /* results */
     const double_pendulum_vector8 t45 = t14 * 219.40138952367545;
     const double_pendulum_vector8 t54 = (moving_0 - t43 * t45) / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t14 * t45);
-    results[0] = -t54;
-    results[1] = -(t43 * 219.40138952367545) - t45 * t54;
+    ddq[0] = -t54;
+    ddq[1] = -(t43 * 219.40138952367545) - t45 * t54;
 }
 
-static __attribute__((noinline)) void double_pendulum_aba_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_aba_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict ddq)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -98,117 +98,32 @@ static __attribute__((noinline)) void double_pendulum_aba_with_fext_kernel8(cons
     /* results */
     const double_pendulum_vector8 t59 = t14 * 219.40138952367545;
     const double_pendulum_vector8 t68 = (moving_0 - t57 * t59) / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t14 * t59);
-    results[0] = -t68;
-    results[1] = -(t57 * 219.40138952367545) - t59 * t68;
+    ddq[0] = -t68;
+    ddq[1] = -(t57 * 219.40138952367545) - t59 * t68;
 }
 
 /* where each entry of ddq is among the results */
-static const unsigned short ddq_places_without_fext[8] = {
+static const unsigned short ddq_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of ddq is among the results */
-static const unsigned short ddq_places_with_fext[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_aba_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict ddq)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_aba(q + 2 * k, v + 2 * k, tau + 2 * k, NULL, ddq + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_aba_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        double_pendulum_store8(results, ddq_places_without_fext, 2, past, ddq + 2 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
-{
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_aba(q + 2 * k, v + 2 * k, tau + 2 * k, fext + 12 * k, ddq + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_aba_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
-        double_pendulum_store8(results, ddq_places_with_fext, 2, past, ddq + 2 * i);
+    if (fext != NULL) {
+        double_pendulum_aba_kernel8_with_fext(q, v, tau, fext, ddq);
+    } else {
+        double_pendulum_aba_kernel8_without_fext(q, v, tau, ddq);
     }
-    double_pendulum_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void double_pendulum_aba_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? double_pendulum_aba_with_fext_blocks(n, q, v, tau, fext, ddq) : double_pendulum_aba_without_fext_blocks(n, q, v, tau, ddq);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void double_pendulum_aba_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
-{
-    double q_one[2], v_one[2], tau_one[2], ddq_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            tau_one[k] = tau[8 * k + j];
-        }
-        double_pendulum_aba(q_one, v_one, tau_one, NULL, ddq_one);
-        for (size_t k = 0; k < 2; ++k) {
-            ddq[8 * k + j] = ddq_one[k];
-        }
-    }
-}
-
-static void double_pendulum_aba_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
-            continue;
-        }
-        double_pendulum_aba_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (double_pendulum_lanes8 *)(ddq + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void double_pendulum_aba_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+static void double_pendulum_aba_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
 {
     double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -221,39 +136,53 @@ static void double_pendulum_aba_with_fext_apart(const double *restrict q, const 
         for (size_t k = 0; k < 2; ++k) {
             tau_one[k] = tau[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        double_pendulum_aba(q_one, v_one, tau_one, fext_one, ddq_one);
+        double_pendulum_aba(q_one, v_one, tau_one, fext != NULL ? fext_one : NULL, ddq_one);
         for (size_t k = 0; k < 2; ++k) {
             ddq[8 * k + j] = ddq_one[k];
         }
     }
 }
 
-static void double_pendulum_aba_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq + 16 * i);
-            continue;
-        }
-        double_pendulum_aba_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), (double_pendulum_lanes8 *)(ddq + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq + 16 * i);
-    }
-#endif
-}
-
 void double_pendulum_aba_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
 {
-    if (fext != NULL) {
-        double_pendulum_aba_with_fext_lanes(n, q, v, tau, fext, ddq);
-    } else {
-        double_pendulum_aba_without_fext_lanes(n, q, v, tau, ddq);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        if (double_pendulum_aba_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), (double_pendulum_lanes8 *)(ddq + 16 * i))) {
+            continue;
+        }
+#endif
+        double_pendulum_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext != NULL ? fext + 96 * i : NULL, ddq + 16 * i);
+    }
+}
+
+void double_pendulum_aba_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        if (fext != NULL) {
+            double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (double_pendulum_aba_block(q_lanes, v_lanes, tau_lanes, fext != NULL ? fext_lanes : NULL, results + 0)) {
+            double_pendulum_store8(results, ddq_places, 2, past, ddq + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
+#endif
+    for (; i < n; ++i) {
+        double_pendulum_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
     }
 }
 #if defined(__clang__)

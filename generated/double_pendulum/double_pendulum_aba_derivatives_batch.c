@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_aba_derivatives_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_aba_derivatives_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -125,7 +125,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_without_fe
     results[10] = Minv_1_1;
 }
 
-static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_aba_derivatives_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -246,146 +246,37 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
 }
 
 /* where each entry of ddq_dq is among the results */
-static const unsigned short ddq_dq_places_without_fext[8] = {
+static const unsigned short ddq_dq_places[] = {
     0, 1, 2, 3, 0, 0, 0, 0,
 };
 
 /* where each entry of ddq_dv is among the results */
-static const unsigned short ddq_dv_places_without_fext[8] = {
+static const unsigned short ddq_dv_places[] = {
     4, 5, 6, 7, 0, 0, 0, 0,
 };
 
 /* where each entry of ddq_dtau is among the results */
-static const unsigned short ddq_dtau_places_without_fext[8] = {
+static const unsigned short ddq_dtau_places[] = {
     8, 9, 9, 10, 0, 0, 0, 0,
 };
 
-/* where each entry of ddq_dq is among the results */
-static const unsigned short ddq_dq_places_with_fext[8] = {
-    0, 1, 2, 3, 0, 0, 0, 0,
-};
-
-/* where each entry of ddq_dv is among the results */
-static const unsigned short ddq_dv_places_with_fext[8] = {
-    4, 5, 6, 7, 0, 0, 0, 0,
-};
-
-/* where each entry of ddq_dtau is among the results */
-static const unsigned short ddq_dtau_places_with_fext[8] = {
-    8, 9, 9, 10, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_aba_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_aba_derivatives(q + 2 * k, v + 2 * k, tau + 2 * k, NULL, ddq_dq + 4 * k, ddq_dv + 4 * k, ddq_dtau + 4 * k);
-            }
-            continue;
-        }
-        double_pendulum_aba_derivatives_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        double_pendulum_store8(results, ddq_dq_places_without_fext, 4, past, ddq_dq + 4 * i);
-        double_pendulum_store8(results, ddq_dv_places_without_fext, 4, past, ddq_dv + 4 * i);
-        double_pendulum_store8(results, ddq_dtau_places_without_fext, 4, past, ddq_dtau + 4 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_aba_derivatives(q + 2 * k, v + 2 * k, tau + 2 * k, fext + 12 * k, ddq_dq + 4 * k, ddq_dv + 4 * k, ddq_dtau + 4 * k);
-            }
-            continue;
-        }
-        double_pendulum_aba_derivatives_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
-        double_pendulum_store8(results, ddq_dq_places_with_fext, 4, past, ddq_dq + 4 * i);
-        double_pendulum_store8(results, ddq_dv_places_with_fext, 4, past, ddq_dv + 4 * i);
-        double_pendulum_store8(results, ddq_dtau_places_with_fext, 4, past, ddq_dtau + 4 * i);
+    if (fext != NULL) {
+        double_pendulum_aba_derivatives_kernel8_with_fext(q, v, tau, fext, results);
+    } else {
+        double_pendulum_aba_derivatives_kernel8_without_fext(q, v, tau, results);
     }
-    double_pendulum_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void double_pendulum_aba_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? double_pendulum_aba_derivatives_with_fext_blocks(n, q, v, tau, fext, ddq_dq, ddq_dv, ddq_dtau) : double_pendulum_aba_derivatives_without_fext_blocks(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void double_pendulum_aba_derivatives_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-    double q_one[2], v_one[2], tau_one[2], ddq_dq_one[4], ddq_dv_one[4], ddq_dtau_one[4];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            tau_one[k] = tau[8 * k + j];
-        }
-        double_pendulum_aba_derivatives(q_one, v_one, tau_one, NULL, ddq_dq_one, ddq_dv_one, ddq_dtau_one);
-        for (size_t k = 0; k < 4; ++k) {
-            ddq_dq[8 * k + j] = ddq_dq_one[k];
-        }
-        for (size_t k = 0; k < 4; ++k) {
-            ddq_dv[8 * k + j] = ddq_dv_one[k];
-        }
-        for (size_t k = 0; k < 4; ++k) {
-            ddq_dtau[8 * k + j] = ddq_dtau_one[k];
-        }
-    }
-}
-
-static void double_pendulum_aba_derivatives_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[11];
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
-            continue;
-        }
-        double_pendulum_aba_derivatives_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), results);
-        double_pendulum_expand8(results, ddq_dq_places_without_fext, 4, ddq_dq + 32 * i);
-        double_pendulum_expand8(results, ddq_dv_places_without_fext, 4, ddq_dv + 32 * i);
-        double_pendulum_expand8(results, ddq_dtau_places_without_fext, 4, ddq_dtau + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void double_pendulum_aba_derivatives_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+static void double_pendulum_aba_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_dq_one[4], ddq_dv_one[4], ddq_dtau_one[4];
     for (size_t j = 0; j < 8; ++j) {
@@ -398,10 +289,10 @@ static void double_pendulum_aba_derivatives_with_fext_apart(const double *restri
         for (size_t k = 0; k < 2; ++k) {
             tau_one[k] = tau[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        double_pendulum_aba_derivatives(q_one, v_one, tau_one, fext_one, ddq_dq_one, ddq_dv_one, ddq_dtau_one);
+        double_pendulum_aba_derivatives(q_one, v_one, tau_one, fext != NULL ? fext_one : NULL, ddq_dq_one, ddq_dv_one, ddq_dtau_one);
         for (size_t k = 0; k < 4; ++k) {
             ddq_dq[8 * k + j] = ddq_dq_one[k];
         }
@@ -414,33 +305,49 @@ static void double_pendulum_aba_derivatives_with_fext_apart(const double *restri
     }
 }
 
-static void double_pendulum_aba_derivatives_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[11];
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
-            continue;
-        }
-        double_pendulum_aba_derivatives_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
-        double_pendulum_expand8(results, ddq_dq_places_with_fext, 4, ddq_dq + 32 * i);
-        double_pendulum_expand8(results, ddq_dv_places_with_fext, 4, ddq_dv + 32 * i);
-        double_pendulum_expand8(results, ddq_dtau_places_with_fext, 4, ddq_dtau + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
-    }
-#endif
-}
-
 void double_pendulum_aba_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
-    if (fext != NULL) {
-        double_pendulum_aba_derivatives_with_fext_lanes(n, q, v, tau, fext, ddq_dq, ddq_dv, ddq_dtau);
-    } else {
-        double_pendulum_aba_derivatives_without_fext_lanes(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[11];
+        if (double_pendulum_aba_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
+            double_pendulum_expand8(results, ddq_dq_places, 4, ddq_dq + 8 * 4 * i);
+            double_pendulum_expand8(results, ddq_dv_places, 4, ddq_dv + 8 * 4 * i);
+            double_pendulum_expand8(results, ddq_dtau_places, 4, ddq_dtau + 8 * 4 * i);
+            continue;
+        }
+#endif
+        double_pendulum_aba_derivatives_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext != NULL ? fext + 96 * i : NULL, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+    }
+}
+
+void double_pendulum_aba_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        if (fext != NULL) {
+            double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (double_pendulum_aba_derivatives_block(q_lanes, v_lanes, tau_lanes, fext != NULL ? fext_lanes : NULL, results)) {
+            double_pendulum_store8(results, ddq_dq_places, 4, past, ddq_dq + 4 * i);
+            double_pendulum_store8(results, ddq_dv_places, 4, past, ddq_dv + 4 * i);
+            double_pendulum_store8(results, ddq_dtau_places, 4, past, ddq_dtau + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
+#endif
+    for (; i < n; ++i) {
+        double_pendulum_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
     }
 }
 #if defined(__clang__)

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_aba_jvp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, double_pendulum_lanes8 *restrict dddq)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -90,11 +90,11 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
     /* results */
     const double_pendulum_vector8 t103 = df1_nz - dtau[1];
     const double_pendulum_vector8 t107 = t61 * (dtau[0] - t52 * t103 + t100);
-    results[0] = -t107;
-    results[1] = -(219.40138952367545 * t103) - t52 * t107;
+    dddq[0] = -t107;
+    dddq[1] = -(219.40138952367545 * t103) - t52 * t107;
 }
 
-static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_aba_jvp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict dddq)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -177,132 +177,32 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
     /* results */
     const double_pendulum_vector8 t118 = df1_nz - dtau[1];
     const double_pendulum_vector8 t122 = t75 * (dtau[0] - t66 * t118 + t115);
-    results[0] = -t122;
-    results[1] = -(219.40138952367545 * t118) - t66 * t122;
+    dddq[0] = -t122;
+    dddq[1] = -(219.40138952367545 * t118) - t66 * t122;
 }
 
 /* where each entry of dddq is among the results */
-static const unsigned short dddq_places_without_fext[8] = {
+static const unsigned short dddq_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of dddq is among the results */
-static const unsigned short dddq_places_with_fext[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_jvp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_aba_jvp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict dddq)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], dq_lanes[8], dv_lanes[8], dtau_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        double_pendulum_load8(dq + 2 * i, 2, n - i, dq_lanes);
-        double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
-        double_pendulum_load8(dtau + 2 * i, 2, n - i, dtau_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_aba_jvp(q + 2 * k, v + 2 * k, tau + 2 * k, dq + 2 * k, dv + 2 * k, dtau + 2 * k, NULL, dddq + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_aba_jvp_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, results);
-        double_pendulum_store8(results, dddq_places_without_fext, 2, past, dddq + 2 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_jvp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
-{
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], dq_lanes[8], dv_lanes[8], dtau_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        double_pendulum_load8(dq + 2 * i, 2, n - i, dq_lanes);
-        double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
-        double_pendulum_load8(dtau + 2 * i, 2, n - i, dtau_lanes);
-        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_aba_jvp(q + 2 * k, v + 2 * k, tau + 2 * k, dq + 2 * k, dv + 2 * k, dtau + 2 * k, fext + 12 * k, dddq + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_aba_jvp_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, fext_lanes, results);
-        double_pendulum_store8(results, dddq_places_with_fext, 2, past, dddq + 2 * i);
+    if (fext != NULL) {
+        double_pendulum_aba_jvp_kernel8_with_fext(q, v, tau, dq, dv, dtau, fext, dddq);
+    } else {
+        double_pendulum_aba_jvp_kernel8_without_fext(q, v, tau, dq, dv, dtau, dddq);
     }
-    double_pendulum_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void double_pendulum_aba_jvp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? double_pendulum_aba_jvp_with_fext_blocks(n, q, v, tau, dq, dv, dtau, fext, dddq) : double_pendulum_aba_jvp_without_fext_blocks(n, q, v, tau, dq, dv, dtau, dddq);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_aba_jvp(q + 2 * i, v + 2 * i, tau + 2 * i, dq + 2 * i, dv + 2 * i, dtau + 2 * i, fext != NULL ? fext + 12 * i : NULL, dddq + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void double_pendulum_aba_jvp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
-{
-    double q_one[2], v_one[2], tau_one[2], dq_one[2], dv_one[2], dtau_one[2], dddq_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            tau_one[k] = tau[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            dq_one[k] = dq[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            dv_one[k] = dv[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            dtau_one[k] = dtau[8 * k + j];
-        }
-        double_pendulum_aba_jvp(q_one, v_one, tau_one, dq_one, dv_one, dtau_one, NULL, dddq_one);
-        for (size_t k = 0; k < 2; ++k) {
-            dddq[8 * k + j] = dddq_one[k];
-        }
-    }
-}
-
-static void double_pendulum_aba_jvp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_jvp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
-            continue;
-        }
-        double_pendulum_aba_jvp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), (double_pendulum_lanes8 *)(dddq + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_jvp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void double_pendulum_aba_jvp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+static void double_pendulum_aba_jvp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
 {
     double q_one[2], v_one[2], tau_one[2], dq_one[2], dv_one[2], dtau_one[2], fext_one[12], dddq_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -324,39 +224,56 @@ static void double_pendulum_aba_jvp_with_fext_apart(const double *restrict q, co
         for (size_t k = 0; k < 2; ++k) {
             dtau_one[k] = dtau[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        double_pendulum_aba_jvp(q_one, v_one, tau_one, dq_one, dv_one, dtau_one, fext_one, dddq_one);
+        double_pendulum_aba_jvp(q_one, v_one, tau_one, dq_one, dv_one, dtau_one, fext != NULL ? fext_one : NULL, dddq_one);
         for (size_t k = 0; k < 2; ++k) {
             dddq[8 * k + j] = dddq_one[k];
         }
     }
 }
 
-static void double_pendulum_aba_jvp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_jvp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, fext + 96 * i, dddq + 16 * i);
-            continue;
-        }
-        double_pendulum_aba_jvp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), (double_pendulum_lanes8 *)(dddq + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_jvp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, fext + 96 * i, dddq + 16 * i);
-    }
-#endif
-}
-
 void double_pendulum_aba_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
 {
-    if (fext != NULL) {
-        double_pendulum_aba_jvp_with_fext_lanes(n, q, v, tau, dq, dv, dtau, fext, dddq);
-    } else {
-        double_pendulum_aba_jvp_without_fext_lanes(n, q, v, tau, dq, dv, dtau, dddq);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        if (double_pendulum_aba_jvp_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), (double_pendulum_lanes8 *)(dddq + 16 * i))) {
+            continue;
+        }
+#endif
+        double_pendulum_aba_jvp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, fext != NULL ? fext + 96 * i : NULL, dddq + 16 * i);
+    }
+}
+
+void double_pendulum_aba_jvp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], dq_lanes[8], dv_lanes[8], dtau_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        double_pendulum_load8(dq + 2 * i, 2, n - i, dq_lanes);
+        double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
+        double_pendulum_load8(dtau + 2 * i, 2, n - i, dtau_lanes);
+        if (fext != NULL) {
+            double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (double_pendulum_aba_jvp_block(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, fext != NULL ? fext_lanes : NULL, results + 0)) {
+            double_pendulum_store8(results, dddq_places, 2, past, dddq + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_aba_jvp(q + 2 * i, v + 2 * i, tau + 2 * i, dq + 2 * i, dv + 2 * i, dtau + 2 * i, fext != NULL ? fext + 12 * i : NULL, dddq + 2 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
+#endif
+    for (; i < n; ++i) {
+        double_pendulum_aba_jvp(q + 2 * i, v + 2 * i, tau + 2 * i, dq + 2 * i, dv + 2 * i, dtau + 2 * i, fext != NULL ? fext + 12 * i : NULL, dddq + 2 * i);
     }
 }
 #if defined(__clang__)

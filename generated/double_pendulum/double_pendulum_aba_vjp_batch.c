@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_aba_vjp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict w_ddq_dq, double_pendulum_lanes8 *restrict w_ddq_dv, double_pendulum_lanes8 *restrict w_ddq_dtau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -64,11 +64,11 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kerne
     /* link1: adjoint of tau = S^T f */
     const double_pendulum_vector8 t70 = t57 * (w[0] + t48 * w[1]);
     const double_pendulum_vector8 tau0_bar = -t70;
-    results[4] = tau0_bar;
+    w_ddq_dtau[0] = tau0_bar;
 
     /* link2: adjoint of tau = S^T f */
     const double_pendulum_vector8 tau1_bar = 219.40138952367545 * w[1] - t48 * t70;
-    results[5] = tau1_bar;
+    w_ddq_dtau[1] = tau1_bar;
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t75 = 0.1 * t70;
@@ -77,22 +77,22 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kerne
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t81 = m1_wz * (0.0335304944 * t76) * 2.0;
-    results[3] = t81;
+    w_ddq_dv[1] = t81;
     const double_pendulum_vector8 t82 = 0.0335304944 * t77;
 
     /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t83 = X1_Ryx * t82;
-    results[2] = t81 - 2.0 * (v[0] * (0.1 * t83));
+    w_ddq_dv[0] = t81 - 2.0 * (v[0] * (0.1 * t83));
     const double_pendulum_vector8 t89 = t83 + 5.801760809999999e-07 * t70;
     const double_pendulum_vector8 t92 = X1_Rxx * t82 - 0.04285428436 * t70;
 
     /* results */
-    results[0] = cos_q0 * (9.81 * t92) - sin_q0 * (9.81 * t89);
+    w_ddq_dq[0] = cos_q0 * (9.81 * t92) - sin_q0 * (9.81 * t89);
     const double_pendulum_vector8 t106 = X1_Rxx * (t37 * t75 + t32 * t82) - X1_Ryx * (t65 * t75 + t64 * t82);
-    results[1] = t106;
+    w_ddq_dq[1] = t106;
 }
 
-static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_aba_vjp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_ddq_dq, double_pendulum_lanes8 *restrict w_ddq_dv, double_pendulum_lanes8 *restrict w_ddq_dtau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -149,11 +149,11 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
     /* link1: adjoint of tau = S^T f */
     const double_pendulum_vector8 t85 = t71 * (w[0] + t62 * w[1]);
     const double_pendulum_vector8 tau0_bar = -t85;
-    results[4] = tau0_bar;
+    w_ddq_dtau[0] = tau0_bar;
 
     /* link2: adjoint of tau = S^T f */
     const double_pendulum_vector8 tau1_bar = 219.40138952367545 * w[1] - t62 * t85;
-    results[5] = tau1_bar;
+    w_ddq_dtau[1] = tau1_bar;
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t90 = 0.1 * t85;
@@ -162,167 +162,53 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t96 = m1_wz * (0.0335304944 * t91) * 2.0;
-    results[3] = t96;
+    w_ddq_dv[1] = t96;
     const double_pendulum_vector8 t97 = 0.0335304944 * t92;
 
     /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t98 = X1_Ryx * t97;
-    results[2] = t96 - 2.0 * (v[0] * (0.1 * t98));
+    w_ddq_dv[0] = t96 - 2.0 * (v[0] * (0.1 * t98));
     const double_pendulum_vector8 t104 = t98 + 5.801760809999999e-07 * t85;
     const double_pendulum_vector8 t107 = X1_Rxx * t97 - 0.04285428436 * t85;
 
     /* results */
-    results[0] = cos_q0 * (9.81 * t107) - sin_q0 * (9.81 * t104);
+    w_ddq_dq[0] = cos_q0 * (9.81 * t107) - sin_q0 * (9.81 * t104);
     const double_pendulum_vector8 t121 = X1_Rxx * (t48 * t90 + t32 * t97) - X1_Ryx * (t80 * t90 + t78 * t97);
-    results[1] = t121;
+    w_ddq_dq[1] = t121;
 }
 
 /* where each entry of w_ddq_dq is among the results */
-static const unsigned short w_ddq_dq_places_without_fext[8] = {
+static const unsigned short w_ddq_dq_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_ddq_dv is among the results */
-static const unsigned short w_ddq_dv_places_without_fext[8] = {
+static const unsigned short w_ddq_dv_places[] = {
     2, 3, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_ddq_dtau is among the results */
-static const unsigned short w_ddq_dtau_places_without_fext[8] = {
+static const unsigned short w_ddq_dtau_places[] = {
     4, 5, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of w_ddq_dq is among the results */
-static const unsigned short w_ddq_dq_places_with_fext[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* where each entry of w_ddq_dv is among the results */
-static const unsigned short w_ddq_dv_places_with_fext[8] = {
-    2, 3, 0, 0, 0, 0, 0, 0,
-};
-
-/* where each entry of w_ddq_dtau is among the results */
-static const unsigned short w_ddq_dtau_places_with_fext[8] = {
-    4, 5, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_aba_vjp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_ddq_dq, double_pendulum_lanes8 *restrict w_ddq_dv, double_pendulum_lanes8 *restrict w_ddq_dtau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        double_pendulum_load8(w + 2 * i, 2, n - i, w_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_aba_vjp(q + 2 * k, v + 2 * k, tau + 2 * k, w + 2 * k, NULL, w_ddq_dq + 2 * k, w_ddq_dv + 2 * k, w_ddq_dtau + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_aba_vjp_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, results);
-        double_pendulum_store8(results, w_ddq_dq_places_without_fext, 2, past, w_ddq_dq + 2 * i);
-        double_pendulum_store8(results, w_ddq_dv_places_without_fext, 2, past, w_ddq_dv + 2 * i);
-        double_pendulum_store8(results, w_ddq_dtau_places_without_fext, 2, past, w_ddq_dtau + 2 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
-        double_pendulum_load8(w + 2 * i, 2, n - i, w_lanes);
-        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_aba_vjp(q + 2 * k, v + 2 * k, tau + 2 * k, w + 2 * k, fext + 12 * k, w_ddq_dq + 2 * k, w_ddq_dv + 2 * k, w_ddq_dtau + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_aba_vjp_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, fext_lanes, results);
-        double_pendulum_store8(results, w_ddq_dq_places_with_fext, 2, past, w_ddq_dq + 2 * i);
-        double_pendulum_store8(results, w_ddq_dv_places_with_fext, 2, past, w_ddq_dv + 2 * i);
-        double_pendulum_store8(results, w_ddq_dtau_places_with_fext, 2, past, w_ddq_dtau + 2 * i);
+    if (fext != NULL) {
+        double_pendulum_aba_vjp_kernel8_with_fext(q, v, tau, w, fext, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
+    } else {
+        double_pendulum_aba_vjp_kernel8_without_fext(q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
     }
-    double_pendulum_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void double_pendulum_aba_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? double_pendulum_aba_vjp_with_fext_blocks(n, q, v, tau, w, fext, w_ddq_dq, w_ddq_dv, w_ddq_dtau) : double_pendulum_aba_vjp_without_fext_blocks(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void double_pendulum_aba_vjp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-    double q_one[2], v_one[2], tau_one[2], w_one[2], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            tau_one[k] = tau[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_one[k] = w[8 * k + j];
-        }
-        double_pendulum_aba_vjp(q_one, v_one, tau_one, w_one, NULL, w_ddq_dq_one, w_ddq_dv_one, w_ddq_dtau_one);
-        for (size_t k = 0; k < 2; ++k) {
-            w_ddq_dq[8 * k + j] = w_ddq_dq_one[k];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_ddq_dv[8 * k + j] = w_ddq_dv_one[k];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_ddq_dtau[8 * k + j] = w_ddq_dtau_one[k];
-        }
-    }
-}
-
-static void double_pendulum_aba_vjp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[6];
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_vjp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
-            continue;
-        }
-        double_pendulum_aba_vjp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), results);
-        double_pendulum_expand8(results, w_ddq_dq_places_without_fext, 2, w_ddq_dq + 16 * i);
-        double_pendulum_expand8(results, w_ddq_dv_places_without_fext, 2, w_ddq_dv + 16 * i);
-        double_pendulum_expand8(results, w_ddq_dtau_places_without_fext, 2, w_ddq_dtau + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_vjp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void double_pendulum_aba_vjp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+static void double_pendulum_aba_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], w_one[2], fext_one[12], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -338,10 +224,10 @@ static void double_pendulum_aba_vjp_with_fext_apart(const double *restrict q, co
         for (size_t k = 0; k < 2; ++k) {
             w_one[k] = w[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        double_pendulum_aba_vjp(q_one, v_one, tau_one, w_one, fext_one, w_ddq_dq_one, w_ddq_dv_one, w_ddq_dtau_one);
+        double_pendulum_aba_vjp(q_one, v_one, tau_one, w_one, fext != NULL ? fext_one : NULL, w_ddq_dq_one, w_ddq_dv_one, w_ddq_dtau_one);
         for (size_t k = 0; k < 2; ++k) {
             w_ddq_dq[8 * k + j] = w_ddq_dq_one[k];
         }
@@ -354,33 +240,46 @@ static void double_pendulum_aba_vjp_with_fext_apart(const double *restrict q, co
     }
 }
 
-static void double_pendulum_aba_vjp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[6];
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_vjp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext + 96 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
-            continue;
-        }
-        double_pendulum_aba_vjp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
-        double_pendulum_expand8(results, w_ddq_dq_places_with_fext, 2, w_ddq_dq + 16 * i);
-        double_pendulum_expand8(results, w_ddq_dv_places_with_fext, 2, w_ddq_dv + 16 * i);
-        double_pendulum_expand8(results, w_ddq_dtau_places_with_fext, 2, w_ddq_dtau + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_vjp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext + 96 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
-    }
-#endif
-}
-
 void double_pendulum_aba_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
-    if (fext != NULL) {
-        double_pendulum_aba_vjp_with_fext_lanes(n, q, v, tau, w, fext, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
-    } else {
-        double_pendulum_aba_vjp_without_fext_lanes(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        if (double_pendulum_aba_vjp_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), (double_pendulum_lanes8 *)(w_ddq_dq + 16 * i), (double_pendulum_lanes8 *)(w_ddq_dv + 16 * i), (double_pendulum_lanes8 *)(w_ddq_dtau + 16 * i))) {
+            continue;
+        }
+#endif
+        double_pendulum_aba_vjp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext != NULL ? fext + 96 * i : NULL, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+    }
+}
+
+void double_pendulum_aba_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        double_pendulum_load8(w + 2 * i, 2, n - i, w_lanes);
+        if (fext != NULL) {
+            double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (double_pendulum_aba_vjp_block(q_lanes, v_lanes, tau_lanes, w_lanes, fext != NULL ? fext_lanes : NULL, results + 0, results + 2, results + 4)) {
+            double_pendulum_store8(results, w_ddq_dq_places, 2, past, w_ddq_dq + 2 * i);
+            double_pendulum_store8(results, w_ddq_dv_places, 2, past, w_ddq_dv + 2 * i);
+            double_pendulum_store8(results, w_ddq_dtau_places, 2, past, w_ddq_dtau + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
+#endif
+    for (; i < n; ++i) {
+        double_pendulum_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
     }
 }
 #if defined(__clang__)

@@ -73,7 +73,7 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
     /* root: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 d5_17 = cos_q0 * t66 + sin_q0 * t62;
     const double_pendulum_vector8 B0_py = -d5_17;
-    results[22] = B0_py;
+    results[23] = B0_py;
     const double_pendulum_vector8 B0_pz = cos_q0 * t62 - sin_q0 * t66;
     const double_pendulum_vector8 t101 = cos_q0 * B1_Nzy + sin_q0 * B1_Nzx;
     const double_pendulum_vector8 t104 = cos_q0 * B1_Nzx - sin_q0 * B1_Nzy;
@@ -81,9 +81,9 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
     /* root: fC: force of the subtree */
     const double_pendulum_vector8 t107 = cos_q0 * t83 - sin_q0 * fC1_fx;
     const double_pendulum_vector8 fC0_fy = -t107;
-    results[12] = fC0_fy;
+    results[13] = fC0_fy;
     const double_pendulum_vector8 d6_8 = cos_q0 * fC1_fx + sin_q0 * t83;
-    results[10] = d6_8;
+    results[11] = d6_8;
     const double_pendulum_vector8 t114 = sin_q0 * t87 + cos_q0 * t91;
     const double_pendulum_vector8 t117 = sin_q0 * t91 - cos_q0 * t87;
 
@@ -99,38 +99,38 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
 
     /* root: IC = I + sum of X* IC_child X: composite inertia */
     const double_pendulum_vector8 IC0_hy = sin_q0 * IC1_hx + cos_q0 * IC1_hy;
-    results[32] = IC0_hy;
+    results[33] = IC0_hy;
     const double_pendulum_vector8 IC0_hz = sin_q0 * IC1_hy - cos_q0 * IC1_hx;
     const double_pendulum_vector8 t136 = sin_q0 * IC1_xz + cos_q0 * IC1_yz;
     const double_pendulum_vector8 t139 = sin_q0 * IC1_yz - cos_q0 * IC1_xz;
 
     /* root: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double_pendulum_vector8 d3_12 = -B0_pz;
-    results[20] = d3_12;
+    results[21] = d3_12;
     const double_pendulum_vector8 d3_15 = -IC0_hz;
-    results[30] = d3_15;
+    results[31] = d3_15;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double_pendulum_vector8 t144 = sin_q0 * t82 + cos_q0 * t78;
     const double_pendulum_vector8 d7_9 = -t144;
-    results[11] = d7_9;
+    results[12] = d7_9;
     const double_pendulum_vector8 d7_10 = cos_q0 * t82 - sin_q0 * t78;
-    results[13] = d7_10;
+    results[14] = d7_10;
     const double_pendulum_vector8 d7_11 = t42 * 0.0335304944 + 0.1 * t78 + 0.035 * t144;
     const double_pendulum_vector8 t156 = sin_q0 * t90 - cos_q0 * t86;
     const double_pendulum_vector8 t159 = sin_q0 * t86 + cos_q0 * t90;
     const double_pendulum_vector8 t162 = sin_q0 * t64 + cos_q0 * t60;
     const double_pendulum_vector8 d7_24 = -t162;
-    results[21] = d7_24;
+    results[22] = d7_24;
     const double_pendulum_vector8 d7_25 = cos_q0 * t64 - sin_q0 * t60;
-    results[23] = d7_25;
+    results[24] = d7_25;
     const double_pendulum_vector8 d7_26 = d7_29 + 0.035 * t162;
     const double_pendulum_vector8 t171 = sin_q0 * t69 + cos_q0 * t73;
     const double_pendulum_vector8 t174 = sin_q0 * t73 - cos_q0 * t69;
     const double_pendulum_vector8 d7_31 = cos_q0 * t118 - sin_q0 * t120;
-    results[31] = d7_31;
+    results[32] = d7_31;
     const double_pendulum_vector8 d7_32 = cos_q0 * t120 + sin_q0 * t118;
-    results[33] = d7_32;
+    results[34] = d7_32;
     const double_pendulum_vector8 d7_33 = 0.004557856275071999 - X2_Rxx * 0.0033530494400000003 - 0.035 * d7_31;
     const double_pendulum_vector8 t187 = cos_q0 * t126 - sin_q0 * t124;
     const double_pendulum_vector8 t190 = cos_q0 * t124 + sin_q0 * t126;
@@ -146,10 +146,10 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
     const double_pendulum_vector8 t202 = X2_Ryx * t198;
     const double_pendulum_vector8 t204 = t202 + v[0] * 5.801760809999999e-07;
     const double_pendulum_vector8 H0_1 = sin_q0 * t201 - cos_q0 * t204;
-    results[0] = H0_1;
+    results[1] = H0_1;
     const double_pendulum_vector8 t210 = cos_q0 * t201 + sin_q0 * t204;
     const double_pendulum_vector8 H0_2 = -t210;
-    results[2] = H0_2;
+    results[3] = H0_2;
     const double_pendulum_vector8 t212 = m2_wz * 3.8534375079666787e-13;
     const double_pendulum_vector8 t213 = X2_Ryx * t212;
     const double_pendulum_vector8 t215 = t213 + v[0] * 0.00010896273703172167;
@@ -161,9 +161,9 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
     /* link2: d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)) */
     const double_pendulum_vector8 t227 = sin_q0 * t199 + cos_q0 * t202;
     const double_pendulum_vector8 H1_1 = -t227;
-    results[1] = H1_1;
+    results[2] = H1_1;
     const double_pendulum_vector8 H1_2 = cos_q0 * t199 - sin_q0 * t202;
-    results[3] = H1_2;
+    results[4] = H1_2;
     const double_pendulum_vector8 H1_3 = t37 * 0.0335304944 + 0.1 * t202 + 0.035 * t227;
     const double_pendulum_vector8 t239 = sin_q0 * t216 + cos_q0 * t213;
     const double_pendulum_vector8 t242 = cos_q0 * t216 - sin_q0 * t213;
@@ -176,92 +176,69 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
     const double_pendulum_vector8 t256 = IC0_hy * 1.668307168715904;
     const double_pendulum_vector8 t259 = v[0] * IC0_hz - v[1] * d7_31;
     const double_pendulum_vector8 t268 = t210 * t245 - 0.035 * H0_1 + H0_1 * t250 + t252 * t255 - t256 * t259;
-    results[4] = t268;
+    results[5] = t268;
     const double_pendulum_vector8 t269 = d7_31 * 1.668307168715904;
     const double_pendulum_vector8 t270 = d7_32 * 1.668307168715904;
-    results[5] = H1_3 - H1_2 * t245 - t227 * t250 - t255 * t269 - t259 * t270;
-    results[6] = t210 * 0.00417892830083921 - t221;
-    results[7] = -t239 - H1_2 * 0.00417892830083921;
-    results[8] = t224 + H0_1 * 0.00417892830083921;
-    results[9] = t242 - t227 * 0.00417892830083921;
+    results[6] = H1_3 - H1_2 * t245 - t227 * t250 - t255 * t269 - t259 * t270;
+    results[7] = t210 * 0.00417892830083921 - t221;
+    results[8] = -t239 - H1_2 * 0.00417892830083921;
+    results[9] = t224 + H0_1 * 0.00417892830083921;
+    results[10] = t242 - t227 * 0.00417892830083921;
     const double_pendulum_vector8 t297 = t107 * t245 - 0.035 * d6_8 + d6_8 * t250 - d6_8 * t252 - t107 * t256;
-    results[14] = t297;
-    results[15] = d7_11 - d7_10 * t245 - t144 * t250 + d6_8 * t269 - t107 * t270;
-    results[16] = t117 + t107 * 0.00417892830083921;
-    results[17] = t156 - d7_10 * 0.00417892830083921;
-    results[18] = d6_8 * 0.00417892830083921 - t114;
-    results[19] = -t159 - t144 * 0.00417892830083921;
-    results[24] = d7_29 - t54 - t56 + d5_17 * t245 + 0.035 * B0_pz - B0_pz * t250;
-    results[25] = d7_26 - d7_25 * t245 - t162 * t250;
-    results[26] = d5_17 * 0.00417892830083921 - t101;
-    results[27] = -t171 - d7_25 * 0.00417892830083921;
-    results[28] = t104 - B0_pz * 0.00417892830083921;
-    results[29] = -t174 - t162 * 0.00417892830083921;
-    results[34] = 0.008636227908704868 - X2_Rxx * 0.006706098880000001 - IC0_hy * t245 + 0.035 * IC0_hz - IC0_hz * t250;
-    results[35] = d7_33 - d7_32 * t245 + d7_31 * t250;
-    results[36] = -t136 - IC0_hy * 0.00417892830083921;
-    results[37] = t187 - d7_32 * 0.00417892830083921;
-    results[38] = -t139 - IC0_hz * 0.00417892830083921;
-    results[39] = t190 + d7_31 * 0.00417892830083921;
+    results[15] = t297;
+    results[16] = d7_11 - d7_10 * t245 - t144 * t250 + d6_8 * t269 - t107 * t270;
+    results[17] = t117 + t107 * 0.00417892830083921;
+    results[18] = t156 - d7_10 * 0.00417892830083921;
+    results[19] = d6_8 * 0.00417892830083921 - t114;
+    results[20] = -t159 - t144 * 0.00417892830083921;
+    results[25] = d7_29 - t54 - t56 + d5_17 * t245 + 0.035 * B0_pz - B0_pz * t250;
+    results[26] = d7_26 - d7_25 * t245 - t162 * t250;
+    results[27] = d5_17 * 0.00417892830083921 - t101;
+    results[28] = -t171 - d7_25 * 0.00417892830083921;
+    results[29] = t104 - B0_pz * 0.00417892830083921;
+    results[30] = -t174 - t162 * 0.00417892830083921;
+    results[35] = 0.008636227908704868 - X2_Rxx * 0.006706098880000001 - IC0_hy * t245 + 0.035 * IC0_hz - IC0_hz * t250;
+    results[36] = d7_33 - d7_32 * t245 + d7_31 * t250;
+    results[37] = -t136 - IC0_hy * 0.00417892830083921;
+    results[38] = t187 - d7_32 * 0.00417892830083921;
+    results[39] = -t139 - IC0_hz * 0.00417892830083921;
+    results[40] = t190 + d7_31 * 0.00417892830083921;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t360 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t360;
 }
 
 /* where each entry of dh_dq is among the results */
-static const unsigned short dh_dq_places[12] = {
-    40, 40, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+static const unsigned short dh_dq_places[] = {
+    0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 };
 
 /* where each entry of dhdot_dq is among the results */
-static const unsigned short dhdot_dq_places[12] = {
-    40, 40, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+static const unsigned short dhdot_dq_places[] = {
+    0, 0, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
 };
 
 /* where each entry of dhdot_dv is among the results */
-static const unsigned short dhdot_dv_places[12] = {
-    40, 40, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+static const unsigned short dhdot_dv_places[] = {
+    0, 0, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
 };
 
 /* where each entry of dhdot_da is among the results */
-static const unsigned short dhdot_da_places[12] = {
-    40, 40, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39,
+static const unsigned short dhdot_da_places[] = {
+    0, 0, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_centroidal_dynamics_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_centroidal_dynamics_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[41], room[12], *const past = double_pendulum_way_past8(48 * n, room);
-    size_t i = 0;
-    results[40] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_centroidal_dynamics_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, dh_dq + 12 * k, dhdot_dq + 12 * k, dhdot_dv + 12 * k, dhdot_da + 12 * k);
-            }
-            continue;
-        }
-        double_pendulum_centroidal_dynamics_derivatives_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, dh_dq_places, 12, past, dh_dq + 12 * i);
-        double_pendulum_store8(results, dhdot_dq_places, 12, past, dhdot_dq + 12 * i);
-        double_pendulum_store8(results, dhdot_dv_places, 12, past, dhdot_dv + 12 * i);
-        double_pendulum_store8(results, dhdot_da_places, 12, past, dhdot_da + 12 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_centroidal_dynamics_derivatives_kernel8(q, v, a, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_centroidal_dynamics_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_centroidal_dynamics_derivatives_blocks(n, q, v, a, dh_dq, dhdot_dq, dhdot_dv, dhdot_da);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_centroidal_dynamics_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, dh_dq + 12 * i, dhdot_dq + 12 * i, dhdot_dv + 12 * i, dhdot_da + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_centroidal_dynamics_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
@@ -295,25 +272,47 @@ static void double_pendulum_centroidal_dynamics_derivatives_apart(const double *
 
 void double_pendulum_centroidal_dynamics_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[41];
-    results[40] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_centroidal_dynamics_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dh_dq + 96 * i, dhdot_dq + 96 * i, dhdot_dv + 96 * i, dhdot_da + 96 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[41];
+        if (double_pendulum_centroidal_dynamics_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results)) {
+            double_pendulum_expand8(results, dh_dq_places, 12, dh_dq + 8 * 12 * i);
+            double_pendulum_expand8(results, dhdot_dq_places, 12, dhdot_dq + 8 * 12 * i);
+            double_pendulum_expand8(results, dhdot_dv_places, 12, dhdot_dv + 8 * 12 * i);
+            double_pendulum_expand8(results, dhdot_da_places, 12, dhdot_da + 8 * 12 * i);
             continue;
         }
-        double_pendulum_centroidal_dynamics_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
-        double_pendulum_expand8(results, dh_dq_places, 12, dh_dq + 96 * i);
-        double_pendulum_expand8(results, dhdot_dq_places, 12, dhdot_dq + 96 * i);
-        double_pendulum_expand8(results, dhdot_dv_places, 12, dhdot_dv + 96 * i);
-        double_pendulum_expand8(results, dhdot_da_places, 12, dhdot_da + 96 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_centroidal_dynamics_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dh_dq + 96 * i, dhdot_dq + 96 * i, dhdot_dv + 96 * i, dhdot_da + 96 * i);
     }
+}
+
+void double_pendulum_centroidal_dynamics_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh_dq, double *restrict dhdot_dq, double *restrict dhdot_dv, double *restrict dhdot_da)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[41], room[12], *const past = double_pendulum_way_past8(48 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (double_pendulum_centroidal_dynamics_derivatives_block(q_lanes, v_lanes, a_lanes, results)) {
+            double_pendulum_store8(results, dh_dq_places, 12, past, dh_dq + 12 * i);
+            double_pendulum_store8(results, dhdot_dq_places, 12, past, dhdot_dq + 12 * i);
+            double_pendulum_store8(results, dhdot_dv_places, 12, past, dhdot_dv + 12 * i);
+            double_pendulum_store8(results, dhdot_da_places, 12, past, dhdot_da + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_centroidal_dynamics_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, dh_dq + 12 * i, dhdot_dq + 12 * i, dhdot_dv + 12 * i, dhdot_da + 12 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_centroidal_dynamics_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, dh_dq + 12 * i, dhdot_dq + 12 * i, dhdot_dv + 12 * i, dhdot_da + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_centroidal_momentum_derivative_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_centroidal_momentum_derivative_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict dh)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -54,10 +54,10 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_deriva
     /* link1: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t73 = cos_q0 * t58 - sin_q0 * f1_from2_fx;
     const double_pendulum_vector8 f0_from1_fy = -t73;
-    results[0] = f0_from1_fy;
+    dh[1] = f0_from1_fy;
     const double_pendulum_vector8 t77 = cos_q0 * f1_from2_fx + sin_q0 * t58;
     const double_pendulum_vector8 f0_from1_fz = -t77;
-    results[1] = f0_from1_fz;
+    dh[2] = f0_from1_fz;
     const double_pendulum_vector8 f0_from1_nx = f1_from2_nz + 0.035 * t73;
     const double_pendulum_vector8 t83 = sin_q0 * t62 + cos_q0 * t66;
     const double_pendulum_vector8 t86 = sin_q0 * t66 - cos_q0 * t62;
@@ -68,50 +68,30 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_deriva
 
     /* results */
     const double_pendulum_vector8 t105 = f0_from1_nx + t77 * (sin_q0 * h0_0 + cos_q0 * h0_1) - t73 * (0.034999999999999996 + sin_q0 * h0_1 - cos_q0 * h0_0);
-    results[2] = t105;
-    results[3] = t77 * 0.00417892830083921 - t83;
-    results[4] = -t86 - t73 * 0.00417892830083921;
+    dh[3] = t105;
+    dh[4] = t77 * 0.00417892830083921 - t83;
+    dh[5] = -t86 - t73 * 0.00417892830083921;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t112 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    dh[0] = t112;
 }
 
 /* where each entry of dh is among the results */
-static const unsigned short dh_places[8] = {
-    5, 0, 1, 2, 3, 4, 0, 0,
+static const unsigned short dh_places[] = {
+    0, 1, 2, 3, 4, 5, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_centroidal_momentum_derivative_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_centroidal_momentum_derivative_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict dh)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
-    size_t i = 0;
-    results[5] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_centroidal_momentum_derivative(q + 2 * k, v + 2 * k, a + 2 * k, dh + 6 * k);
-            }
-            continue;
-        }
-        double_pendulum_centroidal_momentum_derivative_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, dh_places, 6, past, dh + 6 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_centroidal_momentum_derivative_kernel8(q, v, a, dh);
+    return 1;
 }
 #endif
-
-void double_pendulum_centroidal_momentum_derivative_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_centroidal_momentum_derivative_blocks(n, q, v, a, dh);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_centroidal_momentum_derivative(q + 2 * i, v + 2 * i, a + 2 * i, dh + 6 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_centroidal_momentum_derivative_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
@@ -136,22 +116,39 @@ static void double_pendulum_centroidal_momentum_derivative_apart(const double *r
 
 void double_pendulum_centroidal_momentum_derivative_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[6];
-    results[5] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_centroidal_momentum_derivative_apart(q + 16 * i, v + 16 * i, a + 16 * i, dh + 48 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_centroidal_momentum_derivative_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (double_pendulum_lanes8 *)(dh + 48 * i))) {
             continue;
         }
-        double_pendulum_centroidal_momentum_derivative_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
-        double_pendulum_expand8(results, dh_places, 6, dh + 48 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_centroidal_momentum_derivative_apart(q + 16 * i, v + 16 * i, a + 16 * i, dh + 48 * i);
     }
+}
+
+void double_pendulum_centroidal_momentum_derivative_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dh)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (double_pendulum_centroidal_momentum_derivative_block(q_lanes, v_lanes, a_lanes, results + 0)) {
+            double_pendulum_store8(results, dh_places, 6, past, dh + 6 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_centroidal_momentum_derivative(q + 2 * i, v + 2 * i, a + 2 * i, dh + 6 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_centroidal_momentum_derivative(q + 2 * i, v + 2 * i, a + 2 * i, dh + 6 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -35,70 +35,52 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
 
     /* link1: A = 0_X* IC S, about the centre of mass */
     const double_pendulum_vector8 A0_1 = cos_q0 * IC0_hx - sin_q0 * IC0_hy;
-    results[0] = A0_1;
+    results[1] = A0_1;
     const double_pendulum_vector8 A0_2 = cos_q0 * IC0_hy + sin_q0 * IC0_hx;
-    results[2] = A0_2;
+    results[3] = A0_2;
     const double_pendulum_vector8 t34 = IC0_hy * 1.668307168715904;
     const double_pendulum_vector8 t35 = IC0_hx * 1.668307168715904;
     const double_pendulum_vector8 t40 = 0.034999999999999996 + sin_q0 * t34 - cos_q0 * t35;
     const double_pendulum_vector8 t43 = sin_q0 * t35 + cos_q0 * t34;
     const double_pendulum_vector8 A0_3 = 0.008636227908704868 - X1_Rxx * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t43 + A0_1 * t40;
-    results[4] = A0_3;
+    results[5] = A0_3;
     const double_pendulum_vector8 A0_4 = cos_q0 * t26 - sin_q0 * IC0_xz - A0_2 * 0.00417892830083921;
-    results[6] = A0_4;
+    results[7] = A0_4;
     const double_pendulum_vector8 A0_5 = cos_q0 * IC0_xz + sin_q0 * t26 + A0_1 * 0.00417892830083921;
-    results[8] = A0_5;
+    results[9] = A0_5;
 
     /* link2: A = 0_X* IC S, about the centre of mass */
     const double_pendulum_vector8 A1_1 = cos_q0 * t11 - sin_q0 * t14;
-    results[1] = A1_1;
+    results[2] = A1_1;
     const double_pendulum_vector8 A1_2 = cos_q0 * t14 + sin_q0 * t11;
-    results[3] = A1_2;
+    results[4] = A1_2;
     const double_pendulum_vector8 A1_3 = 0.004557856275071999 - X1_Rxx * 0.0033530494400000003 - t43 * A1_2 - A1_1 * (0.035 - t40);
-    results[5] = A1_3;
+    results[6] = A1_3;
     const double_pendulum_vector8 A1_4 = cos_q0 * t23 - sin_q0 * t21 - A1_2 * 0.00417892830083921;
-    results[7] = A1_4;
+    results[8] = A1_4;
     const double_pendulum_vector8 A1_5 = cos_q0 * t21 + sin_q0 * t23 + A1_1 * 0.00417892830083921;
-    results[9] = A1_5;
+    results[10] = A1_5;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t88 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t88;
 }
 
 /* where each entry of A is among the results */
-static const unsigned short A_places[12] = {
-    10, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+static const unsigned short A_places[] = {
+    0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_centroidal_momentum_matrix_blocks(size_t n, const double *restrict q, double *restrict A)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_centroidal_momentum_matrix_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], results[11], room[12], *const past = double_pendulum_way_past8(12 * n, room);
-    size_t i = 0;
-    results[10] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_centroidal_momentum_matrix(q + 2 * k, A + 12 * k);
-            }
-            continue;
-        }
-        double_pendulum_centroidal_momentum_matrix_kernel8(q_lanes, results);
-        double_pendulum_store8(results, A_places, 12, past, A + 12 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_centroidal_momentum_matrix_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_centroidal_momentum_matrix_batch(size_t n, const double *restrict q, double *restrict A)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_centroidal_momentum_matrix_blocks(n, q, A);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_centroidal_momentum_matrix_apart(const double *restrict q, double *restrict A)
@@ -117,22 +99,39 @@ static void double_pendulum_centroidal_momentum_matrix_apart(const double *restr
 
 void double_pendulum_centroidal_momentum_matrix_lanes(size_t n, const double *restrict q, double *restrict A)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[11];
-    results[10] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_centroidal_momentum_matrix_apart(q + 16 * i, A + 96 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[11];
+        if (double_pendulum_centroidal_momentum_matrix_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
+            double_pendulum_expand8(results, A_places, 12, A + 8 * 12 * i);
             continue;
         }
-        double_pendulum_centroidal_momentum_matrix_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
-        double_pendulum_expand8(results, A_places, 12, A + 96 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_centroidal_momentum_matrix_apart(q + 16 * i, A + 96 * i);
     }
+}
+
+void double_pendulum_centroidal_momentum_matrix_batch(size_t n, const double *restrict q, double *restrict A)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[11], room[12], *const past = double_pendulum_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_centroidal_momentum_matrix_block(q_lanes, results)) {
+            double_pendulum_store8(results, A_places, 12, past, A + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_com_acceleration_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_com_acceleration_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict acceleration)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -45,49 +45,29 @@ static __attribute__((noinline)) void double_pendulum_com_acceleration_kernel8(c
     const double_pendulum_vector8 t41 = cos_q0 * f1_from2_fx + sin_q0 * t35;
 
     /* results */
-    results[0] = -(t38 * 1.4265335235378032);
-    results[1] = -(t41 * 1.4265335235378032);
+    acceleration[1] = -(t38 * 1.4265335235378032);
+    acceleration[2] = -(t41 * 1.4265335235378032);
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t47 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    acceleration[0] = t47;
 }
 
 /* where each entry of acceleration is among the results */
-static const unsigned short acceleration_places[8] = {
-    2, 0, 1, 0, 0, 0, 0, 0,
+static const unsigned short acceleration_places[] = {
+    0, 1, 2, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_com_acceleration_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_com_acceleration_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict acceleration)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[3], room[3], *const past = double_pendulum_way_past8(3 * n, room);
-    size_t i = 0;
-    results[2] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_com_acceleration(q + 2 * k, v + 2 * k, a + 2 * k, acceleration + 3 * k);
-            }
-            continue;
-        }
-        double_pendulum_com_acceleration_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, acceleration_places, 3, past, acceleration + 3 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_com_acceleration_kernel8(q, v, a, acceleration);
+    return 1;
 }
 #endif
-
-void double_pendulum_com_acceleration_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_com_acceleration_blocks(n, q, v, a, acceleration);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_com_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, acceleration + 3 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_com_acceleration_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
@@ -112,22 +92,39 @@ static void double_pendulum_com_acceleration_apart(const double *restrict q, con
 
 void double_pendulum_com_acceleration_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[3];
-    results[2] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_com_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, acceleration + 24 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_com_acceleration_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (double_pendulum_lanes8 *)(acceleration + 24 * i))) {
             continue;
         }
-        double_pendulum_com_acceleration_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
-        double_pendulum_expand8(results, acceleration_places, 3, acceleration + 24 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_com_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, acceleration + 24 * i);
     }
+}
+
+void double_pendulum_com_acceleration_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[3], room[3], *const past = double_pendulum_way_past8(3 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (double_pendulum_com_acceleration_block(q_lanes, v_lanes, a_lanes, results + 0)) {
+            double_pendulum_store8(results, acceleration_places, 3, past, acceleration + 3 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_com_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, acceleration + 3 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_com_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, acceleration + 3 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

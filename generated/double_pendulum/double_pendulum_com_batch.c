@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_com_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_com_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict position)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -28,47 +28,29 @@ static __attribute__((noinline)) void double_pendulum_com_kernel8(const double_p
     const double_pendulum_vector8 h0_1 = 8.276406291012838e-07 + X1_Ryx * 0.04783237432239658;
 
     /* results */
-    results[0] = 3.808393166904422e-14 + sin_q0 * h0_0 + cos_q0 * h0_1;
-    results[1] = 0.03414786134094151 + sin_q0 * h0_1 - cos_q0 * h0_0;
+    position[1] = 3.808393166904422e-14 + sin_q0 * h0_0 + cos_q0 * h0_1;
+    position[2] = 0.03414786134094151 + sin_q0 * h0_1 - cos_q0 * h0_0;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t26 = {0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602};
+    position[0] = t26;
 }
 
 /* where each entry of position is among the results */
-static const unsigned short position_places[8] = {
-    2, 0, 1, 0, 0, 0, 0, 0,
+static const unsigned short position_places[] = {
+    0, 1, 2, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_com_blocks(size_t n, const double *restrict q, double *restrict position)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_com_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict position)
 {
-    double_pendulum_lanes8 q_lanes[8], results[3], room[3], *const past = double_pendulum_way_past8(3 * n, room);
-    size_t i = 0;
-    results[2] = (double_pendulum_vector8){0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_com(q + 2 * k, position + 3 * k);
-            }
-            continue;
-        }
-        double_pendulum_com_kernel8(q_lanes, results);
-        double_pendulum_store8(results, position_places, 3, past, position + 3 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_com_kernel8(q, position);
+    return 1;
 }
 #endif
-
-void double_pendulum_com_batch(size_t n, const double *restrict q, double *restrict position)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_com_blocks(n, q, position);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_com(q + 2 * i, position + 3 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_com_apart(const double *restrict q, double *restrict position)
@@ -87,22 +69,37 @@ static void double_pendulum_com_apart(const double *restrict q, double *restrict
 
 void double_pendulum_com_lanes(size_t n, const double *restrict q, double *restrict position)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[3];
-    results[2] = (double_pendulum_vector8){0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602, 0.017453830025677602};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_com_apart(q + 16 * i, position + 24 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_com_block((const double_pendulum_lanes8 *)(q + 16 * i), (double_pendulum_lanes8 *)(position + 24 * i))) {
             continue;
         }
-        double_pendulum_com_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
-        double_pendulum_expand8(results, position_places, 3, position + 24 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_com_apart(q + 16 * i, position + 24 * i);
     }
+}
+
+void double_pendulum_com_batch(size_t n, const double *restrict q, double *restrict position)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[3], room[3], *const past = double_pendulum_way_past8(3 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_com_block(q_lanes, results + 0)) {
+            double_pendulum_store8(results, position_places, 3, past, position + 3 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_com(q + 2 * i, position + 3 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_com(q + 2 * i, position + 3 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

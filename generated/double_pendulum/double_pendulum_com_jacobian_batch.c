@@ -31,54 +31,36 @@ static __attribute__((noinline)) void double_pendulum_com_jacobian_kernel8(const
 
     /* link1: J = R (m v + w x h) of S */
     const double_pendulum_vector8 J0_1 = cos_q0 * h0_0 - sin_q0 * h0_1;
-    results[0] = J0_1;
+    results[1] = J0_1;
     const double_pendulum_vector8 J0_2 = cos_q0 * h0_1 + sin_q0 * h0_0;
-    results[2] = J0_2;
+    results[3] = J0_2;
 
     /* link2: J = R (m v + w x h) of S */
     const double_pendulum_vector8 J1_1 = cos_q0 * t10 - sin_q0 * t13;
-    results[1] = J1_1;
+    results[2] = J1_1;
     const double_pendulum_vector8 J1_2 = cos_q0 * t13 + sin_q0 * t10;
-    results[3] = J1_2;
+    results[4] = J1_2;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t28 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t28;
 }
 
 /* where each entry of J is among the results */
-static const unsigned short J_places[8] = {
-    4, 4, 0, 1, 2, 3, 0, 0,
+static const unsigned short J_places[] = {
+    0, 0, 1, 2, 3, 4, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_com_jacobian_blocks(size_t n, const double *restrict q, double *restrict J)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_com_jacobian_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], results[5], room[6], *const past = double_pendulum_way_past8(6 * n, room);
-    size_t i = 0;
-    results[4] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_com_jacobian(q + 2 * k, J + 6 * k);
-            }
-            continue;
-        }
-        double_pendulum_com_jacobian_kernel8(q_lanes, results);
-        double_pendulum_store8(results, J_places, 6, past, J + 6 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_com_jacobian_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_com_jacobian_batch(size_t n, const double *restrict q, double *restrict J)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_com_jacobian_blocks(n, q, J);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_com_jacobian(q + 2 * i, J + 6 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_com_jacobian_apart(const double *restrict q, double *restrict J)
@@ -97,22 +79,39 @@ static void double_pendulum_com_jacobian_apart(const double *restrict q, double 
 
 void double_pendulum_com_jacobian_lanes(size_t n, const double *restrict q, double *restrict J)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[5];
-    results[4] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_com_jacobian_apart(q + 16 * i, J + 48 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[5];
+        if (double_pendulum_com_jacobian_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
+            double_pendulum_expand8(results, J_places, 6, J + 8 * 6 * i);
             continue;
         }
-        double_pendulum_com_jacobian_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
-        double_pendulum_expand8(results, J_places, 6, J + 48 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_com_jacobian_apart(q + 16 * i, J + 48 * i);
     }
+}
+
+void double_pendulum_com_jacobian_batch(size_t n, const double *restrict q, double *restrict J)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[5], room[6], *const past = double_pendulum_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_com_jacobian_block(q_lanes, results)) {
+            double_pendulum_store8(results, J_places, 6, past, J + 6 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_com_jacobian(q + 2 * i, J + 6 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_com_jacobian(q + 2 * i, J + 6 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

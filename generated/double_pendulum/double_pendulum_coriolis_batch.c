@@ -11,13 +11,13 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_coriolis_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_coriolis_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict C)
 {
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t3 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_Ryx, cosine_of_X1_Ryx;
-    double_pendulum_sine_and_cosine8(&t3, &X1_Ryx, &cosine_of_X1_Ryx);
+    double_pendulum_vector8 X1_Ryx, cos_of_X1_Ryx;
+    double_pendulum_sine_and_cosine8(&t3, &X1_Ryx, &cos_of_X1_Ryx);
 
     /* link2: v = X v_parent + S qdot */
     const double_pendulum_vector8 t8 = X1_Ryx * (v[0] * 0.1);
@@ -27,57 +27,38 @@ static __attribute__((noinline)) void double_pendulum_coriolis_kernel8(const dou
     const double_pendulum_vector8 B1_py = v1_wz * 0.0335304944;
     const double_pendulum_vector8 t13 = t8 * 0.0335304944;
     const double_pendulum_vector8 C1_0 = -t13;
-    results[2] = C1_0;
+    C[2] = C1_0;
     const double_pendulum_vector8 t16 = v1_wz * 3.0243362417677243e-12;
     const double_pendulum_vector8 t17 = t13 - t16;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
     const double_pendulum_vector8 t19 = 0.1 * (X1_Ryx * B1_py);
-    results[1] = t19;
+    C[1] = t19;
 
     /* link1: C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j */
     const double_pendulum_vector8 C0 = t19 - t16 - t17;
-    results[0] = C0;
+    C[0] = C0;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t22 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    C[3] = t22;
 }
 
 /* where each entry of C is among the results */
-static const unsigned short C_places[8] = {
+static const unsigned short C_places[] = {
     0, 1, 2, 3, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_coriolis_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_coriolis_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict C)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[4], room[4], *const past = double_pendulum_way_past8(4 * n, room);
-    size_t i = 0;
-    results[3] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_coriolis(q + 2 * k, v + 2 * k, C + 4 * k);
-            }
-            continue;
-        }
-        double_pendulum_coriolis_kernel8(q_lanes, v_lanes, results);
-        double_pendulum_store8(results, C_places, 4, past, C + 4 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_coriolis_kernel8(q, v, C);
+    return 1;
 }
 #endif
-
-void double_pendulum_coriolis_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_coriolis_blocks(n, q, v, C);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_coriolis_apart(const double *restrict q, const double *restrict v, double *restrict C)
@@ -99,22 +80,38 @@ static void double_pendulum_coriolis_apart(const double *restrict q, const doubl
 
 void double_pendulum_coriolis_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[4];
-    results[3] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_coriolis_apart(q + 16 * i, v + 16 * i, C + 32 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_coriolis_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (double_pendulum_lanes8 *)(C + 32 * i))) {
             continue;
         }
-        double_pendulum_coriolis_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), results);
-        double_pendulum_expand8(results, C_places, 4, C + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_coriolis_apart(q + 16 * i, v + 16 * i, C + 32 * i);
     }
+}
+
+void double_pendulum_coriolis_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[4], room[4], *const past = double_pendulum_way_past8(4 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (double_pendulum_coriolis_block(q_lanes, v_lanes, results + 0)) {
+            double_pendulum_store8(results, C_places, 4, past, C + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -16,8 +16,8 @@ static __attribute__((noinline)) void double_pendulum_crba_kernel8(const double_
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t2 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 sine_of_X1_Rxx, X1_Rxx;
-    double_pendulum_sine_and_cosine8(&t2, &sine_of_X1_Rxx, &X1_Rxx);
+    double_pendulum_vector8 sin_of_X1_Rxx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t2, &sin_of_X1_Rxx, &X1_Rxx);
 
     /* link1: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double_pendulum_vector8 M0 = 0.008636227908704868 - X1_Rxx * 0.006706098880000001;
@@ -26,45 +26,27 @@ static __attribute__((noinline)) void double_pendulum_crba_kernel8(const double_
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double_pendulum_vector8 M1_0 = 0.004557856275071999 - X1_Rxx * 0.0033530494400000003;
     results[1] = M1_0;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t12 = {0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
+    results[2] = t12;
 }
 
 /* where each entry of M is among the results */
-static const unsigned short M_places[8] = {
+static const unsigned short M_places[] = {
     0, 1, 1, 2, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_crba_blocks(size_t n, const double *restrict q, double *restrict M)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_crba_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], results[3], room[4], *const past = double_pendulum_way_past8(4 * n, room);
-    size_t i = 0;
-    results[2] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_crba(q + 2 * k, M + 4 * k);
-            }
-            continue;
-        }
-        double_pendulum_crba_kernel8(q_lanes, results);
-        double_pendulum_store8(results, M_places, 4, past, M + 4 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_crba_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_crba_batch(size_t n, const double *restrict q, double *restrict M)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_crba_blocks(n, q, M);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_crba(q + 2 * i, M + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_crba_apart(const double *restrict q, double *restrict M)
@@ -83,22 +65,39 @@ static void double_pendulum_crba_apart(const double *restrict q, double *restric
 
 void double_pendulum_crba_lanes(size_t n, const double *restrict q, double *restrict M)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[3];
-    results[2] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_crba_apart(q + 16 * i, M + 32 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[3];
+        if (double_pendulum_crba_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
+            double_pendulum_expand8(results, M_places, 4, M + 8 * 4 * i);
             continue;
         }
-        double_pendulum_crba_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
-        double_pendulum_expand8(results, M_places, 4, M + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_crba_apart(q + 16 * i, M + 32 * i);
     }
+}
+
+void double_pendulum_crba_batch(size_t n, const double *restrict q, double *restrict M)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[3], room[4], *const past = double_pendulum_way_past8(4 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_crba_block(q_lanes, results)) {
+            double_pendulum_store8(results, M_places, 4, past, M + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_crba(q + 2 * i, M + 4 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_crba(q + 2 * i, M + 4 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

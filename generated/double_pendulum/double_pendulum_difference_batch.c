@@ -11,23 +11,29 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_difference_kernel8(const double_pendulum_lanes8 *restrict q0, const double_pendulum_lanes8 *restrict q1, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_difference_kernel8(const double_pendulum_lanes8 *restrict q0, const double_pendulum_lanes8 *restrict q1, double_pendulum_lanes8 *restrict dv)
 {
 
     /* joints with one coordinate: q1 - q0 */
     const double_pendulum_vector8 sum_0 = q1[0] - q0[0];
-    results[0] = sum_0;
+    dv[0] = sum_0;
     const double_pendulum_vector8 sum_1 = q1[1] - q0[1];
-    results[1] = sum_1;
+    dv[1] = sum_1;
+}
+
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_difference_block(const double_pendulum_lanes8 *restrict q0, const double_pendulum_lanes8 *restrict q1, double_pendulum_lanes8 *restrict dv)
+{
+    if (!double_pendulum_moderate8(q0, 2)) {
+        return 0;
+    }
+    if (!double_pendulum_moderate8(q1, 2)) {
+        return 0;
+    }
+    double_pendulum_difference_kernel8(q0, q1, dv);
+    return 1;
 }
 #endif
-
-void double_pendulum_difference_batch(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_difference(q0 + 2 * i, q1 + 2 * i, dv + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_difference_apart(const double *restrict q0, const double *restrict q1, double *restrict dv)
@@ -49,19 +55,21 @@ static void double_pendulum_difference_apart(const double *restrict q0, const do
 
 void double_pendulum_difference_lanes(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q0 + 16 * i), 2) || !double_pendulum_moderate8((const double_pendulum_lanes8 *)(q1 + 16 * i), 2)) {
-            double_pendulum_difference_apart(q0 + 16 * i, q1 + 16 * i, dv + 16 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_difference_block((const double_pendulum_lanes8 *)(q0 + 16 * i), (const double_pendulum_lanes8 *)(q1 + 16 * i), (double_pendulum_lanes8 *)(dv + 16 * i))) {
             continue;
         }
-        double_pendulum_difference_kernel8((const double_pendulum_lanes8 *)(q0 + 16 * i), (const double_pendulum_lanes8 *)(q1 + 16 * i), (double_pendulum_lanes8 *)(dv + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_difference_apart(q0 + 16 * i, q1 + 16 * i, dv + 16 * i);
     }
-#endif
+}
+
+void double_pendulum_difference_batch(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
+{
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_difference(q0 + 2 * i, q1 + 2 * i, dv + 2 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -17,68 +17,54 @@ static __attribute__((noinline)) void double_pendulum_forward_kinematics_kernel8
     /* link1: 0_X_i = 0_X_parent X: placement in the world */
     double_pendulum_vector8 sin_q0, cos_q0;
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
-    results[0] = cos_q0;
-    results[2] = sin_q0;
+    results[3] = cos_q0;
+    results[5] = sin_q0;
     const double_pendulum_vector8 W0_Ryz = -sin_q0;
-    results[1] = W0_Ryz;
+    results[4] = W0_Ryz;
 
     /* link2: 0_X_i = 0_X_parent X: placement in the world */
     double_pendulum_vector8 sin_q1, cos_q1;
     double_pendulum_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
     const double_pendulum_vector8 W1_Ryy = cos_q0 * cos_q1 - sin_q0 * sin_q1;
-    results[3] = W1_Ryy;
+    results[8] = W1_Ryy;
     const double_pendulum_vector8 W1_Rzy = cos_q0 * sin_q1 + sin_q0 * cos_q1;
-    results[6] = W1_Rzy;
+    results[11] = W1_Rzy;
     const double_pendulum_vector8 W1_Ryz = -W1_Rzy;
-    results[4] = W1_Ryz;
+    results[9] = W1_Ryz;
     const double_pendulum_vector8 W1_py = -(sin_q0 * 0.1);
-    results[5] = W1_py;
+    results[10] = W1_py;
     const double_pendulum_vector8 W1_pz = 0.035 + cos_q0 * 0.1;
-    results[7] = W1_pz;
+    results[12] = W1_pz;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t24 = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    results[0] = t24;
+    const double_pendulum_vector8 t25 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[1] = t25;
+    const double_pendulum_vector8 t26 = {0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872};
+    results[2] = t26;
+    const double_pendulum_vector8 t27 = {0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035};
+    results[6] = t27;
+    const double_pendulum_vector8 t28 = {0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872};
+    results[7] = t28;
 }
 
 /* where each entry of placements is among the results */
-static const unsigned short placements_places[48] = {
-    8, 9, 9, 9, 9, 8, 9, 9, 9, 9, 8, 9, 9, 9, 9, 8, 8, 9, 9, 10, 9, 0, 1, 9,
-    9, 2, 0, 11, 9, 9, 9, 8, 8, 9, 9, 12, 9, 3, 4, 5, 9, 6, 3, 7, 9, 9, 9, 8,
+static const unsigned short placements_places[] = {
+    0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 2, 1, 3, 4, 1,
+    1, 5, 3, 6, 1, 1, 1, 0, 0, 1, 1, 7, 1, 8, 9, 10, 1, 11, 8, 12, 1, 1, 1, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_forward_kinematics_blocks(size_t n, const double *restrict q, double *restrict placements)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_forward_kinematics_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], results[13], room[48], *const past = double_pendulum_way_past8(48 * n, room);
-    size_t i = 0;
-    results[8] = (double_pendulum_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[10] = (double_pendulum_vector8){0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872};
-    results[11] = (double_pendulum_vector8){0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035};
-    results[12] = (double_pendulum_vector8){0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_forward_kinematics(q + 2 * k, placements + 48 * k);
-            }
-            continue;
-        }
-        double_pendulum_forward_kinematics_kernel8(q_lanes, results);
-        double_pendulum_store8(results, placements_places, 48, past, placements + 48 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_forward_kinematics_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_forward_kinematics_batch(size_t n, const double *restrict q, double *restrict placements)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_forward_kinematics_blocks(n, q, placements);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_forward_kinematics(q + 2 * i, placements + 48 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_forward_kinematics_apart(const double *restrict q, double *restrict placements)
@@ -97,26 +83,39 @@ static void double_pendulum_forward_kinematics_apart(const double *restrict q, d
 
 void double_pendulum_forward_kinematics_lanes(size_t n, const double *restrict q, double *restrict placements)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[13];
-    results[8] = (double_pendulum_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[10] = (double_pendulum_vector8){0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872};
-    results[11] = (double_pendulum_vector8){0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035};
-    results[12] = (double_pendulum_vector8){0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_forward_kinematics_apart(q + 16 * i, placements + 384 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[13];
+        if (double_pendulum_forward_kinematics_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
+            double_pendulum_expand8(results, placements_places, 48, placements + 8 * 48 * i);
             continue;
         }
-        double_pendulum_forward_kinematics_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
-        double_pendulum_expand8(results, placements_places, 48, placements + 384 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_forward_kinematics_apart(q + 16 * i, placements + 384 * i);
     }
+}
+
+void double_pendulum_forward_kinematics_batch(size_t n, const double *restrict q, double *restrict placements)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[13], room[48], *const past = double_pendulum_way_past8(48 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_forward_kinematics_block(q_lanes, results)) {
+            double_pendulum_store8(results, placements_places, 48, past, placements + 48 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_forward_kinematics(q + 2 * i, placements + 48 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_forward_kinematics(q + 2 * i, placements + 48 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -4,15 +4,19 @@
 #include "double_pendulum.h"
 #include "double_pendulum_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void double_pendulum_frame_acceleration(const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, acceleration);
 
-    double relative[BODIES + 1][6], motion[6];
+    number relative[BODIES + 1][6], motion[6];
     if (length >= 0) {
         accelerate(length, path, columns, v, a, relative, motion);
         express(reference, world, motion, acceleration);

@@ -9,26 +9,27 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_frame_acceleration_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict da_dq, double_pendulum_lanes8 *restrict da_dv, double_pendulum_lanes8 *restrict da_da)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, da_dq);
     fill(start, 12, da_dv);
     fill(start, 12, da_da);
 
-    double_pendulum_vector8 relative[BODIES + 1][6], acceleration[6];
-    double_pendulum_vector8 above_v[6] = {{0.0}}, above_a[6] = {{0.0}}; /* velocity and acceleration of the body above the joint, LOCAL */
+    number relative[BODIES + 1][6], acceleration[6];
+    number above_v[6] = {0}, above_a[6] = {0}; /* velocity and acceleration of the body above the joint, LOCAL */
     accelerate(length, path, columns, v, a, relative, acceleration);
     for (int i = length - 1; i >= 0; --i) {
-        double_pendulum_vector8 step[6] = {{0.0}};
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            const double_pendulum_vector8 *s = columns[dof];
-            double_pendulum_vector8 moved[6] = {{0.0}}, by_q[6] = {{0.0}}, by_v[6]; /* moved: the derivative of the velocity by q */
+        number step[6] = {0};
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number moved[6] = {0}, by_q[6] = {0}, by_v[6]; /* moved: the derivative of the velocity by q */
             add_cross(above_v, s, moved);
             add_cross(above_a, s, by_q);
             add_cross(moved, relative[i + 1], by_q);
@@ -51,55 +52,30 @@ static __attribute__((noinline)) void double_pendulum_frame_acceleration_derivat
 }
 
 /* where each entry of da_dq is among the results */
-static const unsigned short da_dq_places[12] = {
+static const unsigned short da_dq_places[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
 /* where each entry of da_dv is among the results */
-static const unsigned short da_dv_places[12] = {
+static const unsigned short da_dv_places[] = {
     12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
 /* where each entry of da_da is among the results */
-static const unsigned short da_da_places[12] = {
+static const unsigned short da_da_places[] = {
     24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_frame_acceleration_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_frame_acceleration_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict da_dq, double_pendulum_lanes8 *restrict da_dv, double_pendulum_lanes8 *restrict da_da)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[36], room[12], *const past = double_pendulum_way_past8(36 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_frame_acceleration_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, frame, reference, da_dq + 12 * k, da_dv + 12 * k, da_da + 12 * k);
-            }
-            continue;
-        }
-        double_pendulum_frame_acceleration_derivatives_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, results, results + 12, results + 24);
-        double_pendulum_store8(results, da_dq_places, 12, past, da_dq + 12 * i);
-        double_pendulum_store8(results, da_dv_places, 12, past, da_dv + 12 * i);
-        double_pendulum_store8(results, da_da_places, 12, past, da_da + 12 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_frame_acceleration_derivatives_kernel8(q, v, a, frame, reference, da_dq, da_dv, da_da);
+    return 1;
 }
 #endif
-
-void double_pendulum_frame_acceleration_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_frame_acceleration_derivatives_blocks(n, q, v, a, frame, reference, da_dq, da_dv, da_da);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_frame_acceleration_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
@@ -130,19 +106,41 @@ static void double_pendulum_frame_acceleration_derivatives_apart(const double *r
 
 void double_pendulum_frame_acceleration_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_acceleration_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, da_dq + 96 * i, da_dv + 96 * i, da_da + 96 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_frame_acceleration_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), frame, reference, (double_pendulum_lanes8 *)(da_dq + 96 * i), (double_pendulum_lanes8 *)(da_dv + 96 * i), (double_pendulum_lanes8 *)(da_da + 96 * i))) {
             continue;
         }
-        double_pendulum_frame_acceleration_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), frame, reference, (double_pendulum_lanes8 *)(da_dq + 96 * i), (double_pendulum_lanes8 *)(da_dv + 96 * i), (double_pendulum_lanes8 *)(da_da + 96 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_frame_acceleration_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, da_dq + 96 * i, da_dv + 96 * i, da_da + 96 * i);
     }
+}
+
+void double_pendulum_frame_acceleration_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[36], room[12], *const past = double_pendulum_way_past8(36 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (double_pendulum_frame_acceleration_derivatives_block(q_lanes, v_lanes, a_lanes, frame, reference, results + 0, results + 12, results + 24)) {
+            double_pendulum_store8(results, da_dq_places, 12, past, da_dq + 12 * i);
+            double_pendulum_store8(results, da_dv_places, 12, past, da_dv + 12 * i);
+            double_pendulum_store8(results, da_da_places, 12, past, da_da + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -9,59 +9,37 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_frame_jacobian_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict J)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            put(reference, world, dof, columns[dof], J);
-        }
+    ALONG_PATH(i, dof) {
+        put(reference, world, dof, columns[dof], J);
     }
 }
 
 /* where each entry of J is among the results */
-static const unsigned short J_places[12] = {
+static const unsigned short J_places[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_frame_jacobian_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_frame_jacobian_block(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict J)
 {
-    double_pendulum_lanes8 q_lanes[8], results[12], room[12], *const past = double_pendulum_way_past8(12 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_frame_jacobian(q + 2 * k, frame, reference, J + 12 * k);
-            }
-            continue;
-        }
-        double_pendulum_frame_jacobian_kernel8(q_lanes, frame, reference, results);
-        double_pendulum_store8(results, J_places, 12, past, J + 12 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_frame_jacobian_kernel8(q, frame, reference, J);
+    return 1;
 }
 #endif
-
-void double_pendulum_frame_jacobian_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_frame_jacobian_blocks(n, q, frame, reference, J);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_frame_jacobian_apart(const double *restrict q, int frame, int reference, double *restrict J)
@@ -80,19 +58,37 @@ static void double_pendulum_frame_jacobian_apart(const double *restrict q, int f
 
 void double_pendulum_frame_jacobian_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_jacobian_apart(q + 16 * i, frame, reference, J + 96 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_frame_jacobian_block((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(J + 96 * i))) {
             continue;
         }
-        double_pendulum_frame_jacobian_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(J + 96 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_frame_jacobian_apart(q + 16 * i, frame, reference, J + 96 * i);
     }
+}
+
+void double_pendulum_frame_jacobian_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[12], room[12], *const past = double_pendulum_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_frame_jacobian_block(q_lanes, frame, reference, results + 0)) {
+            double_pendulum_store8(results, J_places, 12, past, J + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -4,16 +4,20 @@
 #include "double_pendulum.h"
 #include "double_pendulum_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void double_pendulum_frame_jacobian_time_derivative(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dJ);
 
     /* LOCAL: the frame's velocity relative to each body of the path, and that of the body that the joint carries */
-    double relative[BODIES + 1][6], carrying[6] = {0.0};
+    number relative[BODIES + 1][6], carrying[6] = {0};
     fill(0.0, 6, relative[0]);
     for (int i = 0; i < length; ++i) {
         for (int k = 0; k < 6; ++k) {
@@ -22,14 +26,14 @@ void double_pendulum_frame_jacobian_time_derivative(const double *restrict q, co
         add_rates(path[i], columns, v, relative[i + 1]);
     }
     for (int i = length - 1; i >= 0; --i) {
-        double seen[6]; /* the body's velocity as the reference sees it */
+        number seen[6]; /* the body's velocity as the reference sees it */
         add_rates(path[i], columns, v, carrying);
         for (int k = 0; k < 6; ++k) {
             const int along = reference == 0 || (reference == 2 && k < 3);
             seen[k] = along ? -relative[i][k] : carrying[k];
         }
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            double rate[6] = {0.0};
+        OF_JOINT(path[i], dof) {
+            number rate[6] = {0};
             add_cross(seen, columns[dof], rate);
             put(reference, world, dof, rate, dJ);
         }

@@ -9,68 +9,46 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_frame_placement_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dplacement_dq)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 32, dplacement_dq);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            double_pendulum_vector8 s[6], moved[12]; /* of the rotation and the position, row by row of four */
-            express(2, world, columns[dof], s);
-            for (int axis = 0; axis < 3; ++axis) {
-                turn(s + 3, world + axis, 3, moved + axis, 4);
-            }
-            for (int k = 0; k < 12; ++k) {
-                const double_pendulum_vector8 entry = k % 4 == 3 ? s[k / 4] : moved[k];
-                dplacement_dq[k * COLUMNS + double_pendulum_frames_column[dof]] += double_pendulum_frames_factor[dof] * entry;
-            }
+    ALONG_PATH(i, dof) {
+        number s[6], moved[12]; /* of the rotation and the position, row by row of four */
+        express(2, world, columns[dof], s);
+        for (int axis = 0; axis < 3; ++axis) {
+            turn(s + 3, world + axis, 3, moved + axis, 4);
+        }
+        for (int k = 0; k < 12; ++k) {
+            const number change = k % 4 == 3 ? s[k / 4] : moved[k];
+            dplacement_dq[k * COLUMNS + double_pendulum_frames_column[dof]] += double_pendulum_frames_factor[dof] * change;
         }
     }
 }
 
 /* where each entry of dplacement_dq is among the results */
-static const unsigned short dplacement_dq_places[32] = {
+static const unsigned short dplacement_dq_places[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
     24, 25, 26, 27, 28, 29, 30, 31,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_frame_placement_derivatives_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_frame_placement_derivatives_block(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dplacement_dq)
 {
-    double_pendulum_lanes8 q_lanes[8], results[32], room[32], *const past = double_pendulum_way_past8(32 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_frame_placement_derivatives(q + 2 * k, frame, reference, dplacement_dq + 32 * k);
-            }
-            continue;
-        }
-        double_pendulum_frame_placement_derivatives_kernel8(q_lanes, frame, reference, results);
-        double_pendulum_store8(results, dplacement_dq_places, 32, past, dplacement_dq + 32 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_frame_placement_derivatives_kernel8(q, frame, reference, dplacement_dq);
+    return 1;
 }
 #endif
-
-void double_pendulum_frame_placement_derivatives_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_frame_placement_derivatives_blocks(n, q, frame, reference, dplacement_dq);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_frame_placement_derivatives(q + 2 * i, frame, reference, dplacement_dq + 32 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_frame_placement_derivatives_apart(const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
@@ -89,19 +67,37 @@ static void double_pendulum_frame_placement_derivatives_apart(const double *rest
 
 void double_pendulum_frame_placement_derivatives_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_placement_derivatives_apart(q + 16 * i, frame, reference, dplacement_dq + 256 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_frame_placement_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(dplacement_dq + 256 * i))) {
             continue;
         }
-        double_pendulum_frame_placement_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(dplacement_dq + 256 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_frame_placement_derivatives_apart(q + 16 * i, frame, reference, dplacement_dq + 256 * i);
     }
+}
+
+void double_pendulum_frame_placement_derivatives_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[32], room[32], *const past = double_pendulum_way_past8(32 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_frame_placement_derivatives_block(q_lanes, frame, reference, results + 0)) {
+            double_pendulum_store8(results, dplacement_dq_places, 32, past, dplacement_dq + 32 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_frame_placement_derivatives(q + 2 * i, frame, reference, dplacement_dq + 32 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_frame_placement_derivatives(q + 2 * i, frame, reference, dplacement_dq + 32 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -9,63 +9,41 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_frame_position_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dposition_dq)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, dposition_dq);
 
-    for (int i = 0; i < length; ++i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            double_pendulum_vector8 s[6];
-            express(2, world, columns[dof], s);
-            for (int k = 0; k < 3; ++k) {
-                dposition_dq[k * COLUMNS + double_pendulum_frames_column[dof]] += double_pendulum_frames_factor[dof] * s[k];
-            }
+    ALONG_PATH(i, dof) {
+        number s[6];
+        express(2, world, columns[dof], s);
+        for (int k = 0; k < 3; ++k) {
+            dposition_dq[k * COLUMNS + double_pendulum_frames_column[dof]] += double_pendulum_frames_factor[dof] * s[k];
         }
     }
 }
 
 /* where each entry of dposition_dq is among the results */
-static const unsigned short dposition_dq_places[8] = {
+static const unsigned short dposition_dq_places[] = {
     0, 1, 2, 3, 4, 5, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_frame_position_derivatives_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict dposition_dq)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_frame_position_derivatives_block(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dposition_dq)
 {
-    double_pendulum_lanes8 q_lanes[8], results[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_frame_position_derivatives(q + 2 * k, frame, reference, dposition_dq + 6 * k);
-            }
-            continue;
-        }
-        double_pendulum_frame_position_derivatives_kernel8(q_lanes, frame, reference, results);
-        double_pendulum_store8(results, dposition_dq_places, 6, past, dposition_dq + 6 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_frame_position_derivatives_kernel8(q, frame, reference, dposition_dq);
+    return 1;
 }
 #endif
-
-void double_pendulum_frame_position_derivatives_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict dposition_dq)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_frame_position_derivatives_blocks(n, q, frame, reference, dposition_dq);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_frame_position_derivatives(q + 2 * i, frame, reference, dposition_dq + 6 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_frame_position_derivatives_apart(const double *restrict q, int frame, int reference, double *restrict dposition_dq)
@@ -84,19 +62,37 @@ static void double_pendulum_frame_position_derivatives_apart(const double *restr
 
 void double_pendulum_frame_position_derivatives_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict dposition_dq)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_position_derivatives_apart(q + 16 * i, frame, reference, dposition_dq + 48 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_frame_position_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(dposition_dq + 48 * i))) {
             continue;
         }
-        double_pendulum_frame_position_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(dposition_dq + 48 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_frame_position_derivatives_apart(q + 16 * i, frame, reference, dposition_dq + 48 * i);
     }
+}
+
+void double_pendulum_frame_position_derivatives_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict dposition_dq)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_frame_position_derivatives_block(q_lanes, frame, reference, results + 0)) {
+            double_pendulum_store8(results, dposition_dq_places, 6, past, dposition_dq + 6 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_frame_position_derivatives(q + 2 * i, frame, reference, dposition_dq + 6 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_frame_position_derivatives(q + 2 * i, frame, reference, dposition_dq + 6 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

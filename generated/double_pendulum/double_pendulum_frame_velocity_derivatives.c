@@ -4,23 +4,27 @@
 #include "double_pendulum.h"
 #include "double_pendulum_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void double_pendulum_frame_velocity_derivatives(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dv_dq);
     fill(start, 12, dv_dv);
 
-    double velocity[6] = {0.0}, above[6] = {0.0}; /* of the frame, and of the body above the joint, LOCAL */
+    number velocity[6] = {0}, above[6] = {0}; /* of the frame, and of the body above the joint, LOCAL */
     for (int i = 0; i < length; ++i) {
         add_rates(path[i], columns, v, velocity);
     }
     for (int i = length - 1; i >= 0; --i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            const double *s = columns[dof];
-            double by_q[6] = {0.0};
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number by_q[6] = {0};
             add_cross(above, s, by_q);
             add_turning(reference, s, velocity, by_q);
             put(reference, world, dof, by_q, dv_dq);

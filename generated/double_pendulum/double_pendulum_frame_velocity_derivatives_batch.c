@@ -9,25 +9,26 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_frame_velocity_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict dv_dq, double_pendulum_lanes8 *restrict dv_dv)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dv_dq);
     fill(start, 12, dv_dv);
 
-    double_pendulum_vector8 velocity[6] = {{0.0}}, above[6] = {{0.0}}; /* of the frame, and of the body above the joint, LOCAL */
+    number velocity[6] = {0}, above[6] = {0}; /* of the frame, and of the body above the joint, LOCAL */
     for (int i = 0; i < length; ++i) {
         add_rates(path[i], columns, v, velocity);
     }
     for (int i = length - 1; i >= 0; --i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            const double_pendulum_vector8 *s = columns[dof];
-            double_pendulum_vector8 by_q[6] = {{0.0}};
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number by_q[6] = {0};
             add_cross(above, s, by_q);
             add_turning(reference, s, velocity, by_q);
             put(reference, world, dof, by_q, dv_dq);
@@ -38,48 +39,25 @@ static __attribute__((noinline)) void double_pendulum_frame_velocity_derivatives
 }
 
 /* where each entry of dv_dq is among the results */
-static const unsigned short dv_dq_places[12] = {
+static const unsigned short dv_dq_places[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
 /* where each entry of dv_dv is among the results */
-static const unsigned short dv_dv_places[12] = {
+static const unsigned short dv_dv_places[] = {
     12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_frame_velocity_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_frame_velocity_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict dv_dq, double_pendulum_lanes8 *restrict dv_dv)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[24], room[12], *const past = double_pendulum_way_past8(24 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_frame_velocity_derivatives(q + 2 * k, v + 2 * k, frame, reference, dv_dq + 12 * k, dv_dv + 12 * k);
-            }
-            continue;
-        }
-        double_pendulum_frame_velocity_derivatives_kernel8(q_lanes, v_lanes, frame, reference, results, results + 12);
-        double_pendulum_store8(results, dv_dq_places, 12, past, dv_dq + 12 * i);
-        double_pendulum_store8(results, dv_dv_places, 12, past, dv_dv + 12 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_frame_velocity_derivatives_kernel8(q, v, frame, reference, dv_dq, dv_dv);
+    return 1;
 }
 #endif
-
-void double_pendulum_frame_velocity_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_frame_velocity_derivatives_blocks(n, q, v, frame, reference, dv_dq, dv_dv);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_frame_velocity_derivatives(q + 2 * i, v + 2 * i, frame, reference, dv_dq + 12 * i, dv_dv + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_frame_velocity_derivatives_apart(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
@@ -104,19 +82,39 @@ static void double_pendulum_frame_velocity_derivatives_apart(const double *restr
 
 void double_pendulum_frame_velocity_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_frame_velocity_derivatives_apart(q + 16 * i, v + 16 * i, frame, reference, dv_dq + 96 * i, dv_dv + 96 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_frame_velocity_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), frame, reference, (double_pendulum_lanes8 *)(dv_dq + 96 * i), (double_pendulum_lanes8 *)(dv_dv + 96 * i))) {
             continue;
         }
-        double_pendulum_frame_velocity_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), frame, reference, (double_pendulum_lanes8 *)(dv_dq + 96 * i), (double_pendulum_lanes8 *)(dv_dv + 96 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_frame_velocity_derivatives_apart(q + 16 * i, v + 16 * i, frame, reference, dv_dq + 96 * i, dv_dv + 96 * i);
     }
+}
+
+void double_pendulum_frame_velocity_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[24], room[12], *const past = double_pendulum_way_past8(24 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (double_pendulum_frame_velocity_derivatives_block(q_lanes, v_lanes, frame, reference, results + 0, results + 12)) {
+            double_pendulum_store8(results, dv_dq_places, 12, past, dv_dq + 12 * i);
+            double_pendulum_store8(results, dv_dv_places, 12, past, dv_dv + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_frame_velocity_derivatives(q + 2 * i, v + 2 * i, frame, reference, dv_dq + 12 * i, dv_dv + 12 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_frame_velocity_derivatives(q + 2 * i, v + 2 * i, frame, reference, dv_dq + 12 * i, dv_dv + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_gravity_torque_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_gravity_torque_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict tau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -35,49 +35,28 @@ static __attribute__((noinline)) void double_pendulum_gravity_torque_kernel8(con
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 f1_nz = m1_ay * 0.0335304944;
-    results[1] = f1_nz;
+    tau[1] = f1_nz;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 f0_from1_nz = f1_nz - t15;
-    results[0] = f0_from1_nz;
+    tau[0] = f0_from1_nz;
 }
 
 /* where each entry of tau is among the results */
-static const unsigned short tau_places[8] = {
+static const unsigned short tau_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_gravity_torque_blocks(size_t n, const double *restrict q, double *restrict tau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_gravity_torque_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict tau)
 {
-    double_pendulum_lanes8 q_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_gravity_torque(q + 2 * k, tau + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_gravity_torque_kernel8(q_lanes, results);
-        double_pendulum_store8(results, tau_places, 2, past, tau + 2 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_gravity_torque_kernel8(q, tau);
+    return 1;
 }
 #endif
-
-void double_pendulum_gravity_torque_batch(size_t n, const double *restrict q, double *restrict tau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_gravity_torque_blocks(n, q, tau);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_gravity_torque(q + 2 * i, tau + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_gravity_torque_apart(const double *restrict q, double *restrict tau)
@@ -96,19 +75,37 @@ static void double_pendulum_gravity_torque_apart(const double *restrict q, doubl
 
 void double_pendulum_gravity_torque_lanes(size_t n, const double *restrict q, double *restrict tau)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_gravity_torque_apart(q + 16 * i, tau + 16 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_gravity_torque_block((const double_pendulum_lanes8 *)(q + 16 * i), (double_pendulum_lanes8 *)(tau + 16 * i))) {
             continue;
         }
-        double_pendulum_gravity_torque_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (double_pendulum_lanes8 *)(tau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_gravity_torque_apart(q + 16 * i, tau + 16 * i);
     }
+}
+
+void double_pendulum_gravity_torque_batch(size_t n, const double *restrict q, double *restrict tau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_gravity_torque_block(q_lanes, results + 0)) {
+            double_pendulum_store8(results, tau_places, 2, past, tau + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_gravity_torque(q + 2 * i, tau + 2 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_gravity_torque(q + 2 * i, tau + 2 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,13 +11,13 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_kinetic_energy_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_kinetic_energy_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict energy)
 {
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t2 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 sine_of_X1_Rxx, X1_Rxx;
-    double_pendulum_sine_and_cosine8(&t2, &sine_of_X1_Rxx, &X1_Rxx);
+    double_pendulum_vector8 sin_of_X1_Rxx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t2, &sin_of_X1_Rxx, &X1_Rxx);
 
     /* link2: v = X v_parent + S qdot */
     const double_pendulum_vector8 t7 = X1_Rxx * (v[0] * 0.1);
@@ -30,46 +30,24 @@ static __attribute__((noinline)) void double_pendulum_kinetic_energy_kernel8(con
     const double_pendulum_vector8 t18 = 0.0335304944 * (t7 * v1_wz) - v1_wz * (v1_wz * 0.0022789281375359995);
 
     /* results */
-    results[0] = v[0] * t11 - t18;
+    energy[0] = v[0] * t11 - t18;
 }
 
 /* where each entry of energy is among the results */
-static const unsigned short energy_places[8] = {
+static const unsigned short energy_places[] = {
     0, 0, 0, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_kinetic_energy_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_kinetic_energy_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict energy)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[1], room[1], *const past = double_pendulum_way_past8(1 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_kinetic_energy(q + 2 * k, v + 2 * k, energy + 1 * k);
-            }
-            continue;
-        }
-        double_pendulum_kinetic_energy_kernel8(q_lanes, v_lanes, results);
-        double_pendulum_store8(results, energy_places, 1, past, energy + 1 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_kinetic_energy_kernel8(q, v, energy);
+    return 1;
 }
 #endif
-
-void double_pendulum_kinetic_energy_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_kinetic_energy_blocks(n, q, v, energy);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_kinetic_energy(q + 2 * i, v + 2 * i, energy + 1 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_kinetic_energy_apart(const double *restrict q, const double *restrict v, double *restrict energy)
@@ -91,19 +69,38 @@ static void double_pendulum_kinetic_energy_apart(const double *restrict q, const
 
 void double_pendulum_kinetic_energy_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_kinetic_energy_apart(q + 16 * i, v + 16 * i, energy + 8 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_kinetic_energy_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (double_pendulum_lanes8 *)(energy + 8 * i))) {
             continue;
         }
-        double_pendulum_kinetic_energy_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (double_pendulum_lanes8 *)(energy + 8 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_kinetic_energy_apart(q + 16 * i, v + 16 * i, energy + 8 * i);
     }
+}
+
+void double_pendulum_kinetic_energy_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[1], room[1], *const past = double_pendulum_way_past8(1 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (double_pendulum_kinetic_energy_block(q_lanes, v_lanes, results + 0)) {
+            double_pendulum_store8(results, energy_places, 1, past, energy + 1 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_kinetic_energy(q + 2 * i, v + 2 * i, energy + 1 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_kinetic_energy(q + 2 * i, v + 2 * i, energy + 1 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_kinetic_energy_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_kinetic_energy_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict denergy_dq, double_pendulum_lanes8 *restrict denergy_dv)
 {
 
     /* link2: derivatives by q of the joint */
@@ -21,63 +21,43 @@ static __attribute__((noinline)) void double_pendulum_kinetic_energy_derivatives
     double_pendulum_vector8 t10, t15;
     double_pendulum_sine_and_cosine8(&t9, &t10, &t15);
     const double_pendulum_vector8 dq1 = 0.0335304944 * (t4 * (t6 * t10));
-    results[0] = dq1;
+    denergy_dq[1] = dq1;
 
     /* link1: derivatives by v of the joint */
     const double_pendulum_vector8 t17 = t6 * t15;
     const double_pendulum_vector8 t21 = t4 * 0.004557856275071999;
     const double_pendulum_vector8 dv0 = t21 + v[0] * 0.004078371633632869 - 0.0335304944 * (t17 + t4 * (0.1 * t15));
-    results[1] = dv0;
+    denergy_dv[0] = dv0;
 
     /* link2: derivatives by v of the joint */
     const double_pendulum_vector8 dv1 = t21 - 0.0335304944 * t17;
-    results[2] = dv1;
+    denergy_dv[1] = dv1;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t28 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    denergy_dq[0] = t28;
 }
 
 /* where each entry of denergy_dq is among the results */
-static const unsigned short denergy_dq_places[8] = {
-    3, 0, 0, 0, 0, 0, 0, 0,
+static const unsigned short denergy_dq_places[] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of denergy_dv is among the results */
-static const unsigned short denergy_dv_places[8] = {
-    1, 2, 0, 0, 0, 0, 0, 0,
+static const unsigned short denergy_dv_places[] = {
+    2, 3, 0, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_kinetic_energy_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_kinetic_energy_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict denergy_dq, double_pendulum_lanes8 *restrict denergy_dv)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[4], room[2], *const past = double_pendulum_way_past8(4 * n, room);
-    size_t i = 0;
-    results[3] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_kinetic_energy_derivatives(q + 2 * k, v + 2 * k, denergy_dq + 2 * k, denergy_dv + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_kinetic_energy_derivatives_kernel8(q_lanes, v_lanes, results);
-        double_pendulum_store8(results, denergy_dq_places, 2, past, denergy_dq + 2 * i);
-        double_pendulum_store8(results, denergy_dv_places, 2, past, denergy_dv + 2 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_kinetic_energy_derivatives_kernel8(q, v, denergy_dq, denergy_dv);
+    return 1;
 }
 #endif
-
-void double_pendulum_kinetic_energy_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_kinetic_energy_derivatives_blocks(n, q, v, denergy_dq, denergy_dv);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_kinetic_energy_derivatives(q + 2 * i, v + 2 * i, denergy_dq + 2 * i, denergy_dv + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_kinetic_energy_derivatives_apart(const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
@@ -102,23 +82,39 @@ static void double_pendulum_kinetic_energy_derivatives_apart(const double *restr
 
 void double_pendulum_kinetic_energy_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[4];
-    results[3] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_kinetic_energy_derivatives_apart(q + 16 * i, v + 16 * i, denergy_dq + 16 * i, denergy_dv + 16 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_kinetic_energy_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (double_pendulum_lanes8 *)(denergy_dq + 16 * i), (double_pendulum_lanes8 *)(denergy_dv + 16 * i))) {
             continue;
         }
-        double_pendulum_kinetic_energy_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), results);
-        double_pendulum_expand8(results, denergy_dq_places, 2, denergy_dq + 16 * i);
-        double_pendulum_expand8(results, denergy_dv_places, 2, denergy_dv + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_kinetic_energy_derivatives_apart(q + 16 * i, v + 16 * i, denergy_dq + 16 * i, denergy_dv + 16 * i);
     }
+}
+
+void double_pendulum_kinetic_energy_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict denergy_dq, double *restrict denergy_dv)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[4], room[2], *const past = double_pendulum_way_past8(4 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (double_pendulum_kinetic_energy_derivatives_block(q_lanes, v_lanes, results + 0, results + 2)) {
+            double_pendulum_store8(results, denergy_dq_places, 2, past, denergy_dq + 2 * i);
+            double_pendulum_store8(results, denergy_dv_places, 2, past, denergy_dv + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_kinetic_energy_derivatives(q + 2 * i, v + 2 * i, denergy_dq + 2 * i, denergy_dv + 2 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_kinetic_energy_derivatives(q + 2 * i, v + 2 * i, denergy_dq + 2 * i, denergy_dv + 2 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

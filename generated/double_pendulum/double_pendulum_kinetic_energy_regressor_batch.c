@@ -26,57 +26,38 @@ static __attribute__((noinline)) void double_pendulum_kinetic_energy_regressor_k
 
     /* link1: T by m, m c, J: u.u / 2, u x w, w w^T */
     const double_pendulum_vector8 y0_4 = v[0] * (v[0] * 0.5);
-    results[0] = y0_4;
+    results[1] = y0_4;
 
     /* link2: T by m, m c, J: u.u / 2, u x w, w w^T */
     const double_pendulum_vector8 y1_0 = 0.5 * (t7 * t7 + v1_vz * v1_vz);
-    results[1] = y1_0;
+    results[2] = y1_0;
     const double_pendulum_vector8 y1_2 = v1_vz * v1_wx;
-    results[2] = y1_2;
+    results[3] = y1_2;
     const double_pendulum_vector8 y1_3 = t7 * v1_wx;
-    results[3] = y1_3;
+    results[4] = y1_3;
     const double_pendulum_vector8 y1_4 = v1_wx * (v1_wx * 0.5);
-    results[4] = y1_4;
+    results[5] = y1_4;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t22 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t22;
 }
 
 /* where each entry of y is among the results */
-static const unsigned short y_places[20] = {
-    5, 5, 5, 5, 0, 5, 5, 5, 5, 5, 1, 5, 2, 3, 4, 5, 5, 5, 5, 5,
+static const unsigned short y_places[] = {
+    0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0, 3, 4, 5, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_kinetic_energy_regressor_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict y)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_kinetic_energy_regressor_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = double_pendulum_way_past8(20 * n, room);
-    size_t i = 0;
-    results[5] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_kinetic_energy_regressor(q + 2 * k, v + 2 * k, y + 20 * k);
-            }
-            continue;
-        }
-        double_pendulum_kinetic_energy_regressor_kernel8(q_lanes, v_lanes, results);
-        double_pendulum_store8(results, y_places, 20, past, y + 20 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_kinetic_energy_regressor_kernel8(q, v, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_kinetic_energy_regressor_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict y)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_kinetic_energy_regressor_blocks(n, q, v, y);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_kinetic_energy_regressor(q + 2 * i, v + 2 * i, y + 20 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_kinetic_energy_regressor_apart(const double *restrict q, const double *restrict v, double *restrict y)
@@ -98,22 +79,40 @@ static void double_pendulum_kinetic_energy_regressor_apart(const double *restric
 
 void double_pendulum_kinetic_energy_regressor_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict y)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[6];
-    results[5] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_kinetic_energy_regressor_apart(q + 16 * i, v + 16 * i, y + 160 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[6];
+        if (double_pendulum_kinetic_energy_regressor_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), results)) {
+            double_pendulum_expand8(results, y_places, 20, y + 8 * 20 * i);
             continue;
         }
-        double_pendulum_kinetic_energy_regressor_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), results);
-        double_pendulum_expand8(results, y_places, 20, y + 160 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_kinetic_energy_regressor_apart(q + 16 * i, v + 16 * i, y + 160 * i);
     }
+}
+
+void double_pendulum_kinetic_energy_regressor_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict y)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = double_pendulum_way_past8(20 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (double_pendulum_kinetic_energy_regressor_block(q_lanes, v_lanes, results)) {
+            double_pendulum_store8(results, y_places, 20, past, y + 20 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_kinetic_energy_regressor(q + 2 * i, v + 2 * i, y + 20 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_kinetic_energy_regressor(q + 2 * i, v + 2 * i, y + 20 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -4,29 +4,33 @@
 #include "double_pendulum.h"
 #include "double_pendulum_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void double_pendulum_manipulability_gradient(const double *restrict q, int frame, int reference, double *restrict manipulability, double *restrict gradient)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 1, manipulability);
     fill(start, 2, gradient);
 
-    double J[6 * COLUMNS], A[6][6], pivot[6], Y[COLUMNS][6], above[6] = {0.0};
+    number J[6 * COLUMNS], A[6][6], pivot[6], Y[COLUMNS][6], above[6] = {0};
     int freedoms = 0;
     fill(0.0, 6 * COLUMNS, J);
     for (int i = 0; i < length; ++i) {
         freedoms += double_pendulum_frames_first[path[i] + 1] - double_pendulum_frames_first[path[i]];
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
+        OF_JOINT(path[i], dof) {
             put(0, world, dof, columns[dof], J);
         }
     }
     /* A = J J^T = L D L^T, and its determinant: 0 of fewer than six columns, and where a pivot is 0 but for rounding */
-    double determinant = freedoms < 6 ? 0.0 : 1.0;
+    number determinant = freedoms < 6 ? 0.0 : 1.0;
     for (int i = 0; i < 6; ++i) {
         for (int j = 0; j <= i; ++j) {
-            A[i][j] = 0.0;
+            A[i][j] = (number){0};
             for (int k = 0; k < COLUMNS; ++k) {
                 A[i][j] += J[i * COLUMNS + k] * J[j * COLUMNS + k];
             }
@@ -35,7 +39,7 @@ void double_pendulum_manipulability_gradient(const double *restrict q, int frame
     for (int i = 0; i < 6; ++i) {
         pivot[i] = A[i][i];
         for (int j = 0; j < i; ++j) {
-            double scaled = A[i][j];
+            number scaled = A[i][j];
             for (int k = 0; k < j; ++k) {
                 scaled -= A[i][k] * pivot[k] * A[j][k];
             }
@@ -45,7 +49,7 @@ void double_pendulum_manipulability_gradient(const double *restrict q, int frame
         if (1.4210854715202004e-14 * A[i][i] < pivot[i]) {
             determinant *= pivot[i];
         } else {
-            determinant = 0.0;
+            determinant = (number){0};
             pivot[i] = 1.0;
         }
     }
@@ -67,19 +71,19 @@ void double_pendulum_manipulability_gradient(const double *restrict q, int frame
         }
     }
     /* from the root: the sum of -s x* y over the joints above, whose product with s is the step's tr(A^-1 dA) / 2 */
-    const double w = sqrt(determinant);
+    const number w = sqrt(determinant);
     manipulability[0] += w;
     for (int i = length - 1; i >= 0; --i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            const double *s = columns[dof];
-            double along = 0.0;
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof];
+            number along = (number){0};
             for (int k = 0; k < 6; ++k) {
                 along += s[k] * above[k];
             }
             gradient[double_pendulum_frames_column[dof]] += double_pendulum_frames_factor[dof] * (w * along);
         }
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
-            const double *s = columns[dof], *y = Y[double_pendulum_frames_column[dof]], m = double_pendulum_frames_factor[dof];
+        OF_JOINT(path[i], dof) {
+            const number *s = columns[dof], *y = Y[double_pendulum_frames_column[dof]], m = double_pendulum_frames_factor[dof];
             above[0] -= m * (s[4] * y[2] - s[5] * y[1]);
             above[1] -= m * (s[5] * y[0] - s[3] * y[2]);
             above[2] -= m * (s[3] * y[1] - s[4] * y[0]);

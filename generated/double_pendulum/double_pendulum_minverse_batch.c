@@ -16,8 +16,8 @@ static __attribute__((noinline)) void double_pendulum_minverse_kernel8(const dou
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t3 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 sine_of_X1_Rxx, X1_Rxx;
-    double_pendulum_sine_and_cosine8(&t3, &sine_of_X1_Rxx, &X1_Rxx);
+    double_pendulum_vector8 sin_of_X1_Rxx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t3, &sin_of_X1_Rxx, &X1_Rxx);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double_pendulum_vector8 t10 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
@@ -32,41 +32,20 @@ static __attribute__((noinline)) void double_pendulum_minverse_kernel8(const dou
 }
 
 /* where each entry of Minv is among the results */
-static const unsigned short Minv_places[8] = {
+static const unsigned short Minv_places[] = {
     0, 1, 1, 2, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_minverse_blocks(size_t n, const double *restrict q, double *restrict Minv)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_minverse_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], results[3], room[4], *const past = double_pendulum_way_past8(4 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_minverse(q + 2 * k, Minv + 4 * k);
-            }
-            continue;
-        }
-        double_pendulum_minverse_kernel8(q_lanes, results);
-        double_pendulum_store8(results, Minv_places, 4, past, Minv + 4 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_minverse_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_minverse_batch(size_t n, const double *restrict q, double *restrict Minv)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_minverse_blocks(n, q, Minv);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_minverse(q + 2 * i, Minv + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_minverse_apart(const double *restrict q, double *restrict Minv)
@@ -85,21 +64,39 @@ static void double_pendulum_minverse_apart(const double *restrict q, double *res
 
 void double_pendulum_minverse_lanes(size_t n, const double *restrict q, double *restrict Minv)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[3];
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_minverse_apart(q + 16 * i, Minv + 32 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[3];
+        if (double_pendulum_minverse_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
+            double_pendulum_expand8(results, Minv_places, 4, Minv + 8 * 4 * i);
             continue;
         }
-        double_pendulum_minverse_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
-        double_pendulum_expand8(results, Minv_places, 4, Minv + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_minverse_apart(q + 16 * i, Minv + 32 * i);
     }
+}
+
+void double_pendulum_minverse_batch(size_t n, const double *restrict q, double *restrict Minv)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[3], room[4], *const past = double_pendulum_way_past8(4 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_minverse_block(q_lanes, results)) {
+            double_pendulum_store8(results, Minv_places, 4, past, Minv + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_minverse(q + 2 * i, Minv + 4 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_minverse(q + 2 * i, Minv + 4 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_potential_energy_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_potential_energy_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict energy)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -28,45 +28,24 @@ static __attribute__((noinline)) void double_pendulum_potential_energy_kernel8(c
     const double_pendulum_vector8 h0_1 = 5.801760809999999e-07 + X1_Ryx * 0.0335304944;
 
     /* results */
-    results[0] = (0.0239376508 + sin_q0 * h0_1 - cos_q0 * h0_0) * 9.81;
+    energy[0] = (0.0239376508 + sin_q0 * h0_1 - cos_q0 * h0_0) * 9.81;
 }
 
 /* where each entry of energy is among the results */
-static const unsigned short energy_places[8] = {
+static const unsigned short energy_places[] = {
     0, 0, 0, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_potential_energy_blocks(size_t n, const double *restrict q, double *restrict energy)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_potential_energy_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict energy)
 {
-    double_pendulum_lanes8 q_lanes[8], results[1], room[1], *const past = double_pendulum_way_past8(1 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_potential_energy(q + 2 * k, energy + 1 * k);
-            }
-            continue;
-        }
-        double_pendulum_potential_energy_kernel8(q_lanes, results);
-        double_pendulum_store8(results, energy_places, 1, past, energy + 1 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_potential_energy_kernel8(q, energy);
+    return 1;
 }
 #endif
-
-void double_pendulum_potential_energy_batch(size_t n, const double *restrict q, double *restrict energy)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_potential_energy_blocks(n, q, energy);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_potential_energy(q + 2 * i, energy + 1 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_potential_energy_apart(const double *restrict q, double *restrict energy)
@@ -85,19 +64,37 @@ static void double_pendulum_potential_energy_apart(const double *restrict q, dou
 
 void double_pendulum_potential_energy_lanes(size_t n, const double *restrict q, double *restrict energy)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_potential_energy_apart(q + 16 * i, energy + 8 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_potential_energy_block((const double_pendulum_lanes8 *)(q + 16 * i), (double_pendulum_lanes8 *)(energy + 8 * i))) {
             continue;
         }
-        double_pendulum_potential_energy_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (double_pendulum_lanes8 *)(energy + 8 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_potential_energy_apart(q + 16 * i, energy + 8 * i);
     }
+}
+
+void double_pendulum_potential_energy_batch(size_t n, const double *restrict q, double *restrict energy)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[1], room[1], *const past = double_pendulum_way_past8(1 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_potential_energy_block(q_lanes, results + 0)) {
+            double_pendulum_store8(results, energy_places, 1, past, energy + 1 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_potential_energy(q + 2 * i, energy + 1 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_potential_energy(q + 2 * i, energy + 1 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

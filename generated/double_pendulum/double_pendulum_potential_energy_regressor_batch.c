@@ -26,51 +26,34 @@ static __attribute__((noinline)) void double_pendulum_potential_energy_regressor
     const double_pendulum_vector8 W1_pz = 0.035 + cos_q0 * 0.1;
 
     /* results */
-    results[0] = sin_q0 * 9.81;
-    results[1] = cos_q0 * 9.81;
-    results[2] = W1_pz * 9.81;
-    results[3] = W1_Rzy * 9.81;
-    results[4] = W1_Ryy * 9.81;
+    results[2] = sin_q0 * 9.81;
+    results[3] = cos_q0 * 9.81;
+    results[4] = W1_pz * 9.81;
+    results[5] = W1_Rzy * 9.81;
+    results[6] = W1_Ryy * 9.81;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t24 = {0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004};
+    results[0] = t24;
+    const double_pendulum_vector8 t25 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[1] = t25;
 }
 
 /* where each entry of y is among the results */
-static const unsigned short y_places[20] = {
-    5, 6, 0, 1, 6, 6, 6, 6, 6, 6, 2, 6, 3, 4, 6, 6, 6, 6, 6, 6,
+static const unsigned short y_places[] = {
+    0, 1, 2, 3, 1, 1, 1, 1, 1, 1, 4, 1, 5, 6, 1, 1, 1, 1, 1, 1,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_potential_energy_regressor_blocks(size_t n, const double *restrict q, double *restrict y)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_potential_energy_regressor_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], results[7], room[20], *const past = double_pendulum_way_past8(20 * n, room);
-    size_t i = 0;
-    results[5] = (double_pendulum_vector8){0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004};
-    results[6] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_potential_energy_regressor(q + 2 * k, y + 20 * k);
-            }
-            continue;
-        }
-        double_pendulum_potential_energy_regressor_kernel8(q_lanes, results);
-        double_pendulum_store8(results, y_places, 20, past, y + 20 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_potential_energy_regressor_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_potential_energy_regressor_batch(size_t n, const double *restrict q, double *restrict y)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_potential_energy_regressor_blocks(n, q, y);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_potential_energy_regressor(q + 2 * i, y + 20 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_potential_energy_regressor_apart(const double *restrict q, double *restrict y)
@@ -89,23 +72,39 @@ static void double_pendulum_potential_energy_regressor_apart(const double *restr
 
 void double_pendulum_potential_energy_regressor_lanes(size_t n, const double *restrict q, double *restrict y)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[7];
-    results[5] = (double_pendulum_vector8){0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004, 0.34335000000000004};
-    results[6] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_potential_energy_regressor_apart(q + 16 * i, y + 160 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[7];
+        if (double_pendulum_potential_energy_regressor_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
+            double_pendulum_expand8(results, y_places, 20, y + 8 * 20 * i);
             continue;
         }
-        double_pendulum_potential_energy_regressor_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
-        double_pendulum_expand8(results, y_places, 20, y + 160 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_potential_energy_regressor_apart(q + 16 * i, y + 160 * i);
     }
+}
+
+void double_pendulum_potential_energy_regressor_batch(size_t n, const double *restrict q, double *restrict y)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[7], room[20], *const past = double_pendulum_way_past8(20 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_potential_energy_regressor_block(q_lanes, results)) {
+            double_pendulum_store8(results, y_places, 20, past, y + 20 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_potential_energy_regressor(q + 2 * i, y + 20 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_potential_energy_regressor(q + 2 * i, y + 20 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

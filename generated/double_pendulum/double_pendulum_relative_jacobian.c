@@ -4,18 +4,22 @@
 #include "double_pendulum.h"
 #include "double_pendulum_frames.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
 void double_pendulum_relative_jacobian(const double *restrict q, int frame, int other, int reference, double *restrict J)
 {
     int path[BODIES];
-    double columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
     /* the other frame, without what carries both */
     int other_path[BODIES], shared = 0;
-    double other_columns[DOFS][6], other_world[12];
-    const int others = double_pendulum_frames_climb(other, reference, q, other_path, other_columns, other_world);
+    number other_columns[DOFS][6], other_world[12];
+    const int others = CLIMB(other, reference, q, other_path, other_columns, other_world);
     if (others < 0) {
         fill((double)NAN, 6 * COLUMNS, J);
     }
@@ -23,22 +27,22 @@ void double_pendulum_relative_jacobian(const double *restrict q, int frame, int 
         ++shared;
     }
     for (int i = 0; i < length - shared; ++i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
+        OF_JOINT(path[i], dof) {
             put(reference, world, dof, columns[dof], J);
         }
     }
     for (int i = 0; i < others - shared; ++i) {
-        for (int dof = double_pendulum_frames_first[other_path[i]]; dof < double_pendulum_frames_first[other_path[i] + 1]; ++dof) {
-            double seen[6]; /* WORLD, then at the frame's origin, then in its axes */
+        OF_JOINT(other_path[i], dof) {
+            number seen[6]; /* WORLD, then at the frame's origin, then in its axes */
             express(1, other_world, other_columns[dof], seen);
             if (reference != 1) {
-                const double *at = world + 9;
+                const number *at = world + 9;
                 seen[0] += seen[4] * at[2] - seen[5] * at[1];
                 seen[1] += seen[5] * at[0] - seen[3] * at[2];
                 seen[2] += seen[3] * at[1] - seen[4] * at[0];
             }
             for (int part = 0; part < 6 && reference == 0; part += 3) {
-                const double x = seen[part], y = seen[part + 1], z = seen[part + 2];
+                const number x = seen[part], y = seen[part + 1], z = seen[part + 2];
                 for (int k = 0; k < 3; ++k) {
                     seen[part + k] = world[k] * x + world[3 + k] * y + world[6 + k] * z;
                 }

@@ -9,20 +9,21 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
-#include "double_pendulum_frames_batch.h"
+#include "double_pendulum_batch.h"
+#include "double_pendulum_frames.h"
 
 static __attribute__((noinline)) void double_pendulum_relative_jacobian_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int other, int reference, double_pendulum_lanes8 *restrict J)
 {
     int path[BODIES];
-    double_pendulum_vector8 columns[DOFS][6], world[12];
-    const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
+    number columns[DOFS][6], world[12];
+    const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
     /* the other frame, without what carries both */
     int other_path[BODIES], shared = 0;
-    double_pendulum_vector8 other_columns[DOFS][6], other_world[12];
-    const int others = double_pendulum_frames_climb8(other, reference, q, other_path, other_columns, other_world);
+    number other_columns[DOFS][6], other_world[12];
+    const int others = CLIMB(other, reference, q, other_path, other_columns, other_world);
     if (others < 0) {
         fill((double)NAN, 6 * COLUMNS, J);
     }
@@ -30,22 +31,22 @@ static __attribute__((noinline)) void double_pendulum_relative_jacobian_kernel8(
         ++shared;
     }
     for (int i = 0; i < length - shared; ++i) {
-        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
+        OF_JOINT(path[i], dof) {
             put(reference, world, dof, columns[dof], J);
         }
     }
     for (int i = 0; i < others - shared; ++i) {
-        for (int dof = double_pendulum_frames_first[other_path[i]]; dof < double_pendulum_frames_first[other_path[i] + 1]; ++dof) {
-            double_pendulum_vector8 seen[6]; /* WORLD, then at the frame's origin, then in its axes */
+        OF_JOINT(other_path[i], dof) {
+            number seen[6]; /* WORLD, then at the frame's origin, then in its axes */
             express(1, other_world, other_columns[dof], seen);
             if (reference != 1) {
-                const double_pendulum_vector8 *at = world + 9;
+                const number *at = world + 9;
                 seen[0] += seen[4] * at[2] - seen[5] * at[1];
                 seen[1] += seen[5] * at[0] - seen[3] * at[2];
                 seen[2] += seen[3] * at[1] - seen[4] * at[0];
             }
             for (int part = 0; part < 6 && reference == 0; part += 3) {
-                const double_pendulum_vector8 x = seen[part], y = seen[part + 1], z = seen[part + 2];
+                const number x = seen[part], y = seen[part + 1], z = seen[part + 2];
                 for (int k = 0; k < 3; ++k) {
                     seen[part + k] = world[k] * x + world[3 + k] * y + world[6 + k] * z;
                 }
@@ -58,41 +59,20 @@ static __attribute__((noinline)) void double_pendulum_relative_jacobian_kernel8(
 }
 
 /* where each entry of J is among the results */
-static const unsigned short J_places[12] = {
+static const unsigned short J_places[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_relative_jacobian_blocks(size_t n, const double *restrict q, int frame, int other, int reference, double *restrict J)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_relative_jacobian_block(const double_pendulum_lanes8 *restrict q, int frame, int other, int reference, double_pendulum_lanes8 *restrict J)
 {
-    double_pendulum_lanes8 q_lanes[8], results[12], room[12], *const past = double_pendulum_way_past8(12 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_relative_jacobian(q + 2 * k, frame, other, reference, J + 12 * k);
-            }
-            continue;
-        }
-        double_pendulum_relative_jacobian_kernel8(q_lanes, frame, other, reference, results);
-        double_pendulum_store8(results, J_places, 12, past, J + 12 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_relative_jacobian_kernel8(q, frame, other, reference, J);
+    return 1;
 }
 #endif
-
-void double_pendulum_relative_jacobian_batch(size_t n, const double *restrict q, int frame, int other, int reference, double *restrict J)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_relative_jacobian_blocks(n, q, frame, other, reference, J);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_relative_jacobian(q + 2 * i, frame, other, reference, J + 12 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_relative_jacobian_apart(const double *restrict q, int frame, int other, int reference, double *restrict J)
@@ -111,19 +91,37 @@ static void double_pendulum_relative_jacobian_apart(const double *restrict q, in
 
 void double_pendulum_relative_jacobian_lanes(size_t n, const double *restrict q, int frame, int other, int reference, double *restrict J)
 {
-#if defined(__GNUC__)
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_relative_jacobian_apart(q + 16 * i, frame, other, reference, J + 96 * i);
+#if defined(__GNUC__)
+        if (double_pendulum_relative_jacobian_block((const double_pendulum_lanes8 *)(q + 16 * i), frame, other, reference, (double_pendulum_lanes8 *)(J + 96 * i))) {
             continue;
         }
-        double_pendulum_relative_jacobian_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), frame, other, reference, (double_pendulum_lanes8 *)(J + 96 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_relative_jacobian_apart(q + 16 * i, frame, other, reference, J + 96 * i);
     }
+}
+
+void double_pendulum_relative_jacobian_batch(size_t n, const double *restrict q, int frame, int other, int reference, double *restrict J)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[12], room[12], *const past = double_pendulum_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_relative_jacobian_block(q_lanes, frame, other, reference, results + 0)) {
+            double_pendulum_store8(results, J_places, 12, past, J + 12 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_relative_jacobian(q + 2 * i, frame, other, reference, J + 12 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_relative_jacobian(q + 2 * i, frame, other, reference, J + 12 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_rnea_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_rnea_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict tau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -36,14 +36,14 @@ static __attribute__((noinline)) void double_pendulum_rnea_without_fext_kernel8(
     const double_pendulum_vector8 t36 = 0.0335304944 * (m1_wz * m1_wz);
     const double_pendulum_vector8 f1_fy = m1_dwz * 0.0335304944;
     const double_pendulum_vector8 f1_nz = m1_dwz * 0.004557856275071999 + m1_ay * 0.0335304944;
-    results[1] = f1_nz;
+    tau[1] = f1_nz;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 f0_from1_nz = f1_nz - t19 - 0.1 * (X1_Rxx * f1_fy - X1_Ryx * t36);
-    results[0] = f0_from1_nz;
+    tau[0] = f0_from1_nz;
 }
 
-static __attribute__((noinline)) void double_pendulum_rnea_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_rnea_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict tau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -70,121 +70,36 @@ static __attribute__((noinline)) void double_pendulum_rnea_with_fext_kernel8(con
 
     /* link2: tau = S^T f */
     const double_pendulum_vector8 tau1 = f1_nz - fext[9];
-    results[1] = tau1;
+    tau[1] = tau1;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t55 = X1_Rxx * (fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944) - X1_Ryx * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t35);
     const double_pendulum_vector8 f0_from1_nz = tau1 - fext[3] - t19 - 0.1 * t55;
-    results[0] = f0_from1_nz;
+    tau[0] = f0_from1_nz;
 }
 
 /* where each entry of tau is among the results */
-static const unsigned short tau_places_without_fext[8] = {
+static const unsigned short tau_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of tau is among the results */
-static const unsigned short tau_places_with_fext[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_rnea_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict tau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_rnea(q + 2 * k, v + 2 * k, a + 2 * k, NULL, tau + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_rnea_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, tau_places_without_fext, 2, past, tau + 2 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
-{
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_rnea(q + 2 * k, v + 2 * k, a + 2 * k, fext + 12 * k, tau + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_rnea_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
-        double_pendulum_store8(results, tau_places_with_fext, 2, past, tau + 2 * i);
+    if (fext != NULL) {
+        double_pendulum_rnea_kernel8_with_fext(q, v, a, fext, tau);
+    } else {
+        double_pendulum_rnea_kernel8_without_fext(q, v, a, tau);
     }
-    double_pendulum_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void double_pendulum_rnea_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? double_pendulum_rnea_with_fext_blocks(n, q, v, a, fext, tau) : double_pendulum_rnea_without_fext_blocks(n, q, v, a, tau);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void double_pendulum_rnea_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
-{
-    double q_one[2], v_one[2], a_one[2], tau_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            a_one[k] = a[8 * k + j];
-        }
-        double_pendulum_rnea(q_one, v_one, a_one, NULL, tau_one);
-        for (size_t k = 0; k < 2; ++k) {
-            tau[8 * k + j] = tau_one[k];
-        }
-    }
-}
-
-static void double_pendulum_rnea_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
-            continue;
-        }
-        double_pendulum_rnea_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (double_pendulum_lanes8 *)(tau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void double_pendulum_rnea_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+static void double_pendulum_rnea_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
 {
     double q_one[2], v_one[2], a_one[2], fext_one[12], tau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -197,39 +112,53 @@ static void double_pendulum_rnea_with_fext_apart(const double *restrict q, const
         for (size_t k = 0; k < 2; ++k) {
             a_one[k] = a[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        double_pendulum_rnea(q_one, v_one, a_one, fext_one, tau_one);
+        double_pendulum_rnea(q_one, v_one, a_one, fext != NULL ? fext_one : NULL, tau_one);
         for (size_t k = 0; k < 2; ++k) {
             tau[8 * k + j] = tau_one[k];
         }
     }
 }
 
-static void double_pendulum_rnea_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, tau + 16 * i);
-            continue;
-        }
-        double_pendulum_rnea_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), (double_pendulum_lanes8 *)(tau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, tau + 16 * i);
-    }
-#endif
-}
-
 void double_pendulum_rnea_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
 {
-    if (fext != NULL) {
-        double_pendulum_rnea_with_fext_lanes(n, q, v, a, fext, tau);
-    } else {
-        double_pendulum_rnea_without_fext_lanes(n, q, v, a, tau);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        if (double_pendulum_rnea_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), (double_pendulum_lanes8 *)(tau + 16 * i))) {
+            continue;
+        }
+#endif
+        double_pendulum_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext != NULL ? fext + 96 * i : NULL, tau + 16 * i);
+    }
+}
+
+void double_pendulum_rnea_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (fext != NULL) {
+            double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (double_pendulum_rnea_block(q_lanes, v_lanes, a_lanes, fext != NULL ? fext_lanes : NULL, results + 0)) {
+            double_pendulum_store8(results, tau_places, 2, past, tau + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
+#endif
+    for (; i < n; ++i) {
+        double_pendulum_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
     }
 }
 #if defined(__clang__)

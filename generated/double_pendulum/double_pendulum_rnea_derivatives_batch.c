@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_rnea_derivatives_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_rnea_derivatives_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_derivatives_without_f
     const double_pendulum_vector8 d0_1 = d1_5 - t38;
     results[4] = d0_1;
     const double_pendulum_vector8 d0_2 = 0.008636227908704868 - X1_Rxx * 0.006706098880000001;
-    results[7] = d0_2;
+    results[8] = d0_2;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double_pendulum_vector8 d1_0 = t12 * t45 - m0_ay * t47;
@@ -76,10 +76,16 @@ static __attribute__((noinline)) void double_pendulum_rnea_derivatives_without_f
     const double_pendulum_vector8 d1_2 = 0.1 * t44 - t61;
     results[1] = d1_2;
     const double_pendulum_vector8 d1_6 = 0.004557856275071999 - X1_Rxx * 0.0033530494400000003;
-    results[8] = d1_6;
+    results[9] = d1_6;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t67 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[7] = t67;
+    const double_pendulum_vector8 t68 = {0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
+    results[10] = t68;
 }
 
-static __attribute__((noinline)) void double_pendulum_rnea_derivatives_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_rnea_derivatives_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -135,7 +141,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_derivatives_with_fext
     const double_pendulum_vector8 d0_1 = d1_5 - t50 - t51;
     results[4] = d0_1;
     const double_pendulum_vector8 d0_2 = 0.008636227908704868 - X1_Rxx * 0.006706098880000001;
-    results[7] = d0_2;
+    results[8] = d0_2;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double_pendulum_vector8 d1_0 = t12 * t57 - m0_ay * t59;
@@ -146,156 +152,47 @@ static __attribute__((noinline)) void double_pendulum_rnea_derivatives_with_fext
     const double_pendulum_vector8 d1_2 = 0.1 * t56 - t74;
     results[1] = d1_2;
     const double_pendulum_vector8 d1_6 = 0.004557856275071999 - X1_Rxx * 0.0033530494400000003;
-    results[8] = d1_6;
+    results[9] = d1_6;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t80 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[7] = t80;
+    const double_pendulum_vector8 t81 = {0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
+    results[10] = t81;
 }
 
 /* where each entry of dtau_dq is among the results */
-static const unsigned short dtau_dq_places_without_fext[8] = {
+static const unsigned short dtau_dq_places[] = {
     0, 1, 2, 3, 0, 0, 0, 0,
 };
 
 /* where each entry of dtau_dv is among the results */
-static const unsigned short dtau_dv_places_without_fext[8] = {
-    4, 5, 6, 9, 0, 0, 0, 0,
+static const unsigned short dtau_dv_places[] = {
+    4, 5, 6, 7, 0, 0, 0, 0,
 };
 
 /* where each entry of dtau_da is among the results */
-static const unsigned short dtau_da_places_without_fext[8] = {
-    7, 8, 8, 10, 0, 0, 0, 0,
+static const unsigned short dtau_da_places[] = {
+    8, 9, 9, 10, 0, 0, 0, 0,
 };
 
-/* where each entry of dtau_dq is among the results */
-static const unsigned short dtau_dq_places_with_fext[8] = {
-    0, 1, 2, 3, 0, 0, 0, 0,
-};
-
-/* where each entry of dtau_dv is among the results */
-static const unsigned short dtau_dv_places_with_fext[8] = {
-    4, 5, 6, 9, 0, 0, 0, 0,
-};
-
-/* where each entry of dtau_da is among the results */
-static const unsigned short dtau_da_places_with_fext[8] = {
-    7, 8, 8, 10, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_rnea_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
-    size_t i = 0;
-    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_rnea_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, NULL, dtau_dq + 4 * k, dtau_dv + 4 * k, dtau_da + 4 * k);
-            }
-            continue;
-        }
-        double_pendulum_rnea_derivatives_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, dtau_dq_places_without_fext, 4, past, dtau_dq + 4 * i);
-        double_pendulum_store8(results, dtau_dv_places_without_fext, 4, past, dtau_dv + 4 * i);
-        double_pendulum_store8(results, dtau_da_places_without_fext, 4, past, dtau_da + 4 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
-    size_t i = 0;
-    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_rnea_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, fext + 12 * k, dtau_dq + 4 * k, dtau_dv + 4 * k, dtau_da + 4 * k);
-            }
-            continue;
-        }
-        double_pendulum_rnea_derivatives_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
-        double_pendulum_store8(results, dtau_dq_places_with_fext, 4, past, dtau_dq + 4 * i);
-        double_pendulum_store8(results, dtau_dv_places_with_fext, 4, past, dtau_dv + 4 * i);
-        double_pendulum_store8(results, dtau_da_places_with_fext, 4, past, dtau_da + 4 * i);
+    if (fext != NULL) {
+        double_pendulum_rnea_derivatives_kernel8_with_fext(q, v, a, fext, results);
+    } else {
+        double_pendulum_rnea_derivatives_kernel8_without_fext(q, v, a, results);
     }
-    double_pendulum_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void double_pendulum_rnea_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? double_pendulum_rnea_derivatives_with_fext_blocks(n, q, v, a, fext, dtau_dq, dtau_dv, dtau_da) : double_pendulum_rnea_derivatives_without_fext_blocks(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void double_pendulum_rnea_derivatives_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-    double q_one[2], v_one[2], a_one[2], dtau_dq_one[4], dtau_dv_one[4], dtau_da_one[4];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            a_one[k] = a[8 * k + j];
-        }
-        double_pendulum_rnea_derivatives(q_one, v_one, a_one, NULL, dtau_dq_one, dtau_dv_one, dtau_da_one);
-        for (size_t k = 0; k < 4; ++k) {
-            dtau_dq[8 * k + j] = dtau_dq_one[k];
-        }
-        for (size_t k = 0; k < 4; ++k) {
-            dtau_dv[8 * k + j] = dtau_dv_one[k];
-        }
-        for (size_t k = 0; k < 4; ++k) {
-            dtau_da[8 * k + j] = dtau_da_one[k];
-        }
-    }
-}
-
-static void double_pendulum_rnea_derivatives_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[11];
-    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
-            continue;
-        }
-        double_pendulum_rnea_derivatives_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
-        double_pendulum_expand8(results, dtau_dq_places_without_fext, 4, dtau_dq + 32 * i);
-        double_pendulum_expand8(results, dtau_dv_places_without_fext, 4, dtau_dv + 32 * i);
-        double_pendulum_expand8(results, dtau_da_places_without_fext, 4, dtau_da + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void double_pendulum_rnea_derivatives_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+static void double_pendulum_rnea_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], fext_one[12], dtau_dq_one[4], dtau_dv_one[4], dtau_da_one[4];
     for (size_t j = 0; j < 8; ++j) {
@@ -308,10 +205,10 @@ static void double_pendulum_rnea_derivatives_with_fext_apart(const double *restr
         for (size_t k = 0; k < 2; ++k) {
             a_one[k] = a[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        double_pendulum_rnea_derivatives(q_one, v_one, a_one, fext_one, dtau_dq_one, dtau_dv_one, dtau_da_one);
+        double_pendulum_rnea_derivatives(q_one, v_one, a_one, fext != NULL ? fext_one : NULL, dtau_dq_one, dtau_dv_one, dtau_da_one);
         for (size_t k = 0; k < 4; ++k) {
             dtau_dq[8 * k + j] = dtau_dq_one[k];
         }
@@ -324,35 +221,49 @@ static void double_pendulum_rnea_derivatives_with_fext_apart(const double *restr
     }
 }
 
-static void double_pendulum_rnea_derivatives_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[11];
-    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
-            continue;
-        }
-        double_pendulum_rnea_derivatives_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
-        double_pendulum_expand8(results, dtau_dq_places_with_fext, 4, dtau_dq + 32 * i);
-        double_pendulum_expand8(results, dtau_dv_places_with_fext, 4, dtau_dv + 32 * i);
-        double_pendulum_expand8(results, dtau_da_places_with_fext, 4, dtau_da + 32 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
-    }
-#endif
-}
-
 void double_pendulum_rnea_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
-    if (fext != NULL) {
-        double_pendulum_rnea_derivatives_with_fext_lanes(n, q, v, a, fext, dtau_dq, dtau_dv, dtau_da);
-    } else {
-        double_pendulum_rnea_derivatives_without_fext_lanes(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[11];
+        if (double_pendulum_rnea_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
+            double_pendulum_expand8(results, dtau_dq_places, 4, dtau_dq + 8 * 4 * i);
+            double_pendulum_expand8(results, dtau_dv_places, 4, dtau_dv + 8 * 4 * i);
+            double_pendulum_expand8(results, dtau_da_places, 4, dtau_da + 8 * 4 * i);
+            continue;
+        }
+#endif
+        double_pendulum_rnea_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext != NULL ? fext + 96 * i : NULL, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+    }
+}
+
+void double_pendulum_rnea_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (fext != NULL) {
+            double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (double_pendulum_rnea_derivatives_block(q_lanes, v_lanes, a_lanes, fext != NULL ? fext_lanes : NULL, results)) {
+            double_pendulum_store8(results, dtau_dq_places, 4, past, dtau_dq + 4 * i);
+            double_pendulum_store8(results, dtau_dv_places, 4, past, dtau_dv + 4 * i);
+            double_pendulum_store8(results, dtau_da_places, 4, past, dtau_da + 4 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
+#endif
+    for (; i < n; ++i) {
+        double_pendulum_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
     }
 }
 #if defined(__clang__)

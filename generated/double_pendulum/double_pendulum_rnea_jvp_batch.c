@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_rnea_jvp_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_rnea_jvp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, double_pendulum_lanes8 *restrict dtau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -57,14 +57,14 @@ static __attribute__((noinline)) void double_pendulum_rnea_jvp_without_fext_kern
     const double_pendulum_vector8 t65 = 0.0670609888 * (m1_wz * dm1_wz);
     const double_pendulum_vector8 df1_fy = dm1_dwz * 0.0335304944;
     const double_pendulum_vector8 df1_nz = dm1_dwz * 0.004557856275071999 + dm1_ay * 0.0335304944;
-    results[1] = df1_nz;
+    dtau[1] = df1_nz;
 
     /* link2: rate of f_parent = f_parent + X* f */
     const double_pendulum_vector8 df0_from1_nz = df1_nz - t28 - 0.1 * (X1_Rxx * df1_fy - X1_Ryx * t65 - t12 * f1_fy - dX1_Ryx * t60);
-    results[0] = df0_from1_nz;
+    dtau[0] = df0_from1_nz;
 }
 
-static __attribute__((noinline)) void double_pendulum_rnea_jvp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_rnea_jvp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict dtau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -109,7 +109,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_jvp_with_fext_kernel8
     const double_pendulum_vector8 t63 = 0.0670609888 * (m1_wz * dm1_wz);
     const double_pendulum_vector8 df1_fy = dm1_dwz * 0.0335304944;
     const double_pendulum_vector8 df1_nz = dm1_dwz * 0.004557856275071999 + dm1_ay * 0.0335304944;
-    results[1] = df1_nz;
+    dtau[1] = df1_nz;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t74 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t59;
@@ -117,131 +117,31 @@ static __attribute__((noinline)) void double_pendulum_rnea_jvp_with_fext_kernel8
 
     /* link2: rate of f_parent = f_parent + X* f */
     const double_pendulum_vector8 df0_from1_nz = df1_nz - t28 - 0.1 * (X1_Rxx * df1_fy - X1_Ryx * t63 - t12 * t78 - dX1_Ryx * t74);
-    results[0] = df0_from1_nz;
+    dtau[0] = df0_from1_nz;
 }
 
 /* where each entry of dtau is among the results */
-static const unsigned short dtau_places_without_fext[8] = {
+static const unsigned short dtau_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of dtau is among the results */
-static const unsigned short dtau_places_with_fext[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_jvp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_rnea_jvp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict dtau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        double_pendulum_load8(dq + 2 * i, 2, n - i, dq_lanes);
-        double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
-        double_pendulum_load8(da + 2 * i, 2, n - i, da_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_rnea_jvp(q + 2 * k, v + 2 * k, a + 2 * k, dq + 2 * k, dv + 2 * k, da + 2 * k, NULL, dtau + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_rnea_jvp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, results);
-        double_pendulum_store8(results, dtau_places_without_fext, 2, past, dtau + 2 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_jvp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
-{
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        double_pendulum_load8(dq + 2 * i, 2, n - i, dq_lanes);
-        double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
-        double_pendulum_load8(da + 2 * i, 2, n - i, da_lanes);
-        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_rnea_jvp(q + 2 * k, v + 2 * k, a + 2 * k, dq + 2 * k, dv + 2 * k, da + 2 * k, fext + 12 * k, dtau + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_rnea_jvp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, fext_lanes, results);
-        double_pendulum_store8(results, dtau_places_with_fext, 2, past, dtau + 2 * i);
+    if (fext != NULL) {
+        double_pendulum_rnea_jvp_kernel8_with_fext(q, v, a, dq, dv, da, fext, dtau);
+    } else {
+        double_pendulum_rnea_jvp_kernel8_without_fext(q, v, a, dq, dv, da, dtau);
     }
-    double_pendulum_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void double_pendulum_rnea_jvp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? double_pendulum_rnea_jvp_with_fext_blocks(n, q, v, a, dq, dv, da, fext, dtau) : double_pendulum_rnea_jvp_without_fext_blocks(n, q, v, a, dq, dv, da, dtau);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_rnea_jvp(q + 2 * i, v + 2 * i, a + 2 * i, dq + 2 * i, dv + 2 * i, da + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void double_pendulum_rnea_jvp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
-{
-    double q_one[2], v_one[2], a_one[2], dq_one[2], dv_one[2], da_one[2], dtau_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            a_one[k] = a[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            dq_one[k] = dq[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            dv_one[k] = dv[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            da_one[k] = da[8 * k + j];
-        }
-        double_pendulum_rnea_jvp(q_one, v_one, a_one, dq_one, dv_one, da_one, NULL, dtau_one);
-        for (size_t k = 0; k < 2; ++k) {
-            dtau[8 * k + j] = dtau_one[k];
-        }
-    }
-}
-
-static void double_pendulum_rnea_jvp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_jvp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
-            continue;
-        }
-        double_pendulum_rnea_jvp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(da + 16 * i), (double_pendulum_lanes8 *)(dtau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_jvp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void double_pendulum_rnea_jvp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
+static void double_pendulum_rnea_jvp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
 {
     double q_one[2], v_one[2], a_one[2], dq_one[2], dv_one[2], da_one[2], fext_one[12], dtau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -263,39 +163,56 @@ static void double_pendulum_rnea_jvp_with_fext_apart(const double *restrict q, c
         for (size_t k = 0; k < 2; ++k) {
             da_one[k] = da[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        double_pendulum_rnea_jvp(q_one, v_one, a_one, dq_one, dv_one, da_one, fext_one, dtau_one);
+        double_pendulum_rnea_jvp(q_one, v_one, a_one, dq_one, dv_one, da_one, fext != NULL ? fext_one : NULL, dtau_one);
         for (size_t k = 0; k < 2; ++k) {
             dtau[8 * k + j] = dtau_one[k];
         }
     }
 }
 
-static void double_pendulum_rnea_jvp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_jvp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, fext + 96 * i, dtau + 16 * i);
-            continue;
-        }
-        double_pendulum_rnea_jvp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(da + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), (double_pendulum_lanes8 *)(dtau + 16 * i));
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_jvp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, fext + 96 * i, dtau + 16 * i);
-    }
-#endif
-}
-
 void double_pendulum_rnea_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
 {
-    if (fext != NULL) {
-        double_pendulum_rnea_jvp_with_fext_lanes(n, q, v, a, dq, dv, da, fext, dtau);
-    } else {
-        double_pendulum_rnea_jvp_without_fext_lanes(n, q, v, a, dq, dv, da, dtau);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        if (double_pendulum_rnea_jvp_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(da + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), (double_pendulum_lanes8 *)(dtau + 16 * i))) {
+            continue;
+        }
+#endif
+        double_pendulum_rnea_jvp_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, fext != NULL ? fext + 96 * i : NULL, dtau + 16 * i);
+    }
+}
+
+void double_pendulum_rnea_jvp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        double_pendulum_load8(dq + 2 * i, 2, n - i, dq_lanes);
+        double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
+        double_pendulum_load8(da + 2 * i, 2, n - i, da_lanes);
+        if (fext != NULL) {
+            double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (double_pendulum_rnea_jvp_block(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, fext != NULL ? fext_lanes : NULL, results + 0)) {
+            double_pendulum_store8(results, dtau_places, 2, past, dtau + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_rnea_jvp(q + 2 * i, v + 2 * i, a + 2 * i, dq + 2 * i, dv + 2 * i, da + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau + 2 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
+#endif
+    for (; i < n; ++i) {
+        double_pendulum_rnea_jvp(q + 2 * i, v + 2 * i, a + 2 * i, dq + 2 * i, dv + 2 * i, da + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau + 2 * i);
     }
 }
 #if defined(__clang__)

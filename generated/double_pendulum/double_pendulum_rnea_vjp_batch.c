@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_rnea_vjp_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_rnea_vjp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -44,28 +44,28 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_without_fext_kern
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m1_bar_wz = m1_wz * (0.0335304944 * t34) * 2.0;
-    results[3] = m1_bar_wz;
+    w_dtau_dv[1] = m1_bar_wz;
     const double_pendulum_vector8 m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t35;
-    results[5] = m1_bar_dwz;
+    w_dtau_da[1] = m1_bar_dwz;
     const double_pendulum_vector8 m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
     /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t45 = X1_Ryx * m1_bar_ay;
     const double_pendulum_vector8 m0_bar_wz = m1_bar_wz - 2.0 * (v[0] * (0.1 * t45));
-    results[2] = m0_bar_wz;
+    w_dtau_dv[0] = m0_bar_wz;
     const double_pendulum_vector8 t50 = X1_Rxx * m1_bar_ay;
     const double_pendulum_vector8 m0_bar_dwz = m1_bar_dwz + 0.004078371633632869 * w[0] - 0.1 * t50;
-    results[4] = m0_bar_dwz;
+    w_dtau_da[0] = m0_bar_dwz;
     const double_pendulum_vector8 t56 = t45 + 5.801760809999999e-07 * w[0];
     const double_pendulum_vector8 m0_bar_ay = t50 - 0.04285428436 * w[0];
 
     /* results */
-    results[0] = cos_q0 * (9.81 * m0_bar_ay) - sin_q0 * (9.81 * t56);
+    w_dtau_dq[0] = cos_q0 * (9.81 * m0_bar_ay) - sin_q0 * (9.81 * t56);
     const double_pendulum_vector8 t72 = X1_Rxx * (t28 * t33 + t25 * m1_bar_ay) + X1_Ryx * (f1_fy * t33 - t22 * m1_bar_ay);
-    results[1] = t72;
+    w_dtau_dq[1] = t72;
 }
 
-static __attribute__((noinline)) void double_pendulum_rnea_vjp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_rnea_vjp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -101,173 +101,59 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_with_fext_kernel8
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m1_bar_wz = m1_wz * (0.0335304944 * t43) * 2.0;
-    results[3] = m1_bar_wz;
+    w_dtau_dv[1] = m1_bar_wz;
     const double_pendulum_vector8 m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t44;
-    results[5] = m1_bar_dwz;
+    w_dtau_da[1] = m1_bar_dwz;
     const double_pendulum_vector8 m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
     /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t54 = X1_Ryx * m1_bar_ay;
     const double_pendulum_vector8 m0_bar_wz = m1_bar_wz - 2.0 * (v[0] * (0.1 * t54));
-    results[2] = m0_bar_wz;
+    w_dtau_dv[0] = m0_bar_wz;
     const double_pendulum_vector8 t59 = X1_Rxx * m1_bar_ay;
     const double_pendulum_vector8 m0_bar_dwz = m1_bar_dwz + 0.004078371633632869 * w[0] - 0.1 * t59;
-    results[4] = m0_bar_dwz;
+    w_dtau_da[0] = m0_bar_dwz;
     const double_pendulum_vector8 t65 = t54 + 5.801760809999999e-07 * w[0];
     const double_pendulum_vector8 m0_bar_ay = t59 - 0.04285428436 * w[0];
 
     /* results */
-    results[0] = cos_q0 * (9.81 * m0_bar_ay) - sin_q0 * (9.81 * t65);
+    w_dtau_dq[0] = cos_q0 * (9.81 * m0_bar_ay) - sin_q0 * (9.81 * t65);
     const double_pendulum_vector8 t81 = X1_Rxx * (t35 * t42 + t25 * m1_bar_ay) + X1_Ryx * (t39 * t42 - t22 * m1_bar_ay);
-    results[1] = t81;
+    w_dtau_dq[1] = t81;
 }
 
 /* where each entry of w_dtau_dq is among the results */
-static const unsigned short w_dtau_dq_places_without_fext[8] = {
+static const unsigned short w_dtau_dq_places[] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_dtau_dv is among the results */
-static const unsigned short w_dtau_dv_places_without_fext[8] = {
+static const unsigned short w_dtau_dv_places[] = {
     2, 3, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_dtau_da is among the results */
-static const unsigned short w_dtau_da_places_without_fext[8] = {
+static const unsigned short w_dtau_da_places[] = {
     4, 5, 0, 0, 0, 0, 0, 0,
 };
 
-/* where each entry of w_dtau_dq is among the results */
-static const unsigned short w_dtau_dq_places_with_fext[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* where each entry of w_dtau_dv is among the results */
-static const unsigned short w_dtau_dv_places_with_fext[8] = {
-    2, 3, 0, 0, 0, 0, 0, 0,
-};
-
-/* where each entry of w_dtau_da is among the results */
-static const unsigned short w_dtau_da_places_with_fext[8] = {
-    4, 5, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_rnea_vjp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        double_pendulum_load8(w + 2 * i, 2, n - i, w_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_rnea_vjp(q + 2 * k, v + 2 * k, a + 2 * k, w + 2 * k, NULL, w_dtau_dq + 2 * k, w_dtau_dv + 2 * k, w_dtau_da + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_rnea_vjp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
-        double_pendulum_store8(results, w_dtau_dq_places_without_fext, 2, past, w_dtau_dq + 2 * i);
-        double_pendulum_store8(results, w_dtau_dv_places_without_fext, 2, past, w_dtau_dv + 2 * i);
-        double_pendulum_store8(results, w_dtau_da_places_without_fext, 2, past, w_dtau_da + 2 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
-}
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        double_pendulum_load8(w + 2 * i, 2, n - i, w_lanes);
-        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_rnea_vjp(q + 2 * k, v + 2 * k, a + 2 * k, w + 2 * k, fext + 12 * k, w_dtau_dq + 2 * k, w_dtau_dv + 2 * k, w_dtau_da + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_rnea_vjp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, fext_lanes, results);
-        double_pendulum_store8(results, w_dtau_dq_places_with_fext, 2, past, w_dtau_dq + 2 * i);
-        double_pendulum_store8(results, w_dtau_dv_places_with_fext, 2, past, w_dtau_dv + 2 * i);
-        double_pendulum_store8(results, w_dtau_da_places_with_fext, 2, past, w_dtau_da + 2 * i);
+    if (fext != NULL) {
+        double_pendulum_rnea_vjp_kernel8_with_fext(q, v, a, w, fext, w_dtau_dq, w_dtau_dv, w_dtau_da);
+    } else {
+        double_pendulum_rnea_vjp_kernel8_without_fext(q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
     }
-    double_pendulum_settle();
-    return i;
+    return 1;
 }
 #endif
-
-void double_pendulum_rnea_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = fext != NULL ? double_pendulum_rnea_vjp_with_fext_blocks(n, q, v, a, w, fext, w_dtau_dq, w_dtau_dv, w_dtau_da) : double_pendulum_rnea_vjp_without_fext_blocks(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
-static void double_pendulum_rnea_vjp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-    double q_one[2], v_one[2], a_one[2], w_one[2], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
-    for (size_t j = 0; j < 8; ++j) {
-        for (size_t k = 0; k < 2; ++k) {
-            q_one[k] = q[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            v_one[k] = v[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            a_one[k] = a[8 * k + j];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_one[k] = w[8 * k + j];
-        }
-        double_pendulum_rnea_vjp(q_one, v_one, a_one, w_one, NULL, w_dtau_dq_one, w_dtau_dv_one, w_dtau_da_one);
-        for (size_t k = 0; k < 2; ++k) {
-            w_dtau_dq[8 * k + j] = w_dtau_dq_one[k];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_dtau_dv[8 * k + j] = w_dtau_dv_one[k];
-        }
-        for (size_t k = 0; k < 2; ++k) {
-            w_dtau_da[8 * k + j] = w_dtau_da_one[k];
-        }
-    }
-}
-
-static void double_pendulum_rnea_vjp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[6];
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_vjp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
-            continue;
-        }
-        double_pendulum_rnea_vjp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), results);
-        double_pendulum_expand8(results, w_dtau_dq_places_without_fext, 2, w_dtau_dq + 16 * i);
-        double_pendulum_expand8(results, w_dtau_dv_places_without_fext, 2, w_dtau_dv + 16 * i);
-        double_pendulum_expand8(results, w_dtau_da_places_without_fext, 2, w_dtau_da + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_vjp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
-    }
-#endif
-}
-
-/* The samples of one block, one by one. */
-static void double_pendulum_rnea_vjp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+static void double_pendulum_rnea_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], w_one[2], fext_one[12], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -283,10 +169,10 @@ static void double_pendulum_rnea_vjp_with_fext_apart(const double *restrict q, c
         for (size_t k = 0; k < 2; ++k) {
             w_one[k] = w[8 * k + j];
         }
-        for (size_t k = 0; k < 12; ++k) {
+        for (size_t k = 0; fext != NULL && k < 12; ++k) {
             fext_one[k] = fext[8 * k + j];
         }
-        double_pendulum_rnea_vjp(q_one, v_one, a_one, w_one, fext_one, w_dtau_dq_one, w_dtau_dv_one, w_dtau_da_one);
+        double_pendulum_rnea_vjp(q_one, v_one, a_one, w_one, fext != NULL ? fext_one : NULL, w_dtau_dq_one, w_dtau_dv_one, w_dtau_da_one);
         for (size_t k = 0; k < 2; ++k) {
             w_dtau_dq[8 * k + j] = w_dtau_dq_one[k];
         }
@@ -299,33 +185,46 @@ static void double_pendulum_rnea_vjp_with_fext_apart(const double *restrict q, c
     }
 }
 
-static void double_pendulum_rnea_vjp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[6];
-    for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_vjp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext + 96 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
-            continue;
-        }
-        double_pendulum_rnea_vjp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
-        double_pendulum_expand8(results, w_dtau_dq_places_with_fext, 2, w_dtau_dq + 16 * i);
-        double_pendulum_expand8(results, w_dtau_dv_places_with_fext, 2, w_dtau_dv + 16 * i);
-        double_pendulum_expand8(results, w_dtau_da_places_with_fext, 2, w_dtau_da + 16 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_vjp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext + 96 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
-    }
-#endif
-}
-
 void double_pendulum_rnea_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
-    if (fext != NULL) {
-        double_pendulum_rnea_vjp_with_fext_lanes(n, q, v, a, w, fext, w_dtau_dq, w_dtau_dv, w_dtau_da);
-    } else {
-        double_pendulum_rnea_vjp_without_fext_lanes(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
+    for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+        if (double_pendulum_rnea_vjp_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), (double_pendulum_lanes8 *)(w_dtau_dq + 16 * i), (double_pendulum_lanes8 *)(w_dtau_dv + 16 * i), (double_pendulum_lanes8 *)(w_dtau_da + 16 * i))) {
+            continue;
+        }
+#endif
+        double_pendulum_rnea_vjp_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext != NULL ? fext + 96 * i : NULL, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+    }
+}
+
+void double_pendulum_rnea_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        double_pendulum_load8(w + 2 * i, 2, n - i, w_lanes);
+        if (fext != NULL) {
+            double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        }
+        if (double_pendulum_rnea_vjp_block(q_lanes, v_lanes, a_lanes, w_lanes, fext != NULL ? fext_lanes : NULL, results + 0, results + 2, results + 4)) {
+            double_pendulum_store8(results, w_dtau_dq_places, 2, past, w_dtau_dq + 2 * i);
+            double_pendulum_store8(results, w_dtau_dv_places, 2, past, w_dtau_dv + 2 * i);
+            double_pendulum_store8(results, w_dtau_da_places, 2, past, w_dtau_da + 2 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
+#endif
+    for (; i < n; ++i) {
+        double_pendulum_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
     }
 }
 #if defined(__clang__)

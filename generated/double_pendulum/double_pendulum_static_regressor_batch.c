@@ -17,67 +17,53 @@ static __attribute__((noinline)) void double_pendulum_static_regressor_kernel8(c
     /* link1: 0_X_i = 0_X_parent X: placement in the world */
     double_pendulum_vector8 sin_q0, cos_q0;
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
-    results[0] = cos_q0;
-    results[5] = sin_q0;
+    results[4] = cos_q0;
+    results[10] = sin_q0;
     const double_pendulum_vector8 W0_Ryz = -sin_q0;
-    results[1] = W0_Ryz;
+    results[5] = W0_Ryz;
 
     /* link2: 0_X_i = 0_X_parent X: placement in the world */
     double_pendulum_vector8 sin_q1, cos_q1;
     double_pendulum_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
     const double_pendulum_vector8 W1_Ryy = cos_q0 * cos_q1 - sin_q0 * sin_q1;
-    results[3] = W1_Ryy;
+    results[7] = W1_Ryy;
     const double_pendulum_vector8 W1_Rzy = cos_q0 * sin_q1 + sin_q0 * cos_q1;
-    results[7] = W1_Rzy;
+    results[12] = W1_Rzy;
     const double_pendulum_vector8 W1_Ryz = -W1_Rzy;
-    results[4] = W1_Ryz;
+    results[8] = W1_Ryz;
     const double_pendulum_vector8 W1_py = -(sin_q0 * 0.1);
-    results[2] = W1_py;
+    results[6] = W1_py;
     const double_pendulum_vector8 W1_pz = 0.035 + cos_q0 * 0.1;
-    results[6] = W1_pz;
+    results[11] = W1_pz;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t24 = {0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872};
+    results[0] = t24;
+    const double_pendulum_vector8 t25 = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    results[1] = t25;
+    const double_pendulum_vector8 t26 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[2] = t26;
+    const double_pendulum_vector8 t27 = {0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872};
+    results[3] = t27;
+    const double_pendulum_vector8 t28 = {0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035};
+    results[9] = t28;
 }
 
 /* where each entry of Y is among the results */
-static const unsigned short Y_places[24] = {
-    8, 9, 10, 10, 11, 9, 10, 10, 10, 10, 0, 1, 2, 10, 3, 4, 12, 10, 5, 0, 6, 10, 7, 3,
+static const unsigned short Y_places[] = {
+    0, 1, 2, 2, 3, 1, 2, 2, 2, 2, 4, 5, 6, 2, 7, 8, 9, 2, 10, 4, 11, 2, 12, 7,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_static_regressor_blocks(size_t n, const double *restrict q, double *restrict Y)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_static_regressor_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], results[13], room[24], *const past = double_pendulum_way_past8(24 * n, room);
-    size_t i = 0;
-    results[8] = (double_pendulum_vector8){0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872};
-    results[9] = (double_pendulum_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    results[10] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[11] = (double_pendulum_vector8){0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872};
-    results[12] = (double_pendulum_vector8){0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_static_regressor(q + 2 * k, Y + 24 * k);
-            }
-            continue;
-        }
-        double_pendulum_static_regressor_kernel8(q_lanes, results);
-        double_pendulum_store8(results, Y_places, 24, past, Y + 24 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_static_regressor_kernel8(q, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_static_regressor_batch(size_t n, const double *restrict q, double *restrict Y)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_static_regressor_blocks(n, q, Y);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_static_regressor(q + 2 * i, Y + 24 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_static_regressor_apart(const double *restrict q, double *restrict Y)
@@ -96,26 +82,39 @@ static void double_pendulum_static_regressor_apart(const double *restrict q, dou
 
 void double_pendulum_static_regressor_lanes(size_t n, const double *restrict q, double *restrict Y)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[13];
-    results[8] = (double_pendulum_vector8){0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872};
-    results[9] = (double_pendulum_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    results[10] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    results[11] = (double_pendulum_vector8){0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872};
-    results[12] = (double_pendulum_vector8){0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_static_regressor_apart(q + 16 * i, Y + 192 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[13];
+        if (double_pendulum_static_regressor_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
+            double_pendulum_expand8(results, Y_places, 24, Y + 8 * 24 * i);
             continue;
         }
-        double_pendulum_static_regressor_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
-        double_pendulum_expand8(results, Y_places, 24, Y + 192 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_static_regressor_apart(q + 16 * i, Y + 192 * i);
     }
+}
+
+void double_pendulum_static_regressor_batch(size_t n, const double *restrict q, double *restrict Y)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], results[13], room[24], *const past = double_pendulum_way_past8(24 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (double_pendulum_static_regressor_block(q_lanes, results)) {
+            double_pendulum_store8(results, Y_places, 24, past, Y + 24 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_static_regressor(q + 2 * i, Y + 24 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_static_regressor(q + 2 * i, Y + 24 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -25,79 +25,59 @@ static __attribute__((noinline)) void double_pendulum_torque_regressor_kernel8(c
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
     const double_pendulum_vector8 m0_az = cos_q0 * 9.81;
-    results[0] = m0_az;
+    results[1] = m0_az;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m1_wx = v[0] + v[1];
     const double_pendulum_vector8 m1_dwx = a[0] + a[1];
-    results[6] = m1_dwx;
+    results[7] = m1_dwx;
     const double_pendulum_vector8 t18 = m0_ay - 0.1 * a[0];
     const double_pendulum_vector8 t21 = m0_az - 0.1 * (v[0] * v[0]);
     const double_pendulum_vector8 m1_ay = cos_q1 * t18 + sin_q1 * t21;
     const double_pendulum_vector8 m1_az = cos_q1 * t21 - sin_q1 * t18;
-    results[7] = m1_az;
+    results[8] = m1_az;
 
     /* link1: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
     const double_pendulum_vector8 Y0_3 = -m0_ay;
-    results[1] = Y0_3;
+    results[2] = Y0_3;
 
     /* link2: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
     const double_pendulum_vector8 t29 = cos_q1 * 0.1;
     const double_pendulum_vector8 t30 = sin_q1 * 0.1;
     const double_pendulum_vector8 Y1_0 = m1_az * t30 - m1_ay * t29;
-    results[3] = Y1_0;
+    results[4] = Y1_0;
     const double_pendulum_vector8 t34 = m1_wx * m1_wx;
     const double_pendulum_vector8 Y1_2 = m1_az + t29 * t34 + m1_dwx * t30;
-    results[4] = Y1_2;
+    results[5] = Y1_2;
     const double_pendulum_vector8 Y1_3 = m1_dwx * t29 - t30 * t34 - m1_ay;
-    results[5] = Y1_3;
+    results[6] = Y1_3;
     const double_pendulum_vector8 Y1_13 = -m1_ay;
-    results[8] = Y1_13;
+    results[9] = Y1_13;
+
+    /* results: the same for all samples */
+    const double_pendulum_vector8 t44 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[0] = t44;
 
     /* results: known without computation */
-    results[2] = a[0];
+    results[3] = a[0];
 }
 
 /* where each entry of Y is among the results */
-static const unsigned short Y_places[40] = {
-    9, 9, 0, 1, 2, 9, 9, 9, 9, 9, 3, 9, 4, 5, 6, 9, 9, 9, 9, 9, 9, 9, 9, 9,
-    9, 9, 9, 9, 9, 9, 9, 9, 7, 8, 6, 9, 9, 9, 9, 9,
+static const unsigned short Y_places[] = {
+    0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 4, 0, 5, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 8, 9, 7, 0, 0, 0, 0, 0,
 };
 
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_torque_regressor_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
+/* The results of one block; whether its angles are moderate, without which there are none. */
+static inline int double_pendulum_torque_regressor_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[10], room[40], *const past = double_pendulum_way_past8(40 * n, room);
-    size_t i = 0;
-    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
-        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_torque_regressor(q + 2 * k, v + 2 * k, a + 2 * k, Y + 40 * k);
-            }
-            continue;
-        }
-        double_pendulum_torque_regressor_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, Y_places, 40, past, Y + 40 * i);
+    if (!double_pendulum_moderate8(q, 2)) {
+        return 0;
     }
-    double_pendulum_settle();
-    return i;
+    double_pendulum_torque_regressor_kernel8(q, v, a, results);
+    return 1;
 }
 #endif
-
-void double_pendulum_torque_regressor_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
-{
-    size_t i = 0;
-#if defined(__GNUC__)
-    i = double_pendulum_torque_regressor_blocks(n, q, v, a, Y);
-#endif
-    for (; i < n; ++i) {
-        double_pendulum_torque_regressor(q + 2 * i, v + 2 * i, a + 2 * i, Y + 40 * i);
-    }
-}
 
 /* The samples of one block, one by one. */
 static void double_pendulum_torque_regressor_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
@@ -122,22 +102,41 @@ static void double_pendulum_torque_regressor_apart(const double *restrict q, con
 
 void double_pendulum_torque_regressor_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
 {
-#if defined(__GNUC__)
-    double_pendulum_lanes8 results[10];
-    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
-        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_torque_regressor_apart(q + 16 * i, v + 16 * i, a + 16 * i, Y + 320 * i);
+#if defined(__GNUC__)
+        double_pendulum_lanes8 results[10];
+        if (double_pendulum_torque_regressor_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results)) {
+            double_pendulum_expand8(results, Y_places, 40, Y + 8 * 40 * i);
             continue;
         }
-        double_pendulum_torque_regressor_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
-        double_pendulum_expand8(results, Y_places, 40, Y + 320 * i);
-    }
-#else
-    for (size_t i = 0; i < n; ++i) {
+#endif
         double_pendulum_torque_regressor_apart(q + 16 * i, v + 16 * i, a + 16 * i, Y + 320 * i);
     }
+}
+
+void double_pendulum_torque_regressor_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
+{
+    size_t i = 0;
+#if defined(__GNUC__)
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[10], room[40], *const past = double_pendulum_way_past8(40 * n, room);
+    while (i + 8 <= n) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (double_pendulum_torque_regressor_block(q_lanes, v_lanes, a_lanes, results)) {
+            double_pendulum_store8(results, Y_places, 40, past, Y + 40 * i);
+            i += 8;
+        } else {
+            for (size_t k = 0; k < 8; ++k, ++i) {
+                double_pendulum_torque_regressor(q + 2 * i, v + 2 * i, a + 2 * i, Y + 40 * i);
+            }
+        }
+    }
+    double_pendulum_settle();
 #endif
+    for (; i < n; ++i) {
+        double_pendulum_torque_regressor(q + 2 * i, v + 2 * i, a + 2 * i, Y + 40 * i);
+    }
 }
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -36,13 +36,7 @@ SINGLE = ("manipulability_gradient", "frame_placement_second_derivatives")
 """Their batches are loops: one has choices, the other more results than vectors of them are worth."""
 SHARED = {"robot_frames.c", "robot_frames.h"}
 TRIGONOMETRY = "robot_trigonometry.h"
-SHARED_BY_BATCHES = {
-    "robot_frames_batch.c",
-    "robot_frames_batch.h",
-    "robot_batch.h",
-    "robot_arctangent.h",
-    TRIGONOMETRY,
-}
+SHARED_BY_BATCHES = {"robot_frames_batch.c", "robot_batch.h", "robot_arctangent.h", TRIGONOMETRY}
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 

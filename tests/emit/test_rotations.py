@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.c.rotations import ERRORS, FARTHEST, header
+from rbdc.emit.c.polynomials import ERRORS, FARTHEST, rotations_header
 from rbdc.functions.scalar_types import SCALARS, ScalarType
 from tests.emit.test_trigonometry import FLAG_PARAMETERS, FLAG_SETS, library
 from tests.support import COMPILERS, around
@@ -58,7 +58,9 @@ def evaluated(
         "lanes": (scalar.lanes, f"t_{name}{scalar.lanes}({', '.join(packed)});"),
     }
     arguments = [f"const {{0}} *x{k}" for k in range(len(given))] + [f"{{0}} *r{k}" for k in range(results)]
-    made = library(header("t", "0", scalar), ", ".join(arguments), calls, compiler, flags, folder, scalar)
+    made = library(
+        rotations_header("t", "0", scalar), ", ".join(arguments), calls, compiler, flags, folder, scalar
+    )
     found = {}
     for form in calls:
         size = len(given[0])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.batch.batch import batch_headers
+from rbdc.emit.batch import batch_headers
 from rbdc.emit.c.trigonometry import limit, statements, widths
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, SCALARS, ScalarType
 from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, run

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rbdc.ir.builder import Builder, finish
@@ -29,15 +31,28 @@ def program() -> Program:
 
 
 def test_before_and_after() -> None:
-    made = side_by_side(program(), 8)
-    verify(made.program)
-    assert [(a.name, a.size, a.width) for a in made.program.inputs] == [("q", 1, 8)]
-    assert [(a.name, a.size, a.width) for a in made.program.outputs] == [(RESULTS, 2, 8)]
-    assert {value.operation: value.width for value in made.program.values} == {INPUT: 8, CONSTANT: 1, ADD: 8}
-    assert made.constants == (0.0, 2.0)
-    assert made.output_indices == ((0, 2, 0, 3), (1,))
-    entries = [*evaluate(made.program, q=[3.0])[0][::8], *made.constants]
-    assert [[entries[k] for k in places] for places in made.output_indices] == evaluate(program(), q=[3.0])
+    (made,), places = side_by_side([program()], 8)
+    verify(made)
+    assert [(a.name, a.size, a.width) for a in made.inputs] == [("q", 1, 8)]
+    assert [(a.name, a.size, a.width) for a in made.outputs] == [(RESULTS, 4, 8)]
+    widths = {INPUT: 8, CONSTANT: 1, ADD: 8, LANES: 8}
+    assert {value.operation: value.width for value in made.values} == widths
+    assert places == [(0, 1, 0, 2), (3,)]
+    entries = evaluate(made, q=[3.0])[0][::8]
+    assert [[entries[k] for k in own] for own in places] == evaluate(program(), q=[3.0])
+
+
+def test_two_programs_have_their_results_at_the_same_places() -> None:
+    """Two entries share a place where they are the same value in both."""
+    first, second = program(), program()
+    (total, zero, _, two), s = second.results
+    second = replace(second, results=((total, zero, two, two), s))
+    made, places = side_by_side([first, second], 4)
+    assert places == [(0, 1, 2, 3), (4,)], "no entry is there twice"
+    assert [own.outputs for own in made] == [widened(own, 4).outputs for own in (first, second)]
+    for own, wide in zip((first, second), made, strict=True):
+        found = evaluate(wide, q=[3.0])
+        assert [result[::4] for result in found] == evaluate(own, q=[3.0])
 
 
 def test_widened_keeps_outputs() -> None:
@@ -64,4 +79,4 @@ def test_widened_keeps_outputs() -> None:
 
 def test_a_program_that_has_lanes_already_is_refused() -> None:
     with pytest.raises(ValueError, match="not scalar"):
-        side_by_side(side_by_side(program(), 8).program, 4)
+        side_by_side(side_by_side([program()], 8)[0], 4)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.emit.batch.batch import CACHED
+from rbdc.emit.batch import CACHED
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from tests.support import COMPILERS, OUT, around, slow_but

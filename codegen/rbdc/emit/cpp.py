@@ -1,4 +1,4 @@
-"""The header for C++: the C functions in a namespace, and overloads for Eigen."""
+"""Views of the header for C++: the C functions in a namespace, and overloads for Eigen."""
 
 from __future__ import annotations
 
@@ -7,83 +7,49 @@ from dataclasses import dataclass
 from math import prod
 
 from rbdc.emit.names import comment
-from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.model import Model
-
-
-def render_cpp(
-    model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str
-) -> dict[str, str]:
-    """The header, by its name."""
-    text = render(
-        "header.hpp.jinja",
-        title=comment(robot),
-        robot=robot,
-        upper=robot.upper(),
-        version=version,
-        nq=model.nq,
-        nv=model.nv,
-        njoints=model.njoints,
-        nframes=len(model.frames),
-        framed=any(d.framed for d in declarations),
-        scalar=declarations[0].scalar.name,
-        functions=[_function(d) for d in declarations],
-    )
-    return {f"{robot}.hpp": text}
 
 
 @dataclass(frozen=True)
-class _Overload:
-    """An overload: its parameters, and the arguments of the C function; for one that gives its result by
-    value the result's type and name.
-    """
-
-    parameters: str
-    arguments: str
-    kind: str = ""
-    result: str = ""
-
-
-@dataclass(frozen=True)
-class _CppFunction:
-    """A function: parameters and their names with pointers, overloads that fill matrices, and the one that
-    gives its only result by value.
+class CppFunction:
+    """A function: parameters and their names with pointers; the parameters of overloads that fill matrices,
+    with the arguments of the C function; and of one that gives its only result by value the same, with the
+    type and the name of the result.
     """
 
     name: str
     summary: str
     pointers: str
     names: str
-    forms: list[_Overload]
-    value: _Overload | None
+    forms: list[tuple[str, str]]
+    values: list[tuple[str, str, str, str]]
 
 
-def _function(d: FunctionDeclaration) -> _CppFunction:
-    scalar = d.scalar.name
+def cpp_function(d: FunctionDeclaration) -> CppFunction:
+    """The view of a function."""
     without = [p for p in d.inputs if not p.optional]
     inputs = [without] if not d.optional else [without, list(d.inputs)]
-    return _CppFunction(
+    return CppFunction(
         name=d.name,
         summary=comment(d.summary),
-        pointers=", ".join(d.parameters(scalar, restrict="")),
+        pointers=", ".join(d.parameters(d.scalar.name, restrict="")),
         names=", ".join(d.arguments(lambda p: p.name)),
-        forms=[_filling(d, given) for given in inputs],
-        value=_giving(d, without) if len(d.outputs) == 1 else None,
+        forms=[(_filling(d, given), _passed(d, given)) for given in inputs],
+        values=[_giving(d, p, without) for p in d.outputs if len(d.outputs) == 1],
     )
 
 
-def _filling(d: FunctionDeclaration, given: Sequence[Parameter]) -> _Overload:
+def _filling(d: FunctionDeclaration, given: Sequence[Parameter]) -> str:
     frame = [f"int {name}" for name in d.place]
     outputs = [f"{_kind(p, 'Out', d)} {'' if p.shape else '&'}{p.name}" for p in d.outputs]
-    return _Overload(_joined([*_taken(d, given), *frame, *outputs]), _passed(d, given))
+    return _joined([*_taken(d, given), *frame, *outputs])
 
 
-def _giving(d: FunctionDeclaration, given: Sequence[Parameter]) -> _Overload:
-    (output,) = d.outputs
+def _giving(
+    d: FunctionDeclaration, output: Parameter, given: Sequence[Parameter]
+) -> tuple[str, str, str, str]:
     frame = [f"int {name}" + (" = LOCAL" if name == "reference" else "") for name in d.place]
-    kind = _kind(output, "Matrix", d)
-    return _Overload(_joined([*_taken(d, given), *frame]), _passed(d, given), kind, output.name)
+    return _joined([*_taken(d, given), *frame]), _passed(d, given), _kind(output, "Matrix", d), output.name
 
 
 def _taken(d: FunctionDeclaration, given: Iterable[Parameter]) -> list[str]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource, Package
-from rbdc.emit.cpp import render_cpp
+from rbdc.emit.cpp import cpp_function
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
+from rbdc.emit.variants import variants_view
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Limits, Model
@@ -24,6 +24,18 @@ _REQUIREMENTS = ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS)
 UNKNOWN_LICENCE = "unknown: that of the description"
 
 
+_FILES = {
+    "{robot}.h": "header.h",
+    "{robot}.hpp": "header.hpp",
+    "CMakeLists.txt": "CMakeLists.txt",
+    "package.xml": "package.xml",
+    "pyproject.toml": "pyproject.toml",
+    "README.md": "package_readme.md",
+}
+"""Templates of the files around the functions, by the names of these."""
+_FILES_OF_VARIANTS = {f"{{robot}}_{name}": name for name in ("rename.h", "variants.h", "dispatch.c")}
+
+
 def render_library(
     model: Model, robot: str, sources: Sequence[FunctionSource], version: str, *, portable: bool = False
 ) -> dict[str, str]:
@@ -33,27 +45,16 @@ def render_library(
     files = {
         name: text for source in sources for name, text in {**source.files, **source.batch_files}.items()
     }
-    headers = [f"{robot}.h", f"{robot}.hpp", *([f"{robot}_variants.h"] if portable else [])]
-    view: dict[str, Any] = {
-        "robot": robot,
-        "upper": robot.upper(),
-        "version": version,
+    templates = _FILES | (_FILES_OF_VARIANTS if portable else {})
+    view = _view(model, robot, [source.declaration for source in sources], version)
+    view |= variants_view(robot, sources) if portable else {"variants": []}
+    view |= {
         "files": sorted(files),
+        "headers": [f"{robot}.h", f"{robot}.hpp", *([f"{robot}_variants.h"] if portable else [])],
+        "costs": [(source.declaration.name, source.cost) for source in sources],
     }
-    view |= {"headers": headers, "portable": portable}
-    if portable:
-        files |= render_variants(robot, sources, version)
-        cmake = render("CMakeLists_portable.txt.jinja", **view, variants=cmake_variants(robot))
-    else:
-        cmake = render("CMakeLists.txt.jinja", **view)
-    return {
-        f"{robot}.h": _header(model, robot, [s.declaration for s in sources], version),
-        **files,
-        **render_cpp(model, robot, [s.declaration for s in sources], version),
-        "CMakeLists.txt": cmake,
-        "package.xml": render("package.xml.jinja", robot=robot, version=version, licence=UNKNOWN_LICENCE),
-        "pyproject.toml": render("pyproject.toml.jinja", **view, requirements=_REQUIREMENTS),
-        "README.md": _readme(model, robot, sources, version, list(VARIANTS) if portable else []),
+    return files | {
+        name.format(robot=robot): render(f"{template}.jinja", **view) for name, template in templates.items()
     }
 
 
@@ -117,47 +118,41 @@ def _parameter(p: Parameter) -> dict[str, Any]:
     return {"name": p.name, "shape": list(p.shape), "meaning": p.meaning, "optional": p.optional}
 
 
-@dataclass(frozen=True)
-class _DeclaredFunction:
-    """A function in the header: its summary, a line for each array, its prototypes."""
+def _view(
+    model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str
+) -> dict[str, Any]:
+    """The view of the library, whose templates take what they need."""
+    restrict, first = f"{robot.upper()}_RESTRICT", declarations[0]
+    return {
+        **first.scalar.words,
+        "robot": robot,
+        "upper": robot.upper(),
+        "title": comment(robot),
+        "version": version,
+        "nq": model.nq,
+        "nv": model.nv,
+        "njoints": model.njoints,
+        "frame_names": [comment(frame.name) for frame in model.frames],
+        "nframes": len(model.frames),
+        "framed": any(d.framed for d in declarations),
+        "lanes": any(d.lanes for d in declarations),
+        "limits": _limits(model, first.scalar),
+        "restrict": restrict,
+        "declared": [(comment(d.summary), _arrays(d), d.prototypes(robot, restrict)) for d in declarations],
+        "in_cpp": [cpp_function(d) for d in declarations],
+        "joints": _joints(model),
+        "example": _example(robot, first),
+        "licence": UNKNOWN_LICENCE,
+        "requirements": _REQUIREMENTS,
+    }
 
-    summary: str
-    lines: list[str]
-    prototypes: list[str]
 
-
-def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str) -> str:
-    restrict = f"{robot.upper()}_RESTRICT"
-    functions = [
-        _DeclaredFunction(
-            comment(d.summary),
-            [
-                f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}"
-                for p in (*d.inputs, *d.outputs)
-            ],
-            d.prototypes(robot, restrict),
-        )
-        for d in declarations
+def _arrays(d: FunctionDeclaration) -> list[str]:
+    """A line of the header for each array of a function."""
+    return [
+        f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}"
+        for p in (*d.inputs, *d.outputs)
     ]
-    return render(
-        "header.h.jinja",
-        title=comment(robot),
-        version=version,
-        guard=f"RBDC_{robot.upper()}_H",
-        restrict=restrict,
-        upper=robot.upper(),
-        nq=model.nq,
-        nv=model.nv,
-        njoints=model.njoints,
-        nframes=len(model.frames),
-        framed=any(d.framed for d in declarations),
-        lanes=any(d.lanes for d in declarations),
-        block=declarations[0].scalar.block,
-        **declarations[0].scalar.words,
-        frame_names=[comment(frame.name) for frame in model.frames],
-        limits=_limits(model, declarations[0].scalar),
-        functions=functions,
-    )
 
 
 def limits_of(model: Model) -> dict[str, list[float]]:
@@ -191,15 +186,15 @@ def _bound(x: float, scalar: ScalarType) -> str:
     return "INFINITY" if x > 0.0 else "-INFINITY"
 
 
-def _readme(
-    model: Model, robot: str, sources: Sequence[FunctionSource], version: str, variants: Sequence[str]
-) -> str:
-    first = sources[0].declaration
-    given = first.required
-    arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (
-        ["0"] * (len(first.place) - 1) if first.framed else []
-    )
-    joints = [
+def _example(robot: str, d: FunctionDeclaration) -> str:
+    """A call of a function in Python."""
+    arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in d.required]
+    return f"{d.name}({', '.join([*arguments, *['0'] * (len(d.place) - 1)])})"
+
+
+def _joints(model: Model) -> list[tuple[str, str, str, str]]:
+    """For each joint its name, its kind, and its entries of q and of v."""
+    return [
         (
             comment(body.joint_name).replace("|", r"\x7c"),
             body.joint.kind if body.coupling is None else f"{body.joint.kind}, follows",
@@ -208,19 +203,6 @@ def _readme(
         )
         for body in model.bodies
     ]
-    return render(
-        "package_readme.md.jinja",
-        robot=robot,
-        version=version,
-        scalar=first.scalar,
-        nq=model.nq,
-        nv=model.nv,
-        njoints=model.njoints,
-        variants=variants,
-        example=f"{first.name}({', '.join(arguments)})",
-        functions=[(s.declaration.name, s.cost) for s in sources],
-        joints=joints,
-    )
 
 
 def _range(start: int, size: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
-from rbdc.emit.batch.target import BatchTarget
+from rbdc.emit.batch import BatchTarget
 from rbdc.emit.c.target import CTarget
 from rbdc.emit.casadi.target import CasadiTarget
 from rbdc.emit.jax import JaxTarget

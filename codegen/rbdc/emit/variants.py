@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.names import comment
-from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
 
 BASELINE = "baseline"
@@ -42,46 +41,24 @@ def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
     return (f"-D{robot.upper()}_VARIANT={variant}", "-include", f"{robot}_rename.h")
 
 
-def render_variants(robot: str, sources: Sequence[FunctionSource], version: str) -> dict[str, str]:
-    """The files that a library in several variants has beside its functions, by name."""
+def variants_view(robot: str, sources: Sequence[FunctionSource]) -> dict[str, Any]:
+    """The view of a library in several variants: these, in rising order, the C functions, and
+    the names that each variant has under its own.
+    """
     declarations = [source.declaration for source in sources]
     functions = [function for d in declarations for function in _functions(robot, d)]
     shared = {name.removeprefix(f"{robot}_"): None for source in sources for name in source.internal}
-    view = {
-        "robot": robot,
-        "upper": robot.upper(),
-        "title": comment(robot),
-        "version": version,
+    return {
         "variants": [_variant(robot, name, declarations) for name in VARIANTS],
         "functions": functions,
-        "names": [*(f.name for f in functions), *shared],
+        "names": [*(name for name, *_ in functions), *shared],
     }
-    return {
-        f"{robot}_{name}": render(f"{name}.jinja", **view)
-        for name in ("rename.h", "variants.h", "dispatch.c")
-    }
-
-
-@dataclass(frozen=True)
-class CMakeVariant:
-    """A variant in CMakeLists.txt: the target that compiles it, and its flags."""
-
-    name: str
-    target: str
-    flags: str
-
-
-def cmake_variants(robot: str) -> list[CMakeVariant]:
-    """The variants in CMakeLists.txt."""
-    return [
-        CMakeVariant(name, variant_prefix(robot, name), " ".join(variant_flags(name))) for name in VARIANTS
-    ]
 
 
 @dataclass(frozen=True)
 class _Variant:
-    """A variant in C: how its names begin, its constant, its extensions, in words what it needs, and its
-    prototypes.
+    """A variant in C: how its names begin, which CMake's target is called too, its constant, its extensions,
+    in words what it needs, its flags, and its prototypes.
     """
 
     name: str
@@ -89,27 +66,20 @@ class _Variant:
     constant: str
     extensions: tuple[str, ...]
     needs: str
+    flags: str
     prototypes: list[str]
-
-
-@dataclass(frozen=True)
-class _Dispatched:
-    """A C function that passes its arguments on to the variant that the processor can run."""
-
-    name: str
-    prototype: str
-    arguments: str
 
 
 def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> _Variant:
     prefix, extensions = variant_prefix(robot, name), VARIANTS[name]
+    needs, flags = ", ".join(extensions) or "x86-64", " ".join(variant_flags(name))
     # C++ reads no restrict
     prototypes = [prototype for d in declarations for prototype in d.prototypes(prefix, restrict="")]
-    return _Variant(name, prefix, prefix.upper(), extensions, ", ".join(extensions) or "x86-64", prototypes)
+    return _Variant(name, prefix, prefix.upper(), extensions, needs, flags, prototypes)
 
 
-def _functions(robot: str, d: FunctionDeclaration) -> list[_Dispatched]:
-    """The views of the C functions of one declaration."""
+def _functions(robot: str, d: FunctionDeclaration) -> list[tuple[str, str, str]]:
+    """The name, prototype and arguments of each C function of one declaration."""
     one = d.arguments(lambda p: p.name)
     calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
     if d.zeroed:
@@ -117,6 +87,6 @@ def _functions(robot: str, d: FunctionDeclaration) -> list[_Dispatched]:
     if d.lanes:
         calls[f"{d.name}_lanes"] = ["n", *one]
     return [
-        _Dispatched(name, prototype, ", ".join(arguments))
+        (name, prototype, ", ".join(arguments))
         for (name, arguments), prototype in zip(calls.items(), d.prototypes(robot), strict=True)
     ]

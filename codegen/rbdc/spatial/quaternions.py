@@ -3,7 +3,7 @@ identity.
 
 All that depends on the size of a rotation are a few ratios such as sin(t/2)/t, even functions of the angle t:
 `_exponential` and `_logarithm`. Here they are written with sines and roots, near zero with their Taylor
-series; generated code has polynomials of its own for them (`rbdc.emit.c.rotations`).
+series; generated code has polynomials of its own for them (`rbdc.emit.c.polynomials`).
 """
 
 from __future__ import annotations

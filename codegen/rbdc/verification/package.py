@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.sharing import shared_steps
-from rbdc.emit.batch.batch import CACHED
+from rbdc.emit.batch import CACHED
 from rbdc.errors import LoadError, VerificationError
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.model import Model

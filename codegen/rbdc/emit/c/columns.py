@@ -120,7 +120,7 @@ def column_source(
     add_headers(source, robot, kernels, version)
     source.style = "columns"
     source.files |= lanes_header(robot, version, declaration.scalar)
-    views = add_kernels(robot, f"{name}_columns", f"{name}_columns", kernels, source, version)
+    views = add_kernels(robot, f"{name}_columns", kernels, source, version)
     early = _solve(f"{name}_solve", plan, plan.early_blocks)
     late = _solve(f"{name}_solve_late", plan, plan.late_blocks)
     source.statements += sum(row.statements for _, part in early.parts + late.parts for row in part)

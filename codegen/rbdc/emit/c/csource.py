@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c import arctangent, rotations, trigonometry
+from rbdc.emit.c import polynomials, trigonometry
 from rbdc.emit.c.expressions import CodeBlock, StatementWriter
 from rbdc.emit.c.vectors import lanes_header
 from rbdc.emit.names import comment
@@ -42,11 +42,11 @@ def function_source(
     name = f"{robot}_{declaration.name}"
     whole = not declaration.optional
     add_headers(source, robot, programs, version)
-    kernels = add_kernels(robot, name, name if whole else f"{name}_kernel", programs, source, version)
-    entries = [] if whole else [EntryPoint(declaration.c_prototype(robot, batch=False), kernels.call)]
+    kernels = add_kernels(robot, name, programs, source, version, storage="" if whole else "static ")
+    entries = [] if whole else [(declaration.c_prototype(robot, batch=False), kernels.call)]
     if declaration.zeroed:
         call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
-        entries.append(EntryPoint(declaration.zeroed_prototype(robot), call))
+        entries.append((declaration.zeroed_prototype(robot), call))
     source.files[f"{name}.c"] = function_file(
         robot, source, version, foreign=kernels.foreign, parts=kernels.parts, entries=entries, loop=loop
     )
@@ -57,18 +57,18 @@ def function_file(
     robot: str, source: FunctionSource, version: str, *, loop: bool = False, **view: Any
 ) -> str:
     """A C file of a function: its head, C functions of programs, and what the template `body` has; by default
-    entry points, of which there are none. `loop`: with the batch as a loop over samples.
+    entry points, prototypes with the calls of kernels, of which there are none. `loop`: with the batch as a
+    loop over samples.
     """
     declaration = source.declaration
     defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False}
+    defaults |= {"summary": comment(declaration.summary), "headers": headers(source)}
     defaults |= {"foreign": [], "parts": [], "body": "entries.c.jinja", "entries": []}
     return render(
         "function.c.jinja",
         robot=robot,
-        summary=comment(declaration.summary),
         version=version,
         library=declaration.scalar.header,
-        headers=headers(source),
         batch=batch_view(robot, declaration) if loop else None,
         **{**defaults, **declaration.scalar.words, **view},
     )
@@ -112,44 +112,17 @@ class CFunction:
 
 
 @dataclass(frozen=True)
-class AbsentInput:
-    """A table that stands for an optional input, an array: its name, its size, and its entries, of which
-    those that are left out are zeros.
-    """
-
-    array: str
-    name: str
-    size: int
-    entries: str
-    zeros: bool
-
-    @staticmethod
-    def of(p: Parameter, name: str, declaration: FunctionDeclaration, lanes: int = 1) -> AbsentInput:
-        """The table of an input, each of its entries for so many samples."""
-        values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
-        entries = ", ".join(map(declaration.scalar.literal, values))
-        return AbsentInput(p.name, name, lanes * p.size, entries, not any(p.absent))
-
-
-@dataclass(frozen=True)
 class KernelCall:
     """The call of the kernels of a function. given: of the only one, or of that which takes the optional
     inputs, for which tables stand where they are NULL; without: of the kernel that does without them, where
-    there is one. condition: that one of them is there.
+    there is one. condition: that one of them is there. tables: names, sizes and entries, of which those that
+    are left out are zeros.
     """
 
     given: str
     condition: str = ""
     without: str = ""
-    tables: Sequence[AbsentInput] = ()
-
-
-@dataclass(frozen=True)
-class EntryPoint:
-    """A public function that calls kernels, or another for outputs of zeros where one writes them all."""
-
-    prototype: str
-    call: KernelCall
+    tables: Sequence[tuple[str, int, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -164,27 +137,32 @@ class Kernels:
 
 
 def add_kernels(
-    robot: str, stem: str, single: str, programs: Sequence[Program], source: FunctionSource, version: str
+    robot: str,
+    stem: str,
+    programs: Sequence[Program],
+    source: FunctionSource,
+    version: str,
+    storage: str = "static ",
 ) -> Kernels:
-    """The kernels of a function. A single one is called `single`, and is the entry point where that is the
-    function's own name; the names of two begin with `stem`. What is too large for one file goes to the files
-    of `source`.
+    """The kernels of a function, whose names begin with `stem`, which is the whole name where there are no
+    optional inputs. What is too large for one file goes to the files of `source`.
     """
-    options, public = source.declaration.of_options, single == f"{robot}_{source.declaration.name}"
-    names = [single]
-    if options and len(programs) == 2:
-        names = [f"{stem}_without_{options}", f"{stem}_with_{options}"]
+    options = source.declaration.of_options
+    endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]
+    names = [f"{stem}{ending}" for ending in endings] if options else [stem]
     made = [
-        kernel_parts(robot, k, p, source, version, storage="" if public else "static ")
+        kernel_parts(robot, k, p, source, version, storage=storage)
         for k, p in zip(names, programs, strict=True)
     ]
-    call = _kernel_call(source.declaration, list(zip(names, programs, strict=True)))
+    call = _kernel_call(robot, source.declaration, list(zip(names, programs, strict=True)))
     return Kernels(
         [part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], call
     )
 
 
-def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]) -> KernelCall:
+def _kernel_call(
+    robot: str, declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]
+) -> KernelCall:
     """The call of the one kernel, or of that which suits the optional input: the second takes it, the first
     does without; a single one gets zeros where it is NULL.
     """
@@ -196,12 +174,19 @@ def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, 
     if without and len(optional) == 1:
         return KernelCall(calls[1], declaration.any_given, without=without)
     kernel, program = kernels[-1]
-    tables = [
-        AbsentInput.of(p, "none" if len(optional) == 1 else f"no_{p.name}", declaration) for p in optional
-    ]
-    given = {p.name: p.where_given(p.name, table.name) for p, table in zip(optional, tables, strict=True)}
+    lanes = program.inputs[0].width
+    cast = f"(const {robot}_lanes{lanes} *)" if lanes > 1 else ""
+    names = {p.name: "none" if len(optional) == 1 else f"no_{p.name}" for p in optional}
+    tables = [(names[p.name], lanes * p.size, _absent(p, lanes, declaration.scalar)) for p in optional]
+    given = {p.name: p.where_given(p.name, f"{cast}{names[p.name]}") for p in optional}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
     return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
+
+
+def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
+    """The entries that stand for an input that is not given, each for so many samples."""
+    values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
+    return ", ".join(map(scalar.literal, values))
 
 
 def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
@@ -222,9 +207,9 @@ def elementary_headers(
     if any(takes_both(program) for program in programs):
         found |= trigonometry.header(robot, version, scalar)
     if any(value.operation is ATAN2 for program in programs for value in program.values):
-        found |= arctangent.header(robot, version, scalar)
-    if any(rotations.has_rotations(program) for program in programs):
-        found |= rotations.header(robot, version, scalar)
+        found |= polynomials.arctangent_header(robot, version, scalar)
+    if any(polynomials.has_rotations(program) for program in programs):
+        found |= polynomials.rotations_header(robot, version, scalar)
     return found
 
 
@@ -310,25 +295,22 @@ def arguments(program: Program) -> str:
 
 @dataclass(frozen=True)
 class BatchView:
-    """The function over samples stored one after the other: the call for sample i, and the expression that
-    runs as many whole blocks of samples as there are and says how many samples that were, where something
-    does.
-    """
+    """The function over samples stored one after the other, and the call for sample i."""
 
     prototype: str
     call: str
-    blocks: str = ""
 
 
 def batch_view(robot: str, declaration: FunctionDeclaration) -> BatchView:
     """The view of a loop over samples."""
-
-    def place(p: Parameter) -> str:
-        here = f"{p.name} + {p.size} * i"
-        return p.where_given(here) if p.optional else here
-
-    call = f"{robot}_{declaration.name}({', '.join(declaration.arguments(place))})"
+    places = declaration.arguments(lambda p: place_in(p, f"{p.name} + {p.size} * i"))
+    call = f"{robot}_{declaration.name}({', '.join(places)})"
     return BatchView(declaration.c_prototype(robot, batch=True), call)
+
+
+def place_in(p: Parameter, here: str) -> str:
+    """The C expression of a place in an array, which may be NULL."""
+    return p.where_given(here) if p.optional else here
 
 
 def figures(total: Cost) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.emit.c.inlining import inlined, is_function_of_vectors
-from rbdc.emit.c.rotations import calls
-from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
-from rbdc.emit.c.trigonometry import joint_angles, sines_with_cosines, statements
+from rbdc.emit.c.stores import Store, stores, whole_vector
+from rbdc.emit.c.trigonometry import joint_angles, made_together, statements
 from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.forms import Form, Precedence
@@ -45,9 +44,7 @@ class StatementWriter:
             if number >= 0:
                 self._members[number].append(index)
         self._angles = joint_angles(program, scalar)
-        self._cleared = self._sparse_outputs()
-        self._paired = sines_with_cosines(program, self._angles, chunks.chunk_of, scalar)
-        self._together = calls(program, chunks.chunk_of)
+        self._together = made_together(program, self._angles, chunks.chunk_of, scalar)
         self._uses = program.users()
         self._inline = inlined(program, chunks, self._angles, self._uses)
         self._names = self._choose_names()
@@ -80,8 +77,8 @@ class StatementWriter:
     def blocks(self, number: int) -> list[CodeBlock]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
         homes = {index: self._home(index) for result in self.program.results for index in result}
-        to_store = stores(self.program, homes, number, self._cleared, self.zeros)
-        blocks = self._clearing() if number == 0 else []
+        to_store = stores(self.program, homes, number, self.zeros)
+        blocks: list[CodeBlock] = []
         lines: list[str] = []
         section = Section("", "")
         for index in self._members[number]:
@@ -103,20 +100,13 @@ class StatementWriter:
             blocks.append(CodeBlock("results", "known without computation", tuple(rest)))
         return blocks
 
-    def _clearing(self) -> list[CodeBlock]:
-        lines = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items()]
-        why = "zero where one branch of the tree has nothing to do with another"
-        return [CodeBlock("results", why, tuple(lines))] if lines else []
-
     def _made(self, index: int, number: int) -> list[str]:
         """The statements that make a value; none where it is written inside the expression that uses it."""
         value = self.program.values[index]
         if index in self._angles:
             return self._gathered(index, number)
-        if index in self._paired:
-            return self._sine_and_cosine(index, number)
         if index in self._together:
-            return self._rotation(index, number)
+            return self._called_once(index, number)
         if self._inline[index]:
             return []
         kind, name = self._type(value), self._names[index]
@@ -149,37 +139,24 @@ class StatementWriter:
             return [*lines, f"const {self.scalar.name} {name} = {array}[{place}];"]
         return [*lines, f"{self._type(value)} {name};", f"memcpy(&{name}, {array} + {place}, sizeof {name});"]
 
-    def _sine_and_cosine(self, index: int, number: int) -> list[str]:
-        """The call that computes both, at the first of the two."""
-        here = self._paired[index]
-        if index != here[0]:
-            return []
-        value = self.program.values[index]
-        angle = value.arguments[0]
-        names = {self.program.values[k].operation: self._names[k] for k in here}
-        sine = names.get(SIN) or f"sine_of_{names[COS]}"
-        cosine = names.get(COS) or f"cosine_of_{names[SIN]}"
-        which = "" if is_joint_angle(self.program, angle) else "any_"
-        function = "sincos1" if value.width == 1 else f"{which}sine_and_cosine{value.width}"
-        return [
-            f"{self._type(value)} {sine}, {cosine};",
-            f"{self.robot}_{function}(&{self._operand(angle, 0, number)}, &{sine}, &{cosine});",
-        ]
-
-    def _rotation(self, index: int, number: int) -> list[str]:
-        """The call that computes all of them, at the first one."""
+    def _called_once(self, index: int, number: int) -> list[str]:
+        """The call that computes several values, at the first of them."""
         group = self._together[index]
         if index != group[0]:
             return []
-        value = self.program.values[index]
-        call = value.operation.call
+        value, name = self.program.values[index], self._names[index]
+        call, (first, *_) = value.operation.call, value.arguments
+        which = "" if call or is_joint_angle(self.program, first) else "any_"
+        own = "sincos" if value.width == 1 else f"{which}sine_and_cosine"
         known = {self.program.values[k].operation: self._names[k] for k in group}
-        name = self._names[index]
-        results = [known.get(operation, f"{operation}_of_{name}") for operation in JOINT_CALLS[call]]
-        given = [f"{'&' if value.width > 1 else ''}{self._operand(k, 0, number)}" for k in value.arguments]
+        made = JOINT_CALLS[call] if call else (SIN, COS)
+        results = [known.get(operation, f"{operation}_of_{name}") for operation in made]
+        address = "" if call and value.width == 1 else "&"
+        given = [f"{address}{self._operand(k, 0, number)}" for k in value.arguments]
+        passed = ", ".join([*given, *(f"&{result}" for result in results)])
         return [
             f"{self._type(value)} {', '.join(results)};",
-            f"{self.robot}_{call}{value.width}({', '.join([*given, *(f'&{name}' for name in results)])});",
+            f"{self.robot}_{call or own}{value.width}({passed});",
         ]
 
     def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
@@ -215,14 +192,6 @@ class StatementWriter:
             block = replace(block, formula=f"more of {re.split(' = |:', block.formula)[0]}")
         if lines:
             blocks.append(block)
-
-    def _sparse_outputs(self) -> dict[str, int]:
-        """The outputs that are cleared whole at the beginning, with their sizes."""
-        return {
-            array.name: array.size
-            for array, result in zip(self.program.outputs, self.program.results, strict=True)
-            if is_worth_clearing(self.program, array, result)
-        }
 
     def _home(self, index: int) -> int:
         """The chunk that stores a result: that which makes it, the last one for constants and inputs."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rbdc.algorithms.derivatives.frame_derivatives import (
@@ -30,10 +29,11 @@ from rbdc.algorithms.frames import (
 )
 from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import CFunction, batch_view, elementary_headers, figures, parameters, whole_part
+from rbdc.emit.c.csource import CFunction, elementary_headers, figures, function_file, parameters, whole_part
 from rbdc.emit.names import comment
-from rbdc.emit.render import render
+from rbdc.emit.render import braced, render
 from rbdc.errors import UnsupportedError
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost, cost
@@ -124,101 +124,80 @@ def frames_source(
     Cost and statements are of all these together, as `frames_cost` counts.
     """
     declaration, total = function.declaration, frames_cost(model, function, steps)
-    names = _names(robot, declaration.scalar, version, bends=model.curved)
-    files = _shared(model, steps, names)
-    files[f"{robot}_{declaration.name}.c"] = render(
-        "frames_function.c.jinja",
-        **names.context,
-        function=declaration.name,
-        summary=comment(declaration.summary),
+    source = FunctionSource(declaration, total, method="climb")
+    source.files |= _shared(robot, model, steps, source, version)
+    source.files[f"{robot}_{declaration.name}.c"] = function_file(
+        robot,
+        source,
+        version,
+        headers=[f"{robot}_frames.h"],
         figures=f"{figures(total)}, where every body carries the frame",
+        body="frames_kernel.c.jinja",
+        declaration=declaration,
         prototype=declaration.c_prototype(robot, batch=False),
-        body=f"{declaration.name}.c.jinja",
-        outputs=declaration.outputs,
-        singular=declaration.scalar.literal(SINGULAR * 2.0 ** (DOUBLE.bits - declaration.scalar.bits)),
-        loops=loop,
-        batch=batch_view(robot, declaration),
+        loop=loop,
+        **kernel_words(robot, model, declaration),
     )
-    statements = sum(line.endswith(";") for text in files.values() for line in text.splitlines())
-    internal = [f"{names.p}_{name}" for name in (*_SHARED, *(["bend"] if names.bends else []))]
-    return FunctionSource(declaration, total, files, statements, method="climb", internal=internal)
+    source.statements = sum(
+        line.endswith(";") for text in source.files.values() for line in text.splitlines()
+    )
+    shared = (*_SHARED, *(["bend"] if model.curved else []))
+    source.internal = [f"{robot}_frames_{name}" for name in shared]
+    return source
 
 
-@dataclass(frozen=True)
-class FrameNames:
-    """Names of types, constants and the climb in the templates of frames.
-
-    p: how shared names begin. value: the type of what varies from sample to sample. entry: the same in arrays
-    of the caller. zero, zeros: such a value, and what initialises an array of them. spread: what makes a
-    number such a value. climb: the name of the climb. bends: whether the climb has columns of curvature.
+def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> dict[str, Any]:
+    """The words of the template of a function's algorithm: how shared names begin, whether columns of a climb
+    are of curvature.
     """
-
-    robot: str
-    version: str
-    scalar: ScalarType
-    value: str
-    entry: str
-    zero: str
-    zeros: str
-    spread: str
-    climb: str
-    bends: bool
-
-    @property
-    def p(self) -> str:
-        """How the names begin that the functions of frames share."""
-        return f"{self.robot}_frames"
-
-    @property
-    def context(self) -> dict[str, Any]:
-        """The names, with what templates call the scalar type."""
-        return {f.name: getattr(self, f.name) for f in fields(self)} | self.scalar.words | {"p": self.p}
+    scalar = declaration.scalar
+    singular = SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
+    return {
+        "p": f"{robot}_frames",
+        "bends": model.curved,
+        "algorithm": f"{declaration.name}.c.jinja",
+        "singular": scalar.literal(singular),
+    }
 
 
-def _names(robot: str, scalar: ScalarType, version: str, *, bends: bool) -> FrameNames:
-    """The names for single samples."""
-    zero = scalar.literal(0.0)
-    return FrameNames(
+def _shared(
+    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, version: str
+) -> dict[str, str]:
+    """The files that are the same for every function of a frame."""
+    table, scalar = frame_dofs(model), source.declaration.scalar
+    starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
+    internal = elementary_headers(robot, steps, scalar, version)
+    words = kernel_words(robot, model, source.declaration)
+    header = render(
+        "frames.h.jinja",
         robot=robot,
         version=version,
-        scalar=scalar,
-        value=scalar.name,
-        entry=scalar.name,
-        zero=zero,
-        zeros=f"{{{zero}}}",
-        spread="",
-        climb=f"{robot}_frames_climb",
-        bends=bends,
+        **scalar.words,
+        **words,
+        bodies=model.njoints,
+        dofs=len(table),
+        nv=model.nv,
+        frames=len(model.frames),
     )
-
-
-def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[str, str]:
-    """The files that are the same for every function of a frame."""
-    table, robot, scalar = frame_dofs(model), names.robot, names.scalar
-    starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
-    internal = elementary_headers(robot, steps, scalar, names.version)
-    climb = climb_view(robot, model, steps, scalar)
-    source = render(
-        "frames.c.jinja",
-        **names.context,
-        foreign=[],
-        parts=climb.parts,
-        steps=climb.steps,
+    text = climb_file(
+        robot,
+        model,
+        steps,
+        source,
+        version,
+        headers=[f"{robot}_frames.h", *internal],
         figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
-        headers=list(internal),
-        body_parent=_row(body.parent for body in model.bodies),
-        body_first=_row([*starts, len(table)]),
-        dof_column=_row(column for column, *_ in table),
-        dof_factor=", ".join(scalar.literal(factor) for _, factor, *_ in table),
-        dof_bend=_row(bend for *_, bend in table),
-        frame_body=_row(frame.body for frame in model.frames),
-        frame_placement=[
-            ", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames
-        ],
+        body="frames.c.jinja",
+        **words,
+        body_parent=braced(body.parent for body in model.bodies),
+        body_first=braced([*starts, len(table)]),
+        dof_column=braced(column for column, *_ in table),
+        dof_factor=braced(scalar.literal(factor) for _, factor, *_ in table),
+        dof_bend=braced(bend for *_, bend in table),
+        frame_body=braced(frame.body for frame in model.frames),
+        frame_placement=[braced(map(scalar.literal, frame.placement.scalars())) for frame in model.frames],
     )
-    shared = header_view(model, f"RBDC_{robot.upper()}_FRAMES_H", ["<math.h>", "<stddef.h>"])
-    header = render("frames.h.jinja", **names.context, shared=shared)
-    return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": source}
+    return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": text}
 
 
 def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
@@ -230,42 +209,24 @@ def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
     return sorted([*table, *bends], key=lambda own: own[2])
 
 
-@dataclass(frozen=True)
-class FramesHeader:
-    """The header of frames: its guard, what it includes, sizes of the tables, and in words for how many
-    samples it is.
-    """
-
-    guard: str
-    includes: Sequence[str]
-    several: str
-    bodies: int
-    dofs: int
-    nv: int
-    frames: int
-
-
-def header_view(model: Model, guard: str, includes: Sequence[str], several: str = "") -> FramesHeader:
-    """The view of the header; `several`: for how many samples, in words."""
-    return FramesHeader(
-        guard, includes, several, model.njoints, len(frame_dofs(model)), model.nv, len(model.frames)
+def climb_file(
+    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, version: str, **view: Any
+) -> str:
+    """The file of the climb by these programs, each a C function."""
+    scalar = source.declaration.scalar
+    return function_file(
+        robot,
+        source,
+        version,
+        function="the climb from a frame to the root",
+        summary="Shared by the functions of frames.",
+        parts=[
+            _step(robot, index, model.bodies[index].name, program, scalar)
+            for index, program in enumerate(steps)
+        ],
+        steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
+        **view,
     )
-
-
-@dataclass(frozen=True)
-class ClimbView:
-    """The steps of a climb as C functions, and the calls of them."""
-
-    parts: list[CFunction]
-    steps: list[str]
-
-
-def climb_view(robot: str, model: Model, steps: Sequence[Program], scalar: ScalarType) -> ClimbView:
-    """The view of the climb by these programs."""
-    parts = [
-        _step(robot, index, model.bodies[index].name, program, scalar) for index, program in enumerate(steps)
-    ]
-    return ClimbView(parts, [f"step_{index}(q, x, J, up)" for index in range(model.njoints)])
 
 
 def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> CFunction:
@@ -273,7 +234,3 @@ def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarTyp
     return whole_part(
         robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar
     )
-
-
-def _row(numbers: Iterable[int]) -> str:
-    return ", ".join(str(n) for n in numbers)

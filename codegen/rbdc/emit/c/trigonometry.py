@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rbdc.emit.c.vectors import Reduction, VectorView, elementary_functions, reduced, vector_view
+from rbdc.emit.c.vectors import elementary_functions, reduced, vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.nodes import Program
@@ -21,14 +21,6 @@ _SHORTEST = 16
 def widths(scalar: ScalarType) -> tuple[int, ...]:
     """How many angles of one sample are computed side by side, or one alone."""
     return (1, _SHORTEST // scalar.size, scalar.single_lanes)
-
-
-@dataclass(frozen=True)
-class _Angles:
-    """So many angles side by side; large: the reduction of what is negative for those that go to libm."""
-
-    vector: VectorView
-    large: Reduction
 
 
 @dataclass(frozen=True)
@@ -149,8 +141,9 @@ def batch_context(scalar: ScalarType) -> dict[str, object]:
     """The part of the header of batches that is about sines and cosines."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
-    others = reduced(scalar, scalar.lanes, "others")
-    return {**_context(scalar, wide), **polynomials, "error": _OF[scalar].error, "others": others}
+    halving, others = reduced(scalar, scalar.lanes, "others")
+    words = {"error": _OF[scalar].error, "halving": halving, "others": others}
+    return {**_context(scalar, wide), **polynomials, **words}
 
 
 def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
@@ -205,7 +198,7 @@ def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
     )
     reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
     sizes = (*widths(scalar)[1:], scalar.lanes)  # batches take the longest
-    angles = [_Angles(vector_view(scalar, n), reduced(scalar, n, "large")) for n in sizes]
+    angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
     views = {"angles": angles, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
     own = {"robot": robot, "version": version, **views, "precision": _OF[scalar].precision, **reduction}
     text = render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
@@ -227,21 +220,24 @@ def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, i
     return found
 
 
-def sines_with_cosines(
+def made_together(
     program: Program, gathered: Collection[int], chunk_of: Sequence[int], scalar: ScalarType
 ) -> dict[int, tuple[int, ...]]:
-    """For each sine or cosine that is not gathered and that one call computes with its partner those of the
-    same angle in its chunk: always in lanes, of scalars where the chunk has both.
+    """For each value that one call computes with others those of the same arguments in its chunk: ratios of
+    rotations, and sines and cosines that are not gathered, always in lanes, of scalars where the chunk has
+    both.
     """
-    groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
+    groups: dict[tuple[str, tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):
-        if value.operation.is_trigonometric and index not in gathered:
-            groups.setdefault((value.arguments, chunk_of[index]), []).append(index)
+        if value.operation.call or (value.operation.is_trigonometric and index not in gathered):
+            groups.setdefault((value.operation.call, value.arguments, chunk_of[index]), []).append(index)
 
-    def is_one_call(group: Sequence[int]) -> bool:
-        return program.values[group[0]].width > 1 or (len(group) == 2 and scalar.integer != "")
+    def is_one_call(call: str, group: Sequence[int]) -> bool:
+        wide = program.values[group[0]].width > 1
+        return call != "" or wide or (len(group) == 2 and scalar.integer != "")
 
-    return {index: tuple(group) for group in groups.values() if is_one_call(group) for index in group}
+    together = [tuple(group) for (call, *_), group in groups.items() if is_one_call(call, group)]
+    return {index: group for group in together for index in group}
 
 
 def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType) -> list[str]:

@@ -22,34 +22,16 @@ class VectorView:
     last: int
 
 
-@dataclass(frozen=True)
-class Reduction:
-    """Whether a lane of a vector of integers is negative: statements that halve the vector until it has 16
-    bytes, in registers (gcc puts a vector that is longer than registers into memory to take its lanes one by
-    one), and the `or` of what is left.
-    """
-
-    steps: tuple[str, ...]
-    rest: str
-
-
-@dataclass(frozen=True)
-class ElementaryFunctions:
-    """The names of elementary functions in C."""
-
-    sqrt: str
-    sin: str
-    cos: str
-    atan2: str
-
-
 def vector_view(scalar: ScalarType, lanes: int) -> VectorView:
     """The vector of so many scalars."""
     return VectorView(lanes, scalar.size * lanes, tuple(range(lanes)), lanes - 1)
 
 
-def reduced(scalar: ScalarType, lanes: int, name: str) -> Reduction:
-    """The reduction of the vector `name` of as many integers."""
+def reduced(scalar: ScalarType, lanes: int, name: str) -> tuple[list[str], str]:
+    """Whether a lane of the vector `name` of as many integers is negative: statements that halve the vector
+    until it has 16 bytes, in registers (gcc puts a vector that is longer than registers into memory to take
+    its lanes one by one), and the `or` of what is left.
+    """
     steps = []
     while lanes * scalar.size > _SHORTEST:
         lanes //= 2
@@ -61,12 +43,12 @@ def reduced(scalar: ScalarType, lanes: int, name: str) -> Reduction:
         steps.append(f"typedef {scalar.integer} {kind} __attribute__((vector_size({lanes * scalar.size})));")
         steps.append(f"const {kind} {halved} = {lower} | {upper};")
         name = halved
-    return Reduction(tuple(steps), " | ".join(f"{name}[{k}]" for k in range(lanes)))
+    return steps, " | ".join(f"{name}[{k}]" for k in range(lanes))
 
 
-def elementary_functions(scalar: ScalarType) -> ElementaryFunctions:
-    """The elementary functions over this type."""
-    return ElementaryFunctions(*(scalar.function(name) for name in ("sqrt", "sin", "cos", "atan2")))
+def elementary_functions(scalar: ScalarType) -> dict[str, str]:
+    """The names in C of elementary functions over this type."""
+    return {name: scalar.function(name) for name in ("sqrt", "sin", "cos", "atan2")}
 
 
 def lanes_header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:

@@ -98,7 +98,7 @@ def _start(
     functions of a package share, which have the same text in each.
     """
     start, stem = FunctionSource(declaration, Cost(), source.files), f"{robot}_second_state"
-    kernels = add_kernels(robot, stem, stem, programs, start, version)
+    kernels = add_kernels(robot, stem, programs, start, version)
     source.internal += start.internal
     source.statements += start.statements
     return kernels

@@ -1,55 +1,21 @@
 """Samples side by side: one run of a program computes several samples, each in a lane of its own.
 
-Before: a scalar program. After: every value but the constants as wide as there are samples. `side_by_side`
-makes one output that holds each value of the outputs once; what an entry of an output is, such a value or a
-constant, is said apart. `widened` keeps the outputs.
+Before: a scalar program. After: every value but the constants as wide as there are samples. `widened` keeps
+the outputs; `side_by_side` makes one output that holds each value of theirs once, and says apart where the
+entries of an output are there.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.operations import LANES
 
 RESULTS = "results"
 """The output of distinct values."""
-
-
-@dataclass(frozen=True)
-class SideBySide:
-    """A program over vectors, and where the entries of its outputs are.
-
-    constants: entries that are the same whatever the inputs. output_indices: for each output and entry the
-    index of its value in `results`, or, counted on from there, in `constants`.
-    """
-
-    program: Program
-    constants: tuple[float, ...]
-    output_indices: tuple[tuple[int, ...], ...]
-
-
-def side_by_side(program: Program, width: int) -> SideBySide:
-    """See the module's docstring."""
-    _check_scalar(program)
-    entries = [k for result in program.results for k in result]
-    distinct = list(dict.fromkeys(k for k in entries if program.values[k].constant is None))
-    constants = list(
-        dict.fromkeys(program.values[k].constant for k in entries if program.values[k].constant is not None)
-    )
-    place = {k: number for number, k in enumerate(distinct)}
-    place |= {
-        k: len(distinct) + constants.index(program.values[k].constant) for k in entries if k not in place
-    }
-    wide = replace(
-        program,
-        inputs=tuple(replace(array, width=width) for array in program.inputs),
-        outputs=(Array(RESULTS, len(distinct), width),),
-        values=_wide_values(program, width),
-        results=(tuple(distinct),),
-    )
-    places = tuple(tuple(place[k] for k in result) for result in program.results)
-    return SideBySide(wide, tuple(x for x in constants if x is not None), places)
 
 
 def widened(program: Program, width: int) -> Program:
@@ -74,6 +40,26 @@ def widened(program: Program, width: int) -> Program:
         results=tuple(results),
         sections=(*program.sections, Section("results", "the same for all samples")),
     )
+
+
+def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program], list[tuple[int, ...]]]:
+    """Programs with the same outputs, as programs with the output `RESULTS`; and for each of their outputs
+    the places of its entries there. Where no value is there twice they keep their outputs.
+    """
+    wide = [widened(program, width) for program in programs]
+    entries = list(zip(*([k for result in p.results for k in result] for p in wide), strict=True))
+    place = {values: number for number, values in enumerate(dict.fromkeys(entries))}
+    results = Array(RESULTS, len(place), width)
+    made = (
+        wide
+        if len(place) == len(entries)
+        else [
+            replace(program, outputs=(results,), results=(tuple(values[number] for values in place),))
+            for number, program in enumerate(wide)
+        ]
+    )
+    places = iter([place[values] for values in entries])
+    return made, [tuple(islice(places, array.size)) for array in programs[0].outputs]
 
 
 def _check_scalar(program: Program) -> None:

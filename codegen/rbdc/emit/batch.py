@@ -1,0 +1,257 @@
+"""The target `batch`: C that runs many samples, one in each lane of a vector. Its kernels, and the way into
+the lanes and out of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
+from rbdc.emit.c import polynomials, trigonometry
+from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
+from rbdc.emit.c.frames import climb_file, kernel_words
+from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.scalar_types import FLOAT, ScalarType
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
+from rbdc.model import Model
+
+_KERNEL = "static __attribute__((noinline)) "
+"""A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in
+two ways.
+"""
+
+CACHED = 16 << 20
+"""Bytes of results of one call from which on they are written past the caches, where most of them would not
+stay: a line that is written there is read first.
+"""
+
+_IN_A_LINE = 24
+
+_REGISTERS = {"__AVX512F__": 64, "__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
+"""Bytes of the registers of processors by the macro that says so. A square that does not fit one is
+transposed in parts: compilers take longer vectors apart, but not what exchanges their entries.
+"""
+
+
+class BatchTarget(Backend):
+    """Kernels for several samples at once; their files are part of the C library."""
+
+    name = "batch"
+    needs_samples = True
+
+    def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
+        """Add the kernel to functions that planning has programs of several samples for; the batch of others
+        is a loop, which C prints.
+        """
+        plan = planned.batch
+        if not plan.samples:
+            return
+        if planned.declaration.framed:
+            _add_frames_batch(source, package.robot, package.model, plan.samples, package.version)
+        else:
+            _add_batch(source, package.robot, plan, package.version)
+
+
+def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str) -> None:
+    """Add the file with `<robot>_<name>_batch` to a function's files. Of two programs of samples the first
+    goes without the optional input, and the second takes it. Where samples go one by one only
+    `<robot>_<name>_lanes` runs the kernel.
+    """
+    declaration = source.declaration = replace(source.declaration, lanes=True)
+    source.one_by_one, scalar = plan.one_by_one, declaration.scalar
+    programs, places = side_by_side(plan.samples, scalar.lanes)
+    made = FunctionSource(declaration, cost(programs[0]), batch_headers(robot, version, scalar))
+    turning = any(polynomials.has_rotations(program) for program in programs)
+    if turning:
+        made.files |= polynomials.rotations_header(robot, version, scalar)
+    kernels = add_kernels(robot, _kernel_name(robot, declaration), programs, made, version, storage=_KERNEL)
+    source.batch_files |= made.files
+    source.internal += made.internal
+    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
+        declaration,
+        places,
+        f"{figures(made.cost)} for {scalar.lanes} samples",
+        robot=robot,
+        version=version,
+        one_by_one=plan.one_by_one,
+        headers=["batch", *(["rotations"] if turning else [])],
+        kernel="parts.c.jinja",
+        parts=kernels.parts,
+        foreign=kernels.foreign,
+        call=kernels.call,
+        **scalar.words,
+    )
+
+
+def _add_frames_batch(
+    source: FunctionSource, robot: str, model: Model, steps: Sequence[Program], version: str
+) -> None:
+    """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
+    functions of frames share.
+    """
+    declaration = source.declaration = replace(source.declaration, lanes=True)
+    name, lanes = _kernel_name(robot, declaration), declaration.scalar.lanes
+    wide = [widened(step, lanes) for step in steps]
+    total = sum((cost(step) for step in wide), Cost())
+    words = kernel_words(robot, model, declaration)
+    source.batch_files |= batch_headers(robot, version, declaration.scalar)
+    source.batch_files[f"{robot}_frames_batch.c"] = climb_file(
+        robot,
+        model,
+        wide,
+        source,
+        version,
+        wide=True,
+        headers=[f"{robot}_{header}.h" for header in ("batch", "frames")],
+        figures=f"{figures(total)}, for all bodies together and {lanes} samples",
+        body="frames_climb.c.jinja",
+        **words,
+    )
+    source.internal.append(f"{robot}_frames_climb{lanes}")
+    ends = accumulate(p.size for p in declaration.outputs)
+    places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
+    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
+        declaration,
+        places,
+        f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
+        robot=robot,
+        version=version,
+        one_by_one=False,
+        headers=["batch", "frames"],
+        kernel="frames_kernel.c.jinja",
+        prototype=f"{_KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
+        call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
+        **declaration.scalar.words,
+        **words,
+    )
+
+
+def _kernel_name(robot: str, declaration: FunctionDeclaration) -> str:
+    """The name of the C function that computes several samples, or how those of two begin."""
+    return f"{robot}_{declaration.name}_kernel{declaration.scalar.lanes}"
+
+
+def _batch_text(
+    declaration: FunctionDeclaration, places: Sequence[Sequence[int]], about: str, **given: Any
+) -> str:
+    """The C of a batch around its kernels. places: where the entries of each output are among their results;
+    about: what the head says of them; given: their template with what it takes, their call, the words of the
+    scalar type, and whether samples go `one_by_one`.
+    """
+    robot, scalar, arrays = given["robot"], declaration.scalar, (*declaration.inputs, *declaration.outputs)
+    lanes, vector, name = scalar.lanes, f"{robot}_lanes{scalar.lanes}", f"{robot}_{declaration.name}"
+    entries = [k for own in places for k in own]
+    count, room = 1 + max(entries), max(p.size for p in declaration.outputs)
+    direct = entries == [*range(count)]  # results are the outputs, one after the other
+    results = Parameter(RESULTS, (count,), "")
+    block = declaration if direct else replace(declaration, outputs=(results,))
+    here = {p: place_in(p, f"{p.name} + {lanes * p.size} * i") for p in arrays}
+    of_block = {p: f"({vector} *)({place})" for p, place in here.items()} | {results: RESULTS}
+    of_block |= {p: f"(const {vector} *)({here[p]})" for p in declaration.inputs}
+    loaded = {p: place_in(p, f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
+    loaded |= {p: f"{RESULTS} + {own[0]}" for p, own in zip(declaration.outputs, places, strict=True)}
+    tables = [[] if direct and given["one_by_one"] else _table(own, lanes) for own in places]
+    buffers = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in declaration.inputs]
+    angles = [p for p in declaration.inputs if p.configuration]
+    return render(
+        "batch.c.jinja",
+        **given,
+        declaration=declaration,
+        name=name,
+        summary=comment(declaration.summary),
+        figures=about,
+        lanes=lanes,
+        vector=vector,
+        parameters=", ".join(declaration.parameters(scalar.name)),
+        vectors=", ".join(block.parameters(vector)),
+        moderate=[f"{robot}_moderate{lanes}({p.name}, {p.size})" for p in angles],
+        alone=", ".join(f"{p.name}_one[{p.size}]" for p in arrays),
+        alone_call=_call(name, declaration, lambda p: place_in(p, f"{p.name}_one")),
+        apart_call=_call(f"{name}_apart", declaration, here.__getitem__),
+        block_call=_call(f"{name}_block", block, of_block.__getitem__),
+        loaded_call=_call(f"{name}_block", block, loaded.__getitem__),
+        expanded="" if direct else f"{RESULTS}[{count}]",
+        outputs=list(zip(declaration.outputs, tables, strict=True)),
+        buffers=", ".join([*buffers, f"{RESULTS}[{count}]", f"room[{room}]"]),
+        past=f"{robot}_way_past{lanes}({len(entries)} * n, room)",
+        batch=batch_view(robot, declaration),
+    )
+
+
+def _call(function: str, declaration: FunctionDeclaration, place: Callable[[Parameter], str]) -> str:
+    return f"{function}({', '.join(declaration.arguments(place))})"
+
+
+def _table(places: Sequence[int], lanes: int) -> list[str]:
+    """The lines of a table of places, as long as there are lanes or longer."""
+    padded = [*map(str, places), *["0"] * (lanes - len(places))]
+    return [", ".join(padded[k : k + _IN_A_LINE]) + "," for k in range(0, len(padded), _IN_A_LINE)]
+
+
+def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+    """The internal headers that all batches of a robot share, by name."""
+    text = render(
+        "batch.h.jinja",
+        robot=robot,
+        version=version,
+        lanes=scalar.lanes,
+        vector=vector_view(scalar, scalar.lanes),
+        functions=elementary_functions(scalar),
+        square_entries=scalar.lanes * scalar.lanes,
+        squares=[_square(scalar, size // scalar.size, macro) for macro, size in _REGISTERS.items()],
+        cached=CACHED,
+        packed="ps" if scalar == FLOAT else "pd",  # as instructions are named
+        **scalar.words,
+        **trigonometry.batch_context(scalar),
+    )
+    shared = polynomials.arctangent_header(robot, version, scalar) | trigonometry.header(
+        robot, version, scalar
+    )
+    return {**shared, f"{robot}_batch.h": text}
+
+
+def _transposition(lanes: int) -> list[str]:
+    """The statements that transpose the square `s0`, rows of `lanes` entries, into `s1`, `s2` and so on: each
+    step exchanges blocks of twice the size between rows that far apart.
+    """
+    lines = []
+    for step in range(lanes.bit_length() - 1):
+        half = 1 << step
+        for j in range(lanes):
+            # Counted through both rows of the pair: the first keeps its lower halves, the second the upper.
+            if j & half:
+                entries = [k + lanes if k & half else k | half for k in range(lanes)]
+            else:
+                entries = [(k ^ half) + lanes if k & half else k for k in range(lanes)]
+            pair = f"s{step}[{j & ~half}], s{step}[{j | half}]"
+            lines.append(
+                f"s{step + 1}[{j}] = __builtin_shufflevector({pair}, {', '.join(map(str, entries))});"
+            )
+    return lines
+
+
+@dataclass(frozen=True)
+class _Square:
+    """A square of numbers and its transposition: its rows as a vector, the arrays of all steps, the last of
+    which holds the result, and the statements; macro: what says that registers hold a row.
+    """
+
+    vector: VectorView
+    arrays: str
+    last: str
+    lines: list[str]
+    macro: str
+
+
+def _square(scalar: ScalarType, width: int, macro: str) -> _Square:
+    steps = width.bit_length() - 1
+    arrays = ", ".join(f"s{step}[{width}]" for step in range(steps + 1))
+    return _Square(vector_view(scalar, width), arrays, f"s{steps}", _transposition(width), macro)

@@ -1,1 +1,0 @@
-"""C of several samples side by side."""
