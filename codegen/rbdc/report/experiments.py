@@ -15,8 +15,8 @@ from rbdc.options import BuildOptions, Progress
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.compare import compare
 from rbdc.report.measure.results import Comparison
+from rbdc.report.methods.differentiation import STEPS
 from rbdc.report.methods.records import FunctionRecord
-from rbdc.report.methods.second_differentiation import STEPS
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
 

@@ -30,14 +30,15 @@ from rbdc.report.methods.implementation import (
     LIMIT,
     ROBOT,
     Implementation,
+    Method,
+    NotTried,
     by_the_papers,
     of_program,
     recorded,
+    refuse_large,
     render_adapter,
-    too_large,
     without_optional,
 )
-from rbdc.report.methods.records import Absent
 
 WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
 """CasADi's ad_weight: 0 forward, 1 reverse; None leaves the choice to CasADi."""
@@ -134,13 +135,12 @@ def _tangents(model: Model, q: Any) -> Any:
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
-def casadi_c(expressions: Expressions, algorithm: str, method: str) -> Implementation | Absent:
+def casadi_c(expressions: Expressions, algorithm: str) -> Implementation:
     """CasADi's own C of the expressions."""
     function = expressions.function()
     instructions = function.n_instructions()
     if instructions > CASADI_LIMIT:
-        reason = f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}"
-        return Absent(method, "ad", reason)
+        raise NotTried(f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}")
     generator = ca.CodeGenerator("casadi_function.c")
     generator.add(function)
     text = generator.dump()
@@ -150,7 +150,7 @@ def casadi_c(expressions: Expressions, algorithm: str, method: str) -> Implement
         "adapter.c": render_adapter(work_arrays([function]), f"{ROBOT}(arg, res, iw, w, 0)"),
     }
     statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
-    return Implementation(method, "ad", algorithm, files, _cost(function), statements, len(text))
+    return Implementation(algorithm, files, _cost(function), statements, len(text))
 
 
 def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, list[ca.Function]]:
@@ -213,18 +213,18 @@ def of_casadi(model: Model, function: Function, method: str) -> tuple[Expression
     )
 
 
-def our_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
+def our_c(expressions: Expressions, algorithm: str) -> Implementation:
     """Our C, by our passes and emitter, of expressions that CasADi differentiated."""
     instructions = expressions.function().n_instructions()
     if instructions > LIMIT:
-        return Absent(method, "ad", f"{instructions} instructions; the limit is {LIMIT}")
+        raise NotTried(f"{instructions} instructions; the limit is {LIMIT}")
 
     def scalars(columns: dict[str, Any]) -> list[tuple[str, list[Any]]]:
         return [(key, [Symbolic(x[k]) for k in range(x.numel())]) for key, x in columns.items()]
 
     declaration = expressions.declaration
     program = recorded(declaration.name, scalars(expressions.inputs), scalars(expressions.outputs))
-    return of_program(declaration, program, method, "ad", algorithm)
+    return of_program(declaration, program, algorithm)
 
 
 def _generated(model: Model, name: str) -> Evaluate:
@@ -245,36 +245,35 @@ def _cost(function: ca.Function) -> Cost:
     )
 
 
-def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[], Implementation | Absent]]]:
-    """The methods of this module for one function: name, and how to make it."""
+def ad_methods(model: Model, function: Function) -> list[Method]:
+    """The methods of this module for one function."""
     if function.declaration.framed:
         return []
-    names, ours = ["casadi"], {}
-    if function.comparison.second_order is not None:
-        names.append("ad-casadi")
-        ours["ad"] = partial(_second_through_ours, model, function, function.comparison.second_order)
-    elif function.comparison.derivative_of is not None:
-        names += [f"ad-{mode}-casadi" for mode in WEIGHTS]
-        ours |= {f"ad-{mode}": partial(_through_ours, model, function, mode) for mode in WEIGHTS}
-    theirs = {name: partial(_through_casadi, model, function, name) for name in names}
-    return [*theirs.items(), *ours.items()]
+    second, of = function.comparison.second_order, function.comparison.derivative_of
+    theirs, ours = ["casadi"], list[Method]()
+    if second is not None:
+        theirs.append("ad-casadi")
+        ours.append(Method("ad", "ad", partial(_second_through_ours, model, function, second)))
+    elif of is not None:
+        theirs += [f"ad-{mode}-casadi" for mode in WEIGHTS]
+        ours += [
+            Method(f"ad-{mode}", "ad", partial(_through_ours, model, function, of, mode)) for mode in WEIGHTS
+        ]
+    return [*(Method(name, "ad", partial(_through_casadi, model, function, name)) for name in theirs), *ours]
 
 
-def _through_casadi(model: Model, function: Function, method: str) -> Implementation | Absent:
+def _through_casadi(model: Model, function: Function, method: str) -> Implementation:
     """CasADi's C of the papers' recursion that leaves it the fewest operations."""
-    if reason := too_large(model, function):
-        return Absent(method, "ad", reason)
-    return casadi_c(*of_casadi(model, function, method), method)
+    refuse_large(model, function)
+    return casadi_c(*of_casadi(model, function, method))
 
 
-def _through_ours(model: Model, function: Function, mode: str) -> Implementation | Absent:
-    base = str(function.comparison.derivative_of)
-    made = differentiated(model, function, mode, _generated(model, base))
-    return our_c(made, f"ad-{mode}", f"{MODES[mode]} of the generated {base}")
+def _through_ours(model: Model, function: Function, of: str, mode: str) -> Implementation:
+    made = differentiated(model, function, mode, _generated(model, of))
+    return our_c(made, f"{MODES[mode]} of the generated {of}")
 
 
-def _second_through_ours(model: Model, function: Function, second: SecondOrder) -> Implementation | Absent:
-    if reason := too_large(model, function):
-        return Absent("ad", "ad", reason)
+def _second_through_ours(model: Model, function: Function, second: SecondOrder) -> Implementation:
+    refuse_large(model, function)
     made = differentiated_again(model, function, second, _generated(model, second.first))
-    return our_c(made, "ad", f"{MODES['forward']} of the generated {second.first}")
+    return our_c(made, f"{MODES['forward']} of the generated {second.first}")

@@ -91,7 +91,7 @@ def contender(
     try:
         files = _generated(program, archive)
         made = _implementation(function, algorithm, files)
-        return compiled(made, tools.compiler, tools.flags, SECONDS)
+        return compiled(CPPADCODEGEN, "ad", made, tools.compiler, tools.flags, SECONDS)
     except ToolchainError as error:
         return Absent(CPPADCODEGEN, "ad", error.line)
 
@@ -120,8 +120,6 @@ def _implementation(function: Function, algorithm: str, files: dict[str, str]) -
     adapter = render_adapter(before, f"{_ENTRY}(given, made, none){after}")
     text = "".join(files.values())
     return Implementation(
-        CPPADCODEGEN,
-        "ad",
         f"CppADCodeGen's C of Pinocchio's {algorithm}",
         {**files, **header, "adapter.c": adapter},
         statements=sum(line.rstrip().endswith(";") for line in text.splitlines()),
