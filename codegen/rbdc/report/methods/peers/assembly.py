@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rbdc.errors import ToolchainError
 from rbdc.model import Model
 from rbdc.options import Progress
 from rbdc.report.methods.peers import cppadcodegen, headers, pinocchio
@@ -74,7 +73,7 @@ def _add_pinocchio(
 ) -> None:
     """Compile a peer's builds and add their contenders, and for functions that lack some the reasons."""
     wanted = {algorithm for one in functions for algorithm in _algorithms(one, pinocchio.NAME)}
-    builds = _builds(peer, wanted, progress)
+    builds = pinocchio.builds(peer, wanted, progress) if wanted else pinocchio.Builds()
     peers.builds.extend(builds.made)
     for build in sorted(builds.failed.keys() - {b.name for b in builds.made}):
         peers.absent[build] = next(iter(builds.failed[build].values()))
@@ -96,19 +95,6 @@ def _add_pinocchio(
         one.absent += failed
         if not made and not failed:
             one.absent.append(Absent(peer, "peer", _reason(names)))
-
-
-def _builds(peer: str, wanted: set[str], progress: Progress) -> pinocchio.Builds:
-    """The builds of a peer for the wanted algorithms."""
-    if not wanted:
-        return pinocchio.Builds([], {})
-    if peer != PINOCCHIO:
-        return pinocchio.native_builds(wanted, progress)
-    try:
-        return pinocchio.Builds([pinocchio.library_build(wanted, progress)], {})
-    except ToolchainError as error:
-        reason = f"its calls do not compile: {error.line}"
-        return pinocchio.Builds([], {PINOCCHIO: dict.fromkeys(sorted(wanted), reason)})
 
 
 def _add_cppadcodegen(
