@@ -181,7 +181,7 @@ def benchmark(
     """
     with needing_the_report():
         from rbdc.report.present import files, terminal
-        from rbdc.report.present.benchmark_page import benchmark_page
+        from rbdc.report.present.page import benchmark_page
         from rbdc.report.present.plots import speed
         from rbdc.report.present.tables import BENCHMARKED
     from rbdc.report.benchmark import benchmark as measure

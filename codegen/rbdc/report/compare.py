@@ -11,8 +11,7 @@ from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.report.accuracy.inputs import draw, inputs_of
 from rbdc.report.accuracy.oracle import Judge
-from rbdc.report.measure.results import Comparison
-from rbdc.report.measure.timing import run, run_batches
+from rbdc.report.measure.timing import Comparison, run, run_batches
 from rbdc.report.methods.assembly import assemble
 from rbdc.report.methods.batch_assembly import assemble_batches
 from rbdc.report.methods.peers.assembly import add_peers

@@ -24,7 +24,7 @@ from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.accuracy.oracle import WRONG
 from rbdc.report.benchmark import COMPILERS, Entrant, benchmarked
-from rbdc.report.measure.machine import machine
+from rbdc.report.measure.roofline import machine
 from rbdc.report.measure.timing import run
 from rbdc.report.methods.contenders import compiled
 from rbdc.report.methods.implementation import ROBOT, Implementation, of_files

@@ -1,10 +1,13 @@
-"""Timing of single calls and of batches: worker processes time all methods, interleaved."""
+"""Timing of single calls and of batches: worker processes time all methods, interleaved; the results of a
+comparison.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,10 @@ from numpy.typing import NDArray
 
 from rbdc import processes
 from rbdc.errors import ToolchainError
+from rbdc.model import Model
 from rbdc.report.accuracy.inputs import inputs_of
 from rbdc.report.measure.roofline import Bandwidth, Peak, bandwidth_library, peak_library, timer_library
+from rbdc.report.methods.peers.assembly import Peers
 from rbdc.report.methods.records import Batches, BatchMethod, Contender, FunctionRecord
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CompareOptions
@@ -169,3 +174,21 @@ def _batch_entry(method: BatchMethod) -> dict[str, Any]:
         "dtype": method.dtype,
         "peer": None if peer is None else {**loaded(peer), "fetch": None},
     }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that was measured of one robot.
+
+    tools, peers: compilers, and builds of the peers. core: number of the core that it ran on, None where it
+    could not be pinned. peak, bandwidth: limits of that core; no bandwidth where batches were not measured.
+    """
+
+    model: Model
+    options: CompareOptions
+    tools: Toolchains
+    functions: list[FunctionRecord]
+    peers: Peers
+    core: int | None
+    peak: Peak
+    bandwidth: Bandwidth | None = None

@@ -14,9 +14,8 @@ import rbdc
 from rbdc.analysis.model_summary import as_data
 from rbdc.report.accuracy.inputs import SEED
 from rbdc.report.accuracy.oracle import DIGITS, WRONG, Errors, tolerance
-from rbdc.report.measure.machine import machine
-from rbdc.report.measure.results import Comparison
-from rbdc.report.measure.roofline import Bandwidth, Peak
+from rbdc.report.measure.roofline import Bandwidth, Peak, machine
+from rbdc.report.measure.timing import Comparison
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.methods.records import NO_SUCH_METHOD, Batches, BatchMethod, Contender, FunctionRecord
 from rbdc.report.options import NOT_ASKED, PEERS, peer_of
