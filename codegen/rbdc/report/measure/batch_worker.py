@@ -32,27 +32,6 @@ PASSES = 5
 """Passes over the buffer at each measurement."""
 
 
-class Peer(ctypes.Structure):
-    """struct rbdc_peer, the context of the loop over a peer's calls."""
-
-    _fields_ = (("call", ctypes.c_void_p), ("context", ctypes.c_void_p))
-
-
-class BatchMethod:
-    """A loaded method of batches."""
-
-    def __init__(self, entry: dict[str, Any]) -> None:
-        self.name: str = entry["method"]
-        self.dtype: str = entry.get("dtype", "float64")
-        self.call = getattr(ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL), entry["call"])
-        self.context = ctypes.c_void_p(None)
-        self.stores = entry.get("peer") is None
-        if not self.stores:
-            self._loaded = Method(entry["peer"], [])
-            self._peer = Peer(ctypes.cast(self._loaded.call, ctypes.c_void_p), self._loaded.context)
-            self.context = ctypes.c_void_p(ctypes.addressof(self._peer))
-
-
 class BatchTimer:
     """The C timing loop over batches of n samples; `blocks` of them lie in a row and are taken in turn."""
 
@@ -65,7 +44,7 @@ class BatchTimer:
             (ctypes.c_void_p * blocks)(*(ctypes.addressof(row) for row in rows)) for rows in self._rows
         ]
 
-    def hot(self, method: BatchMethod, calls: int) -> float:
+    def hot(self, method: Method, calls: int) -> float:
         """Nanoseconds of a call, averaged over `calls` calls."""
         n, blocks, count = (ctypes.c_size_t(x) for x in (self.n, self.blocks, calls))
         return float(self.c.rbdc_time_batch(method.call, method.context, n, *self.tables, blocks, count))
@@ -87,7 +66,7 @@ class Samples:
         """The timer of batches of n, as many as the different samples fill, so that small ones differ."""
         return BatchTimer(self.library, self.inputs, self.outputs, n, max(1, self.different // n))
 
-    def results(self, method: BatchMethod, checked: int) -> list[Array]:
+    def results(self, method: Method, checked: int) -> list[Array]:
         """The outputs of the first `checked` samples, from one call with all samples."""
         for x in self.outputs:
             x.fill(np.nan)
@@ -102,7 +81,7 @@ class Bandwidth:
         self.size, self.reached = size, 0.0
         self.factors, self.buffer = np.array([0.5, 0.5]), np.zeros(size // 8)
         self.timer = BatchTimer(timer, [self.factors], [self.buffer], size // 8, 1)
-        self.kernel = BatchMethod({"method": "bandwidth", "library": library, "call": "rbdc_bandwidth"})
+        self.kernel = Method({"method": "bandwidth", "library": library, "call": "rbdc_bandwidth"})
 
     def measure(self) -> None:
         """Measure again; bytes read and bytes written both count."""
@@ -120,7 +99,7 @@ def buffer_size() -> int:
 
 
 def measure(
-    samples: Mapping[str, Samples], methods: list[BatchMethod], sizes: list[int], seconds: float
+    samples: Mapping[str, Samples], methods: list[Method], sizes: list[int], seconds: float
 ) -> dict[str, list[dict[str, Any]]]:
     """The times of each method, nanoseconds a sample, by batch size; all sizes together take about `seconds`.
 
@@ -149,7 +128,7 @@ def run(folder: Path) -> None:
     for function in job["functions"]:
         name, sizes = function["name"], function["samples"]
         bandwidth.measure()
-        methods = [BatchMethod(entry) for entry in function["methods"]]
+        methods = [Method(entry) for entry in function["methods"]]
         inputs, output_sizes = [data[key] for key in function["inputs"]], function["outputs"]
         dtypes = sorted({method.dtype for method in methods})
         samples = {dtype: Samples(job["timer"], inputs, output_sizes, max(sizes), dtype) for dtype in dtypes}

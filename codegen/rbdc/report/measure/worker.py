@@ -41,13 +41,21 @@ PEAK_INPUT = np.array([0.5, 0.5])
 """a and b of the kernels: x = x a + b tends to 1, which is neither infinite nor subnormal."""
 
 
+class Peer(ctypes.Structure):
+    """struct rbdc_peer, the context of the loop over a peer's calls."""
+
+    _fields_ = (("call", ctypes.c_void_p), ("context", ctypes.c_void_p))
+
+
 class Method:
     """A loaded method: its functions, its context, and its output buffers of the given sizes. entry: a
-    contender as `rbdc.report.measure.timing.loaded` has it; what is for peers alone can be left out.
+    contender as `rbdc.report.measure.timing.loaded` has it; what is for peers alone can be left out. stores:
+    whether it gives its results, which a loop over a peer's calls does not.
     """
 
-    def __init__(self, entry: dict[str, Any], sizes: list[int]) -> None:
+    def __init__(self, entry: dict[str, Any], sizes: Sequence[int] = ()) -> None:
         library = ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        self.name: str = entry.get("method", entry["call"])
         self.path: str = entry["library"]
         self.paths = {self.path, *(str(Path(path).resolve()) for path in entry.get("code", ()))}
         self.call = getattr(library, entry["call"])
@@ -58,6 +66,11 @@ class Method:
             self.context = ctypes.c_void_p(library.rbdc_peer_load(entry["archive"].encode()))
             if not self.context.value:
                 raise RuntimeError(f"{self.path} cannot load its model")
+        self.stores = entry.get("peer") is None
+        if not self.stores:
+            self._loaded = Method(entry["peer"])
+            self._peer = Peer(ctypes.cast(self._loaded.call, ctypes.c_void_p), self._loaded.context)
+            self.context = ctypes.c_void_p(ctypes.addressof(self._peer))
         self.dtype: str = entry.get("dtype", "float64")
         self._memory = room(sizes, self.dtype)
         places = [placed(self._memory, sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
@@ -259,16 +272,15 @@ def run(folder: Path) -> None:
     for function in job["functions"]:
         name = function["name"]
         peak.measure(job["seconds"])
-        names = [entry["method"] for entry in function["methods"]]
         methods = [Method(entry, function["outputs"]) for entry in function["methods"]]
         inputs = [data[key] for key in function["inputs"]]
         timers = {dtype: Timer(job["timer"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
-        for method_name, method in zip(names, methods, strict=True):
+        for method in methods:
             rows = [method.results(timers[method.dtype].rows[i]) for i in range(job["checked"])]
             for k in range(len(function["outputs"])):
-                outputs[f"{name}/{method_name}/{k}"] = np.array([row[k] for row in rows])
+                outputs[f"{name}/{method.name}/{k}"] = np.array([row[k] for row in rows])
         measured = measure(timers, methods, job["seconds"])
-        times["functions"][name] = dict(zip(names, measured, strict=True))
+        times["functions"][name] = dict(zip((m.name for m in methods), measured, strict=True))
     times["peak"] = peak.data()
     write_results(folder, times, outputs)
 
