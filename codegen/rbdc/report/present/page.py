@@ -1,5 +1,5 @@
 """Self-contained pages, each made of the data of its report alone, which it carries: of a comparison, of a
-benchmark, and of studies and families of mechanisms, with claims, tables and figures.
+benchmark, and of studies and families of mechanisms, with claims, tables and figures; their files.
 """
 
 from __future__ import annotations
@@ -7,11 +7,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rbdc.analysis.tables import Table
 from rbdc.emit.render import render_html
+from rbdc.errors import OptionError
 from rbdc.functions.catalogue import known
+from rbdc.native.scratch import scratch
 from rbdc.report.options import PEERS
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
 from rbdc.report.present.formatting import (
@@ -225,3 +228,22 @@ def study_page(
         tables=[*said, *tables],
         figures=figures,
     )
+
+
+def write(
+    report: Mapping[str, Any], page: str, folder: Path, name: str, pictures: Mapping[str, str] | None = None
+) -> list[Path]:
+    """Write a report and the text of its page into the folder as `name`.json and `name`.html, and pictures by
+    the names of their files, each to a temporary name that is then moved into place; their paths. Raises
+    OptionError if it cannot.
+    """
+    texts = {f"{name}.json": json.dumps(report, indent=1) + "\n", f"{name}.html": page, **(pictures or {})}
+    try:
+        with scratch(folder, ".report.", ".new") as aside:
+            for file, text in texts.items():
+                (aside / file).write_text(text, encoding="utf-8")
+            for file in texts:
+                (aside / file).replace(folder / file)
+    except OSError as error:
+        raise OptionError(f"cannot write {folder}: {error.strerror}; check --out") from error
+    return [folder / file for file in texts]
