@@ -27,10 +27,10 @@ from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.report.measure.batch_worker import Bandwidth as Measurement
-from rbdc.report.measure.batch_worker import BatchTimer, Samples, buffer_size
+from rbdc.report.measure.loops import BatchTimer, Method, Samples
 from rbdc.report.measure.roofline import Bandwidth, bandwidth_library, timer_library
-from rbdc.report.measure.worker import Method
+from rbdc.report.measure.worker import Bandwidth as Measurement
+from rbdc.report.measure.worker import buffer_size
 from rbdc.report.methods import batch_assembly
 from rbdc.report.methods.batch_assembly import LOOP, loop_over_peer
 from rbdc.report.methods.contenders import library_of

@@ -49,13 +49,13 @@ def run(
     measured = [(one, one, dict[str, Any]()) for one in functions if one.contenders]
     job = {"peak": str(peak_library(tools.compiler, tools.flags)), "seconds": options.seconds / PROCESSES}
     job |= _job(measured, inputs, options, tools)
-    runs = [_in_a_process("rbdc.report.measure.worker", folder, job, inputs) for _ in range(PROCESSES)]
+    runs = [_in_a_process(folder, job, inputs) for _ in range(PROCESSES)]
     for one, _, _ in measured:
         found = [times["functions"][one.name] for times, _ in runs]
         one.times = {method: together([times[method] for times in found]) for method in found[0]}
     _keep_outputs(measured, runs[0][1])
     core: int | None = runs[0][0]["core"]
-    return core, _best([times["peak"] for times, _ in runs])
+    return core, _best([times["limit"] for times, _ in runs])
 
 
 def run_batches(
@@ -72,11 +72,11 @@ def run_batches(
     measured = [(one, one.batches, {"samples": one.batches.samples}) for one in functions if one.batches]
     library = bandwidth_library(tools.compiler, tools.flags)
     job = {"bandwidth": str(library), "seconds": options.seconds, **_job(measured, inputs, options, tools)}
-    times, outputs = _in_a_process("rbdc.report.measure.batch_worker", folder, job, inputs)
+    times, outputs = _in_a_process(folder, job, inputs)
     for one, batches, _ in measured:
         batches.times = times["functions"][one.name]
     _keep_outputs(measured, outputs)
-    return Bandwidth(**times["bandwidth"])
+    return Bandwidth(**times["limit"])
 
 
 def _job(
@@ -85,7 +85,7 @@ def _job(
     options: CompareOptions,
     tools: Toolchains,
 ) -> dict[str, Any]:
-    """The job of a worker: functions, what is measured of each, and what else the worker is told of it."""
+    """The job of the worker: functions, what is measured of each, and what else it is told of it."""
     return {
         "timer": str(timer_library(tools.compiler)),
         "checked": options.checked,
@@ -105,7 +105,7 @@ def _job(
 def _keep_outputs(
     measured: Sequence[tuple[FunctionRecord, Measured[Any], Any]], outputs: Mapping[str, Array]
 ) -> None:
-    """Keep the outputs of the checked samples that a worker wrote, (samples, size) each."""
+    """Keep the outputs of the checked samples that the worker wrote, (samples, size) each."""
     for one, what, _ in measured:
         count = len(one.function.declaration.outputs)
         for method in (c.method for c in what.contenders if f"{one.name}/{c.method}/0" in outputs):
@@ -124,12 +124,12 @@ def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _in_a_process(
-    worker: str, folder: Path, job: Mapping[str, Any], inputs: Mapping[str, Any]
+    folder: Path, job: Mapping[str, Any], inputs: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Mapping[str, Array]]:
-    """Times and outputs of a worker that does a job in a folder. Raises ToolchainError if it fails."""
+    """Times and outputs of the worker that does a job in a folder. Raises ToolchainError if it fails."""
     (folder / "job.json").write_text(json.dumps(job))
     np.savez(folder / "inputs.npz", **inputs)
-    command = [sys.executable, "-m", worker, str(folder)]
+    command = [sys.executable, "-m", "rbdc.report.measure.worker", str(folder)]
     status, _, errors = processes.run(command)
     if status != 0:
         raise ToolchainError(f"the timing process ended with status {status}:\n{errors.strip()}")
@@ -137,7 +137,7 @@ def _in_a_process(
 
 
 def loaded(contender: Contender) -> dict[str, Any]:
-    """A contender as a worker loads it."""
+    """A contender as the worker loads it."""
     peer = contender.peer if isinstance(contender, BatchMethod) else None
     return {
         "method": contender.method,

@@ -25,7 +25,7 @@ from rbdc.options import BuildOptions, Progress
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.compare import compare
 from rbdc.report.families import Family, branched, families_report, serial
-from rbdc.report.measure.worker import pointers_to
+from rbdc.report.measure.loops import pointers_to
 from rbdc.report.methods.contenders import ZEROED, generated, library_of
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.toolchains import Toolchains, toolchains

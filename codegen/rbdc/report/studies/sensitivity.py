@@ -22,7 +22,7 @@ from rbdc.functions.evaluation import on_model
 from rbdc.model import Model
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
-from rbdc.report.measure.worker import pointers_to
+from rbdc.report.measure.loops import pointers_to
 from rbdc.report.methods.contenders import by_method, library_of
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.toolchains import toolchains
