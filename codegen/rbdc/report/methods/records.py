@@ -84,7 +84,7 @@ C = TypeVar("C", bound=Contender)
 
 @dataclass(kw_only=True)
 class Measured(Generic[C]):
-    """What takes part in a measurement, and by method its times, the outputs of the checked samples (not of
+    """Methods that take part in a measurement, and by method its times, the outputs of the checked samples (not of
     loops over a peer's calls), and their errors.
     """
 

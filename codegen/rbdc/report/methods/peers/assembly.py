@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rbdc.errors import ToolchainError
 from rbdc.model import Model
 from rbdc.options import Progress
 from rbdc.report.methods.peers import cppadcodegen, headers, pinocchio
@@ -106,15 +107,12 @@ def _add_cppadcodegen(
     for one in functions:
         for name in _algorithms(one, CPPADCODEGEN):
             progress(f"{one.name}: {CPPADCODEGEN}")
-            program = programs[name]
-            if isinstance(program, str):
-                one.absent.append(Absent(CPPADCODEGEN, "ad", program))
-                continue
-            made = cppadcodegen.contender(one.function, name, program, archive, tools)
-            if isinstance(made, Absent):
-                one.absent.append(made)
-            else:
+            try:
+                program = programs[name].result()
+                made = cppadcodegen.contender(one.function, name, program, archive, tools)
                 one.contenders.append(made)
+            except ToolchainError as error:
+                one.absent.append(Absent(CPPADCODEGEN, "ad", error.line))
         if not _algorithms(one, CPPADCODEGEN):
             reason = "Pinocchio has no wrapper of this function for CppADCodeGen"
             one.absent.append(Absent(CPPADCODEGEN, "ad", reason))

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,10 +85,10 @@ class PinocchioBuild:
     what: str
     compiler: str
     flags: tuple[str, ...]
-    library: Path
-    compile_seconds: float
-    code_bytes: int
-    algorithms: tuple[str, ...]
+    library: Path = Path()
+    compile_seconds: float = 0.0
+    code_bytes: int = 0
+    algorithms: tuple[str, ...] = ()
     shipped: Path | None = None
 
     def data(self) -> dict[str, Any]:
@@ -116,15 +116,12 @@ class _Group:
 
 @dataclass(frozen=True)
 class _Recipe:
-    """What a build is made of; see `PinocchioBuild`. The first of its groups has what all others need."""
+    """Recipe of a build that is not made yet. The first of its groups has what all others need."""
 
-    name: str
-    peer: str
-    what: str
+    build: PinocchioBuild
     compiler: Compiler
     headers: Headers
     groups: list[_Group]
-    shipped: Path | None = None
 
     def key(self, flags: Sequence[str], *parts: str) -> str:
         """The cache key of a file that this recipe makes of `parts`."""
@@ -181,10 +178,10 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
     with ThreadPoolExecutor(WORKERS) as pool:
         results = pool.map(make, jobs)  # where it is stopped, what has begun goes on into the cache
-        made = {(job[0].name, job[1].words): one for job, one in zip(jobs, results, strict=True)}
+        made = {(job[0].build.name, job[1].words): one for job, one in zip(jobs, results, strict=True)}
     found = Builds()
     for recipe in recipes:
-        _add(recipe, offers, [made[recipe.name, group.words] for group in recipe.groups], found)
+        _add(recipe, offers, [made[recipe.build.name, group.words] for group in recipe.groups], found)
     return found
 
 
@@ -203,7 +200,9 @@ def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> _R
     what = f"the library of the pip package, version {_version()}, compiled for every processor of its kind"
     others = ", ".join(name for part in beside for name in offers[part])
     also = f"; {others}, which it does not export, from its headers by {_TEMPLATES}" if others else ""
-    return _Recipe(PINOCCHIO, PINOCCHIO, what + also, compiler, headers(), groups, shipped)
+    said = f"its calls compiled by {compiler.version}"
+    build = PinocchioBuild(PINOCCHIO, PINOCCHIO, what + also, said, calls, shipped=shipped)
+    return _Recipe(build, compiler, headers(), groups)
 
 
 def _native(parts: Sequence[str]) -> list[_Recipe]:
@@ -215,7 +214,8 @@ def _native(parts: Sequence[str]) -> list[_Recipe]:
         groups = [
             _Group(f"Pinocchio's {_words(part)} with {name}", (part,), flags, PARTS[part]) for part in parts
         ]
-        found.append(_Recipe(f"{NATIVE}-{name}", NATIVE, what, compiler, there, groups))
+        build = PinocchioBuild(f"{NATIVE}-{name}", NATIVE, what, compiler.version, flags)
+        found.append(_Recipe(build, compiler, there, groups))
     return found
 
 
@@ -225,32 +225,18 @@ def _add(
     """Link the groups of a build that compiled and add it; of those that did not, the reasons."""
     if isinstance(made[0], str):
         made = [made[0]] * len(made)
-    algorithms = [[name for part in group.parts for name in offers[part]] for group in recipe.groups]
-    pairs = list(zip(made, algorithms, strict=True))
-    said = f"not compiled by {recipe.compiler.version}"
-    failed = {a: f"{said}: {one}" for one, names in pairs if isinstance(one, str) for a in names}
+    failed, algorithms, objects = dict[str, str](), list[str](), list[_Object]()
+    for group, one in zip(recipe.groups, made, strict=True):
+        names = [name for part in group.parts for name in offers[part]]
+        if isinstance(one, str):
+            failed |= dict.fromkeys(names, f"not compiled by {recipe.compiler.version}: {one}")
+        else:
+            algorithms += names
+            objects.append(one)
     if failed:
-        builds.failed[recipe.name] = failed
-    objects = [one for one in made if isinstance(one, _Object)]
-    offers_now = tuple(a for one, names in pairs if isinstance(one, _Object) for a in names)
-    if not offers_now:
-        return
-    library, figures = _linked(recipe, objects)
-    calls = "" if recipe.shipped is None else "its calls compiled by "
-    builds.made.append(
-        PinocchioBuild(
-            recipe.name,
-            recipe.peer,
-            recipe.what,
-            calls + recipe.compiler.version,
-            recipe.groups[0].flags,
-            library,
-            figures["seconds"],
-            figures["code_bytes"] if recipe.shipped is None else code_bytes(recipe.shipped),
-            offers_now,
-            recipe.shipped,
-        )
-    )
+        builds.failed[recipe.build.name] = failed
+    if algorithms:
+        builds.made.append(replace(_linked(recipe, objects), algorithms=tuple(algorithms)))
 
 
 def library_availability() -> str | None:
@@ -295,10 +281,10 @@ def _object(recipe: _Recipe, group: _Group, text: str, key: str) -> _Object:
     return _Object(key, (folder / _SOURCE).with_suffix(".o"), seconds)
 
 
-def _linked(recipe: _Recipe, parts: Sequence[_Object]) -> tuple[Path, dict[str, Any]]:
-    """The library of the linked parts and its figures; it finds others by a path that is part of the key."""
-    where, others = recipe.headers.prefix / "lib", list[str]()
-    if recipe.shipped is not None:
+def _linked(recipe: _Recipe, parts: Sequence[_Object]) -> PinocchioBuild:
+    """The build of the linked parts; it finds others by a path that is part of the key."""
+    where, shipped, others = recipe.headers.prefix / "lib", recipe.build.shipped, list[str]()
+    if shipped is not None:
         others.append(f"-l{_LIBRARY}")
         if sys.platform == "linux":  # hide all but the entry points, lest others take the library's own place
             others.append("-Wl,--version-script=entries.map")
@@ -308,9 +294,8 @@ def _linked(recipe: _Recipe, parts: Sequence[_Object]) -> tuple[Path, dict[str, 
         found = [f"-L{where}", f"-Wl,-rpath,{where}", "-lboost_serialization"]
         objects = [str(part.path) for part in parts]
         run([*recipe.compiler.command, "-shared", *objects, "-o", "peer.so", *others, *found], folder)
-        seconds, size = sum(part.seconds for part in parts), code_bytes(folder / "peer.so")
-        (folder / "figures.json").write_text(json.dumps({"seconds": seconds, "code_bytes": size}))
 
-    key = recipe.key(recipe.groups[0].flags, "library", str(where), *others, *(part.key for part in parts))
-    folder = cache.obtain(key, make)
-    return folder / "peer.so", json.loads((folder / "figures.json").read_text())
+    key = recipe.key(recipe.build.flags, "library", str(where), *others, *(part.key for part in parts))
+    library = cache.obtain(key, make) / "peer.so"
+    seconds, size = sum(part.seconds for part in parts), code_bytes(shipped or library)
+    return replace(recipe.build, library=library, compile_seconds=seconds, code_bytes=size)
