@@ -84,8 +84,8 @@ C = TypeVar("C", bound=Contender)
 
 @dataclass(kw_only=True)
 class Measured(Generic[C]):
-    """Methods that take part in a measurement, and by method its times, the outputs of the checked samples (not of
-    loops over a peer's calls), and their errors.
+    """Methods that take part in a measurement, and by method its times, the outputs of the checked samples
+    (not of loops over a peer's calls), and their errors.
     """
 
     contenders: list[C] = field(default_factory=list)

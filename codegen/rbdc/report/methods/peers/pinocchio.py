@@ -7,6 +7,7 @@ and the processor. Models are passed as text archives, so one library serves all
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -142,8 +143,8 @@ def offered(source: str) -> dict[str, tuple[str, ...]]:
     for line in source.splitlines():
         if line.startswith("#ifdef RBDC_"):
             part = line.removeprefix("#ifdef RBDC_")
-        elif line.startswith("COMPUTE("):
-            found[part].append(line[len("COMPUTE(") : line.index(")")])
+        elif algorithm := re.match(r"(?:COMPUTE|ALGORITHM)\((\w+)", line):
+            found[part].append(algorithm[1])
     return {part: tuple(names) for part, names in found.items()}
 
 
