@@ -15,7 +15,7 @@ from rbdc.algorithms.derivatives import vjp as adjoints
 from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
 from rbdc.algorithms.reference.derivatives import products
 from rbdc.report.accuracy.inputs import draw
-from rbdc.report.methods.second_differentiation import Bicomplex
+from rbdc.report.methods.differentiation import Bicomplex
 from rbdc.spatial import Force
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.adjoint import value_of as recorded_value

@@ -27,9 +27,10 @@ from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.report.measure.batch_worker import Bandwidth as Measurement
-from rbdc.report.measure.batch_worker import BatchMethod, BatchTimer, Samples, buffer_size
+from rbdc.report.measure.loops import BatchTimer, Method, Samples
 from rbdc.report.measure.roofline import Bandwidth, bandwidth_library, timer_library
+from rbdc.report.measure.worker import Bandwidth as Measurement
+from rbdc.report.measure.worker import buffer_size
 from rbdc.report.methods import batch_assembly
 from rbdc.report.methods.batch_assembly import LOOP, loop_over_peer
 from rbdc.report.methods.contenders import library_of
@@ -326,17 +327,8 @@ def test_a_peer_is_called_for_every_sample() -> None:
     library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
     loop = library_of(loop_over_peer(function.declaration), compiler, default_flags(compiler)).path
-    peer: dict[str, Any] = {
-        "library": str(library),
-        "call": "peer",
-        "fetch": None,
-        "archive": "any",
-        "code": [],
-        "dtype": "float64",
-    }
-    method = BatchMethod(
-        {"method": "m", "library": str(loop), "call": LOOP, "stores": False, "peer": peer, "dtype": "float64"}
-    )
+    peer: dict[str, Any] = {"library": str(library), "call": "peer", "archive": "any"}
+    method = Method({"method": "m", "library": str(loop), "call": LOOP, "peer": peer})
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
     samples = Samples(str(timer_library(compiler)), [q, v, a], [2], 12)
     assert np.array_equal(samples.inputs[1], v[[0, 1, 2, 3, 4] * 2 + [0, 1]]), "repeated in turn"
@@ -398,16 +390,7 @@ def test_timers_keep_to_their_blocks() -> None:
     unit = Unit("sums.c", SUMS, {}, (*STANDARD_FLAGS, "-O2"))
     compiler = find_compiler()
     library = shared_library("sums.so", [unit], compiler).path
-    method = BatchMethod(
-        {
-            "method": "m",
-            "library": str(library),
-            "call": "sums",
-            "stores": True,
-            "peer": None,
-            "dtype": "float64",
-        }
-    )
+    method = Method({"method": "m", "library": str(library), "call": "sums"})
     BatchTimer(str(timer_library(compiler)), inputs, outputs, 3, 2).hot(method, 5)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]
 

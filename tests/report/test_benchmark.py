@@ -21,7 +21,7 @@ from rbdc.native.toolchain import find_compiler
 from rbdc.report import benchmark as suite
 from rbdc.report.benchmark import SUITE, benchmarked, entrants
 from rbdc.report.present.baseline import judge_benchmark
-from rbdc.report.present.benchmark_page import benchmark_page
+from rbdc.report.present.page import benchmark_page
 from rbdc.resources import resolve, robot_names
 from tests.support_urdf import INERTIAL, joint, link, pair, robot
 

@@ -21,8 +21,8 @@ from rbdc.report.methods.contenders import known_methods
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.present import plots
 from rbdc.report.present.colours import FAMILY_COLOURS, colour_of, line_colours, of_method
+from rbdc.report.present.page import Heading, study_page
 from rbdc.report.present.plots import Line
-from rbdc.report.present.study_page import Heading, study_page
 from rbdc.resources import resolve
 
 METHODS = {

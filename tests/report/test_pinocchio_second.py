@@ -34,7 +34,7 @@ def library() -> ctypes.CDLL:
     with pytest.MonkeyPatch.context() as patch:
         compilers = headers.compilers()
         patch.setattr(pinocchio, "compilers", lambda: compilers[:1])
-        (build,) = pinocchio.native_builds(FUNCTIONS, lambda _: None).made
+        (build,) = pinocchio.builds("pinocchio-native", FUNCTIONS, lambda _: None).made
     return opened(build)
 
 

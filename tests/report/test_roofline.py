@@ -17,8 +17,9 @@ from rbdc.ir.operations import ADD, DIV, GATHER, INPUT, MUL, NEG, REDUCE, SIN, S
 from rbdc.model import Model
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
 from rbdc.planning.candidates import chosen, programs
+from rbdc.report.measure.loops import Method
 from rbdc.report.measure.roofline import Peak, peak_library, timer_library
-from rbdc.report.measure.worker import PEAKS, Method
+from rbdc.report.measure.worker import PEAKS
 from rbdc.report.measure.worker import Peak as Measurement
 from rbdc.resources import resolve
 

@@ -10,9 +10,9 @@ import pytest
 
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import Compiler, find_compiler
+from rbdc.report.measure.loops import LINE, OFFSETS, PAGE, Method, Timer, placed, room
 from rbdc.report.measure.roofline import timer_library
 from rbdc.report.measure.timing import together
-from rbdc.report.measure.worker import LINE, OFFSETS, PAGE, Method, Timer, placed, room
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.support import AS_JSON, Failure, Progress, needing_the_report, out, takes, tell, wrote
+from rbdc.cli.support import AS_JSON, Failure, Progress, needing_the_report, out, takes, tell
 from rbdc.errors import OptionError
 from rbdc.option_fields import options_of
 from rbdc.options import READING, BuildOptions
@@ -16,6 +16,7 @@ from rbdc.report.options import BEST_PEERS, CompareOptions
 
 if TYPE_CHECKING:
     from rbdc.report.benchmark import Entrant
+    from rbdc.report.present.baseline import Verdict
 
 _gate_time = click.option(
     "--gate-time",
@@ -79,8 +80,8 @@ def compare(
     is wrong, or worse than in the baseline.
     """
     with needing_the_report():
-        from rbdc.report.present import files, terminal
-        from rbdc.report.present.page import page
+        from rbdc.report.present import terminal
+        from rbdc.report.present.page import page, write
     asked = {name: given.pop(name) for name in ("serial", "binary", "branching")}
     batches, most = given.pop("batches"), given.pop("batch_samples")
     options = comparison_options({**given, "batch": most if batches else None})
@@ -93,27 +94,26 @@ def compare(
         raise OptionError(f"{ascii(description)[1:-1]} beside --serial or --binary: give one or the other")
     from rbdc.emit.names import module_name
     from rbdc.report.compare import compare as measure
-    from rbdc.report.present.baseline import Verdict, judge
+    from rbdc.report.present.baseline import Verdict, judge, read_baseline
     from rbdc.report.present.document import document, wrong_results
 
-    earlier = files.read_baseline(baseline, gate_time)
+    earlier = read_baseline(baseline, gate_time)
     with Progress(description) as progress:
         report = document(measure(description, options, progress))
     folder = out or Path("reports") / module_name(Path(description).stem)
-    paths = files.write(report, page(report), folder, "report")
+    paths = write(report, page(report), folder, "report")
     verdict = Verdict() if earlier is None else judge(report, earlier, gate_time)
     verdict.worse += wrong_results(report)
-    tell(report, verdict, paths, None if as_json else terminal.show)
-    if verdict.worse:
-        raise SystemExit(1)
+    _end(report, verdict, paths, None if as_json else terminal.show)
 
 
 def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: CompareOptions) -> None:
     """rbdc compare without a description."""
     from rbdc.analysis.tables import show_table
     from rbdc.report.families import branched, families_report, serial, sizes_of, wrong_in_families
+    from rbdc.report.present.baseline import Verdict
     from rbdc.report.present.family_page import family_page, times_over_sizes
-    from rbdc.report.present.files import write
+    from rbdc.report.present.page import write
 
     families = [serial(sizes_of(asked["serial"]))] if asked["serial"] else []
     families += [branched(sizes_of(asked["binary"]), asked["branching"])] if asked["binary"] else []
@@ -124,13 +124,23 @@ def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: 
     with Progress("families") as progress:
         report = families_report(families, lambda family, size: options, progress)
     paths = write(report, family_page(report), out, "families")
-    if as_json:
-        click.echo(json.dumps(report, indent=1))
-    else:
-        show_table(times_over_sizes(report))
-    wrote(paths)
-    if wrong := wrong_in_families(report):
-        raise Failure("; ".join(wrong), 1)
+    verdict = Verdict(worse=wrong_in_families(report))
+    _end(report, verdict, paths, None if as_json else lambda shown: show_table(times_over_sizes(shown)))
+
+
+def _end(
+    report: dict[str, Any],
+    verdict: Verdict,
+    paths: Sequence[Path],
+    show: Callable[[dict[str, Any]], None] | None,
+    failed: Sequence[str] = (),
+) -> None:
+    """Tell of a report; failures and what is worse are in the exit status."""
+    tell(report, verdict, paths, show)
+    if failed:
+        raise Failure("; ".join(failed))
+    if verdict.worse:
+        raise SystemExit(1)
 
 
 def comparison_options(given: dict[str, Any]) -> CompareOptions:
@@ -180,13 +190,13 @@ def benchmark(
     not be measured.
     """
     with needing_the_report():
-        from rbdc.report.present import files, terminal
-        from rbdc.report.present.benchmark_page import benchmark_page
+        from rbdc.report.present import terminal
+        from rbdc.report.present.page import benchmark_page, write
         from rbdc.report.present.plots import speed
         from rbdc.report.present.tables import BENCHMARKED
     from rbdc.report.benchmark import benchmark as measure
     from rbdc.report.benchmark import entrants, wrong_in_any
-    from rbdc.report.present.baseline import Verdict, judge_benchmark
+    from rbdc.report.present.baseline import Verdict, judge_benchmark, read_baseline
 
     chosen, options = entrants(robots, root_joint), comparison_options(given)
     if forms:
@@ -194,33 +204,29 @@ def benchmark(
             raise OptionError("--forms has nothing to hold against --baseline or --gate-time: leave them out")
         _time_forms(chosen, options, out, as_json=as_json)
         return
-    earlier = files.read_baseline(baseline, gate_time, "benchmark")
+    earlier = read_baseline(baseline, gate_time, "benchmark")
     with Progress("benchmark") as progress:
         report = measure(chosen, options, progress)
     picture = {"speed.svg": speed(report["rows"], BENCHMARKED)}
-    paths = files.write(report, benchmark_page(report), out, "benchmark", picture)
+    paths = write(report, benchmark_page(report), out, "benchmark", picture)
     verdict = Verdict() if earlier is None else judge_benchmark(report, earlier, gate_time)
     own, peers = wrong_in_any(report)
     verdict.worse += own
     verdict.notes += peers
-    tell(report, verdict, paths, None if as_json else terminal.show_benchmark)
-    if report["failed"]:
-        raise Failure("; ".join(f"{label}: {report['absent'][label]}" for label in report["failed"]))
-    if verdict.worse:
-        raise SystemExit(1)
+    failed = [f"{label}: {report['absent'][label]}" for label in report["failed"]]
+    _end(report, verdict, paths, None if as_json else terminal.show_benchmark, failed)
 
 
 def _time_forms(robots: list[Entrant], options: CompareOptions, out: Path, *, as_json: bool) -> None:
     """Time every form of every function, write forms.json and forms.html, and judge the choice."""
     from rbdc.report.forms import measure_forms, wrong_choices
-    from rbdc.report.present import files, terminal
+    from rbdc.report.present import terminal
     from rbdc.report.present.baseline import Verdict
     from rbdc.report.present.family_page import forms_page
+    from rbdc.report.present.page import write
 
     with Progress("benchmark") as progress:
         report = measure_forms(robots, options, progress)
     verdict = Verdict(worse=wrong_choices(report))
-    paths = files.write(report, forms_page(report, verdict.worse), out, "forms")
-    tell(report, verdict, paths, None if as_json else terminal.show_forms)
-    if verdict.worse:
-        raise SystemExit(1)
+    paths = write(report, forms_page(report, verdict.worse), out, "forms")
+    _end(report, verdict, paths, None if as_json else terminal.show_forms)

@@ -37,8 +37,7 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
     """
     with needing_the_report():
         from rbdc.analysis.tables import show_table
-        from rbdc.report.present.files import write
-        from rbdc.report.present.page import page
+        from rbdc.report.present.page import page, write
         from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
 
     options, behind = comparison_options({**given, "checked": _CHECKED}), list[dict[str, Any]]()
@@ -63,8 +62,7 @@ def precision(description: str, out: Path, **given: Any) -> None:
     """Section V-B: the derivatives by q and v that each method gives at rest without gravity: exactly 0."""
     with needing_the_report():
         from rbdc.report.experiments import precision as measure
-        from rbdc.report.present.files import write
-        from rbdc.report.present.page import page
+        from rbdc.report.present.page import page, write
         from rbdc.report.present.terminal import show_precision
 
     from rbdc.emit.names import module_name
@@ -128,7 +126,7 @@ def _study(
     page: Callable[[dict[str, Any]], str],
 ) -> dict[str, Any]:
     """Measure, show the claims with their verdicts, and write both files to `folder`/`name`; the report."""
-    from rbdc.report.present.files import write
+    from rbdc.report.present.page import write
     from rbdc.report.present.terminal import show_claims
 
     with Progress(name) as progress:

@@ -11,8 +11,7 @@ from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.report.accuracy.inputs import draw, inputs_of
 from rbdc.report.accuracy.oracle import Judge
-from rbdc.report.measure.results import Comparison
-from rbdc.report.measure.timing import run, run_batches
+from rbdc.report.measure.timing import Comparison, run, run_batches
 from rbdc.report.methods.assembly import assemble
 from rbdc.report.methods.batch_assembly import assemble_batches
 from rbdc.report.methods.peers.assembly import add_peers
@@ -52,9 +51,8 @@ def compare(
 
 
 def _check(one: FunctionRecord, judge: Judge) -> None:
-    """Add the errors of every contender and of every batch method whose results are kept."""
-    one.errors |= {c.method: judge.errors(c.method, c.dtype, one.outputs[c.method]) for c in one.contenders}
-    if one.batches is not None:
-        outputs = one.batches.outputs
-        kept = [m for m in one.batches.methods if m.method in outputs]
-        one.batches.errors |= {m.method: judge.errors(m.method, m.dtype, outputs[m.method]) for m in kept}
+    """Add the errors of every method whose results are kept, of batches too."""
+    for measured in (one, one.batches) if one.batches else (one,):
+        for c in measured.contenders:
+            if c.method in measured.outputs:
+                measured.errors[c.method] = judge.errors(c.method, c.dtype, measured.outputs[c.method])

@@ -14,9 +14,9 @@ from rbdc.functions.references import reference_of
 from rbdc.options import BuildOptions, Progress
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.compare import compare
-from rbdc.report.measure.results import Comparison
+from rbdc.report.measure.timing import Comparison
+from rbdc.report.methods.differentiation import STEPS
 from rbdc.report.methods.records import FunctionRecord
-from rbdc.report.methods.second_differentiation import STEPS
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
 

@@ -20,7 +20,7 @@ from rbdc.options import Progress
 from rbdc.report.compare import compare
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
-from rbdc.report.present.measures import CODE, TIME, curves
+from rbdc.report.present.tables import CODE, TIME, curves
 
 FAMILIES_SCHEMA = 1
 KEPT = ("family", "algorithm", "operations", "text_bytes", "code_bytes", "compile_seconds", "errors", "right")

@@ -24,7 +24,7 @@ from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.accuracy.oracle import WRONG
 from rbdc.report.benchmark import COMPILERS, Entrant, benchmarked
-from rbdc.report.measure.machine import machine
+from rbdc.report.measure.roofline import machine
 from rbdc.report.measure.timing import run
 from rbdc.report.methods.contenders import compiled
 from rbdc.report.methods.implementation import ROBOT, Implementation, of_files
@@ -104,22 +104,24 @@ def _rows_of(
         subject = Subject(model, catalogue[name])
         chosen, plans = chosen_plan(subject).form, plans_of(subject)
         planned = [PlannedFunction(subject.function, plan.printed) for plan in plans.values()]
-        made = [_implementation(model, form, each) for form, each in zip(plans, planned, strict=True)]
+        made = {form: _implementation(model, each) for form, each in zip(plans, planned, strict=True)}
         for one in _each(tools):
             record = FunctionRecord(catalogue[name])
-            record.contenders += [compiled(each, one.compiler, one.flags) for each in made]
+            record.contenders += [
+                compiled(form, "generated", each, one.compiler, one.flags) for form, each in made.items()
+            ]
             with temporary() as folder:
                 run(folder, [record], inputs, options, tools)
-            for each in made:
+            for form, each in made.items():
                 yield {
                     "robot": robot.label,
                     "function": name,
                     "compiler": one.name,
-                    "form": each.method,
-                    "chosen": each.method == chosen,
+                    "form": form,
+                    "chosen": form == chosen,
                     "operations": None if each.cost is None else each.cost.operations,
-                    "nanoseconds": record.times[each.method]["minimum"],
-                    "deviation": _deviation(record, each.method, chosen),
+                    "nanoseconds": record.times[form]["minimum"],
+                    "deviation": _deviation(record, form, chosen),
                 }
 
 
@@ -132,7 +134,7 @@ def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
     return max(float(np.max(np.abs(a - b), initial=0.0)) for a, b in pairs) / (largest or 1.0)
 
 
-def _implementation(model: Model, form: str, planned: PlannedFunction) -> Implementation:
+def _implementation(model: Model, planned: PlannedFunction) -> Implementation:
     package, backends = Package(model, ROBOT, rbdc.__version__), backends_of([FOUNDATION])
     source = emitted(package, planned, backends)
-    return of_files(model, assembled(package, [source], backends).files, source, form, "generated")
+    return of_files(model, assembled(package, [source], backends).files, source)

@@ -1,9 +1,14 @@
-"""Limits of one core: its peak of multiply-adds and its memory bandwidth; C libraries that measure."""
+"""The machine of a comparison in words, and limits of one core: its peak of multiply-adds and its memory
+bandwidth; C libraries that measure.
+"""
 
 from __future__ import annotations
 
+import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import cpu_count
 from pathlib import Path
 
 from rbdc.emit.render import render
@@ -76,3 +81,28 @@ def _library(name: str, compiler: Compiler, flags: Sequence[str]) -> Path:
     """
     unit = Unit(f"{name}.c", render(f"{name}.c.jinja"), {}, (*STANDARD_FLAGS, *flags))
     return shared_library(f"{name}.so", [unit], compiler).path
+
+
+VECTOR_FEATURES = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
+
+
+def machine() -> dict[str, object]:
+    """Processor, vector instructions, number of processors, system and Python; no names of hosts or users."""
+    text = _read("/proc/cpuinfo")
+    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    flags = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", text, re.MULTILINE)
+    present = set(flags.group(1).split()) if flags else set()
+    return {
+        "processor": model.group(1).strip() if model else platform.machine(),
+        "vector_instructions": [f for f in VECTOR_FEATURES if f in present],
+        "processors": cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""

@@ -1,10 +1,13 @@
-"""Timing of single calls and of batches: worker processes time all methods, interleaved."""
+"""Timing of single calls and of batches: worker processes time all methods, interleaved; the results of a
+comparison.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +16,11 @@ from numpy.typing import NDArray
 
 from rbdc import processes
 from rbdc.errors import ToolchainError
+from rbdc.model import Model
 from rbdc.report.accuracy.inputs import inputs_of
 from rbdc.report.measure.roofline import Bandwidth, Peak, bandwidth_library, peak_library, timer_library
-from rbdc.report.methods.records import Batches, BatchMethod, Contender, FunctionRecord
+from rbdc.report.methods.peers.assembly import Peers
+from rbdc.report.methods.records import BatchMethod, Contender, FunctionRecord, Measured
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CompareOptions
 
@@ -41,43 +46,70 @@ def run(
     Returns the number of the core that it ran on, and that core's peak. Raises ToolchainError with the output
     of a process that failed.
     """
-    job = {
+    measured = [(one, one, dict[str, Any]()) for one in functions if one.contenders]
+    job = {"peak": str(peak_library(tools.compiler, tools.flags)), "seconds": options.seconds / PROCESSES}
+    job |= _job(measured, inputs, options, tools)
+    runs = [_in_a_process(folder, job, inputs) for _ in range(PROCESSES)]
+    for one, _, _ in measured:
+        found = [times["functions"][one.name] for times, _ in runs]
+        one.times = {method: together([times[method] for times in found]) for method in found[0]}
+    _keep_outputs(measured, runs[0][1])
+    core: int | None = runs[0][0]["core"]
+    return core, _best([times["limit"] for times, _ in runs])
+
+
+def run_batches(
+    folder: Path,
+    functions: Sequence[FunctionRecord],
+    inputs: Mapping[str, Array],
+    options: CompareOptions,
+    tools: Toolchains,
+) -> Bandwidth:
+    """Time every method of every function's batches; keep its times and its outputs for the checked samples.
+
+    Returns the bandwidth of the memory. Raises ToolchainError with the output of the process where it failed.
+    """
+    measured = [(one, one.batches, {"samples": one.batches.samples}) for one in functions if one.batches]
+    library = bandwidth_library(tools.compiler, tools.flags)
+    job = {"bandwidth": str(library), "seconds": options.seconds, **_job(measured, inputs, options, tools)}
+    times, outputs = _in_a_process(folder, job, inputs)
+    for one, batches, _ in measured:
+        batches.times = times["functions"][one.name]
+    _keep_outputs(measured, outputs)
+    return Bandwidth(**times["limit"])
+
+
+def _job(
+    measured: Sequence[tuple[FunctionRecord, Measured[Any], Mapping[str, Any]]],
+    inputs: Mapping[str, Array],
+    options: CompareOptions,
+    tools: Toolchains,
+) -> dict[str, Any]:
+    """The job of the worker: functions, what is measured of each, and what else it is told of it."""
+    return {
         "timer": str(timer_library(tools.compiler)),
-        "peak": str(peak_library(tools.compiler, tools.flags)),
         "checked": options.checked,
-        "seconds": options.seconds / PROCESSES,
         "functions": [
             {
-                **function_entry(one, inputs),
-                "methods": [{"method": c.method, **loaded(c)} for c in one.contenders],
+                "name": one.name,
+                "inputs": inputs_of(one.function.declaration, inputs),
+                "outputs": [p.size for p in one.function.declaration.outputs],
+                "methods": [loaded(c) for c in what.contenders],
+                **more,
             }
-            for one in functions
-            if one.contenders
+            for one, what, more in measured
         ],
     }
-    runs = [in_a_process("rbdc.report.measure.worker", folder, job, inputs) for _ in range(PROCESSES)]
-    _, outputs = runs[0]
-    for one in functions:
-        found = [times["functions"].get(one.name, {}) for times, _ in runs]
-        one.times = {method: together([times[method] for times in found]) for method in found[0]}
-        one.outputs |= {c.method: outputs_of(one, c.method, outputs) for c in one.contenders}
-    core: int | None = runs[0][0]["core"]
-    return core, _best([times["peak"] for times, _ in runs])
 
 
-def function_entry(one: FunctionRecord, inputs: Mapping[str, Array]) -> dict[str, Any]:
-    """A function in a worker's job, still without methods."""
-    declaration = one.function.declaration
-    return {
-        "name": one.name,
-        "inputs": inputs_of(declaration, inputs),
-        "outputs": [p.size for p in declaration.outputs],
-    }
-
-
-def outputs_of(one: FunctionRecord, method: str, outputs: Mapping[str, Array]) -> list[Array]:
-    """A method's outputs of the checked samples, (samples, size) each, out of those that a worker wrote."""
-    return [outputs[f"{one.name}/{method}/{k}"] for k in range(len(one.function.declaration.outputs))]
+def _keep_outputs(
+    measured: Sequence[tuple[FunctionRecord, Measured[Any], Any]], outputs: Mapping[str, Array]
+) -> None:
+    """Keep the outputs of the checked samples that the worker wrote, (samples, size) each."""
+    for one, what, _ in measured:
+        count = len(one.function.declaration.outputs)
+        for method in (c.method for c in what.contenders if f"{one.name}/{c.method}/0" in outputs):
+            what.outputs[method] = [outputs[f"{one.name}/{method}/{k}"] for k in range(count)]
 
 
 def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -91,13 +123,13 @@ def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def in_a_process(
-    worker: str, folder: Path, job: Mapping[str, Any], inputs: Mapping[str, Any]
+def _in_a_process(
+    folder: Path, job: Mapping[str, Any], inputs: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Mapping[str, Array]]:
-    """Times and outputs of a worker that does a job in a folder. Raises ToolchainError if it fails."""
+    """Times and outputs of the worker that does a job in a folder. Raises ToolchainError if it fails."""
     (folder / "job.json").write_text(json.dumps(job))
     np.savez(folder / "inputs.npz", **inputs)
-    command = [sys.executable, "-m", worker, str(folder)]
+    command = [sys.executable, "-m", "rbdc.report.measure.worker", str(folder)]
     status, _, errors = processes.run(command)
     if status != 0:
         raise ToolchainError(f"the timing process ended with status {status}:\n{errors.strip()}")
@@ -105,14 +137,17 @@ def in_a_process(
 
 
 def loaded(contender: Contender) -> dict[str, Any]:
-    """A contender as a worker loads it."""
+    """A contender as the worker loads it."""
+    peer = contender.peer if isinstance(contender, BatchMethod) else None
     return {
+        "method": contender.method,
         "library": str(contender.library),
         "call": contender.call,
         "fetch": contender.fetch,
         "code": [str(path) for path in contender.code],
         "archive": None if contender.archive is None else str(contender.archive),
         "dtype": contender.dtype,
+        "peer": None if peer is None else loaded(peer),
     }
 
 
@@ -127,45 +162,19 @@ def _best(peaks: Sequence[Mapping[str, Any]]) -> Peak:
     )
 
 
-def run_batches(
-    folder: Path,
-    functions: Sequence[FunctionRecord],
-    inputs: Mapping[str, Array],
-    options: CompareOptions,
-    tools: Toolchains,
-) -> Bandwidth:
-    """Time every method of every function's batches; keep its times and its outputs for the checked samples.
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that was measured of one robot.
 
-    Returns the bandwidth of the memory. Raises ToolchainError with the output of the process where it failed.
+    tools, peers: compilers, and builds of the peers. core: number of the core that it ran on, None where it
+    could not be pinned. peak, bandwidth: limits of that core; no bandwidth where batches were not measured.
     """
-    pairs = [(one, one.batches) for one in functions if one.batches is not None]
-    job = {
-        "timer": str(timer_library(tools.compiler)),
-        "bandwidth": str(bandwidth_library(tools.compiler, tools.flags)),
-        "checked": options.checked,
-        "seconds": options.seconds,
-        "functions": [_batches_entry(one, batches, inputs) for one, batches in pairs],
-    }
-    times, outputs = in_a_process("rbdc.report.measure.batch_worker", folder, job, inputs)
-    for one, batches in pairs:
-        batches.times = times["functions"][one.name]
-        for method in batches.methods:
-            if method.peer is None:
-                batches.outputs[method.method] = outputs_of(one, method.method, outputs)
-    return Bandwidth(**times["bandwidth"])
 
-
-def _batches_entry(one: FunctionRecord, batches: Batches, inputs: Mapping[str, Array]) -> dict[str, Any]:
-    methods = [_batch_entry(method) for method in batches.methods]
-    return {**function_entry(one, inputs), "samples": batches.samples, "methods": methods}
-
-
-def _batch_entry(method: BatchMethod) -> dict[str, Any]:
-    peer = method.peer
-    return {
-        "method": method.method,
-        "library": str(method.library),
-        "call": method.call,
-        "dtype": method.dtype,
-        "peer": None if peer is None else {**loaded(peer), "fetch": None},
-    }
+    model: Model
+    options: CompareOptions
+    tools: Toolchains
+    functions: list[FunctionRecord]
+    peers: Peers
+    core: int | None
+    peak: Peak
+    bandwidth: Bandwidth | None = None

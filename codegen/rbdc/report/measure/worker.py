@@ -1,9 +1,9 @@
 """The timing process: python -m rbdc.report.measure.worker JOB, a folder with job.json and inputs.npz.
 
 It loads the methods' libraries and nothing else, pins itself to one core, and writes times.json and
-outputs.npz into the folder. All methods of a function are interleaved: each round times every one of them
-once, over the same inputs. Beside each function the peak of the core is measured by the same loop; the best
-counts.
+outputs.npz into the folder. All methods of a function are interleaved, of batches size after size: each round
+times every one of them once, over the same inputs. Beside each function the peak of the core is measured by
+the same loop, or of batches the bandwidth of the memory; the best counts.
 """
 
 from __future__ import annotations
@@ -12,187 +12,26 @@ import ctypes
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-PASS_NANOSECONDS = 30_000.0
-"""Least duration of a pass, about: the clock's own 20 to 30 ns do not count beside it."""
-ROUNDS = 8, 150
-"""Least and largest number of rounds; the least one uses each of `OFFSETS` once."""
-COLD_CALLS = 9
-PAGE, LINE = 4096, 64
-OFFSETS = 8
-"""Number of offsets within a page at which outputs begin, used in turn by the passes.
+from rbdc.report.measure.loops import Array, BatchTimer, Method, Samples, Timer, interleaved
 
-The offset can double a time, since a load waits for a store to the same offset of another page; thus every
-method meets its best and its usual offset. They share their memory, which a pass reuses: large results stay
-in the caches as they do in a program that stores them in the same place.
-"""
+BATCH_ROUNDS = 5, 100
+"""Least and largest number of rounds of a batch size."""
+BATCH_NANOSECONDS = 100_000.0
+"""Least duration of a pass of batches, about: the clock of a thread itself takes 0.5 us."""
+BUFFER = 2**28, 2**30
+"""Least and largest size of the buffer for the bandwidth, in bytes; between them eight last caches."""
+PASSES = 5
+"""Passes over the buffer at each measurement."""
 PEAKS = ("vector", "scalar")
 PEAK_INPUT = np.array([0.5, 0.5])
 """a and b of the kernels: x = x a + b tends to 1, which is neither infinite nor subnormal."""
-
-
-class Method:
-    """A loaded method: its functions, its context, and its output buffers of the given sizes. entry: a
-    contender as `rbdc.report.measure.timing.loaded` has it; what is for peers alone can be left out.
-    """
-
-    def __init__(self, entry: dict[str, Any], sizes: list[int]) -> None:
-        library = ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL)
-        self.path: str = entry["library"]
-        self.paths = {self.path, *(str(Path(path).resolve()) for path in entry.get("code", ()))}
-        self.call = getattr(library, entry["call"])
-        self.fetch = getattr(library, entry["fetch"]) if entry.get("fetch") else None
-        self.context = ctypes.c_void_p(None)
-        if entry.get("archive") is not None:
-            library.rbdc_peer_load.restype = ctypes.c_void_p
-            self.context = ctypes.c_void_p(library.rbdc_peer_load(entry["archive"].encode()))
-            if not self.context.value:
-                raise RuntimeError(f"{self.path} cannot load its model")
-        self.dtype: str = entry.get("dtype", "float64")
-        self._memory = room(sizes, self.dtype)
-        places = [placed(self._memory, sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
-        self.outputs = places[0]
-        self.out = pointers_to(self.outputs)
-        self._places = cycle([pointers_to(outputs) for outputs in places])
-
-    def next_place(self) -> Any:
-        """Pointers to the next of the places of the outputs, which hold zeros."""
-        self.clear()
-        return next(self._places)
-
-    def clear(self) -> None:
-        """Zeros into all places of the outputs."""
-        self._memory.fill(0)
-
-    def results(self, pointers: Any) -> list[Array]:
-        """The outputs for one sample."""
-        self.clear()
-        self.call(self.context, pointers, self.out)
-        if self.fetch is not None:
-            self.fetch(self.context, pointers, self.out)
-        return [x.astype(np.float64) for x in self.outputs]
-
-    def ranges(self) -> list[tuple[int, int]]:
-        """Address and length in memory of code and constants: the library's and those of what it calls."""
-        found = []
-        for line in Path("/proc/self/maps").read_text().splitlines():
-            words = line.split()
-            if len(words) > 5 and words[5] in self.paths and words[1][0] == "r" and words[1][1] == "-":
-                first, last = (int(x, 16) for x in words[0].split("-"))
-                found.append((first, last - first))
-        return found
-
-
-def room(sizes: Sequence[int], dtype: str) -> NDArray[np.uint8]:
-    """Memory of zeros for arrays in a row, each aligned to a cache line, from any offset within a page on."""
-    return np.zeros(sum(_lengths(sizes, dtype)) + 2 * PAGE, np.uint8)
-
-
-def placed(memory: NDArray[np.uint8], sizes: Sequence[int], dtype: str, offset: int) -> list[Array]:
-    """Arrays in a row from `offset` bytes after a page's start, each aligned to a cache line; `memory`: their
-    `room`.
-    """
-    lengths = _lengths(sizes, dtype)
-    start = -memory.ctypes.data % PAGE + offset
-    starts = [start + sum(lengths[:k]) for k in range(len(sizes))]
-    ends = [at + size * np.dtype(dtype).itemsize for at, size in zip(starts, sizes, strict=True)]
-    return [memory[at:end].view(dtype) for at, end in zip(starts, ends, strict=True)]
-
-
-def _lengths(sizes: Sequence[int], dtype: str) -> list[int]:
-    return [-(-size * np.dtype(dtype).itemsize // LINE) * LINE for size in sizes]
-
-
-def pointers_to(arrays: Sequence[Array]) -> Any:
-    """A C array of the addresses of the arrays."""
-    return (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
-
-
-class Timer:
-    """The C timing loop over one function's inputs, for methods of one dtype."""
-
-    def __init__(self, library: str, inputs: list[Array], dtype: str = "float64") -> None:
-        self.c = ctypes.CDLL(library)
-        self.c.rbdc_time_hot.restype = self.c.rbdc_time_once.restype = ctypes.c_double
-        self.samples = len(inputs[0])
-        self.inputs = [np.ascontiguousarray(x, dtype) for x in inputs]
-        self.rows = [pointers_to([x[i] for x in self.inputs]) for i in range(self.samples)]
-        self.table = (ctypes.c_void_p * self.samples)(*(ctypes.addressof(row) for row in self.rows))
-
-    def hot(self, method: Method, calls: int) -> float:
-        """Nanoseconds of a call, averaged over `calls` calls that store in the method's next place."""
-        sizes = (ctypes.c_size_t(self.samples), ctypes.c_size_t(calls))
-        return float(
-            self.c.rbdc_time_hot(method.call, method.context, self.table, method.next_place(), *sizes)
-        )
-
-    def cold(self, method: Method) -> list[float]:
-        """Nanoseconds of single calls with code and data flushed; empty where caches cannot be flushed."""
-        times = []
-        method.clear()
-        ranges = method.ranges() if sys.platform == "linux" else []
-        ranges += [(x.ctypes.data, x.nbytes) for x in (*self.inputs, *method.outputs) if x.nbytes]
-        for k in range(COLD_CALLS):
-            flushed = [self.c.rbdc_flush(ctypes.c_void_p(a), ctypes.c_size_t(n)) for a, n in ranges]
-            if not all(flushed):
-                return []
-            row = self.rows[k % self.samples]
-            times.append(float(self.c.rbdc_time_once(method.call, method.context, row, method.out)))
-        return times
-
-
-def measure(timers: Mapping[str, Timer], methods: list[Method], seconds: float) -> list[dict[str, Any]]:
-    """The times of each method by the timer of its dtype: passes for about `seconds`, then cold calls."""
-    samples = next(iter(timers.values())).samples
-    calls, passes = interleaved(
-        [partial(timers[method.dtype].hot, method) for method in methods], samples, seconds
-    )
-    return [
-        {
-            "minimum": min(times),
-            "median": float(np.median(times)),
-            "rounds": len(times),
-            "calls": count,
-            "cold": timers[method.dtype].cold(method),
-        }
-        for method, times, count in zip(methods, passes, calls, strict=True)
-    ]
-
-
-def interleaved(
-    hot: Sequence[Callable[[int], float]],
-    step: int,
-    seconds: float,
-    rounds: tuple[int, int] = ROUNDS,
-    shortest: float = PASS_NANOSECONDS,
-) -> tuple[list[int], list[list[float]]]:
-    """For each method the calls of a pass, a multiple of `step`, and the nanoseconds of a call in every pass.
-
-    hot: for each method the function that times a number of calls. rounds: least and largest number of
-    passes. shortest: least duration of a pass, about, in nanoseconds.
-    """
-    calls = []
-    for one in hot:
-        once = min(one(step) for _ in range(3))
-        calls.append(step * max(1, int(shortest / (once * step))))
-    passes: list[list[float]] = [[] for _ in hot]
-    start = time.perf_counter()
-    while len(passes[0]) < rounds[1] and (
-        len(passes[0]) < rounds[0] or time.perf_counter() - start < seconds
-    ):
-        for k, one in enumerate(hot):
-            passes[k].append(one(calls[k]))
-    return calls, passes
 
 
 class Peak:
@@ -229,6 +68,35 @@ class Peak:
         return {"lanes": self.lanes, "fused": self.fused, "call": self.call, **self.reached}
 
 
+class Bandwidth:
+    """The kernel that reads and writes a buffer of `size` bytes, and its highest rate, in bytes a second."""
+
+    def __init__(self, timer: str, library: str, size: int) -> None:
+        self.size, self.reached = size, 0.0
+        self.factors, self.buffer = np.array([0.5, 0.5]), np.zeros(size // 8)
+        self.timer = BatchTimer(timer, [self.factors], [self.buffer], size // 8, 1)
+        self.kernel = Method({"library": library, "call": "rbdc_bandwidth"})
+
+    def measure(self, seconds: float = 0.0) -> None:
+        """Measure again, a number of passes in whatever time; bytes read and bytes written both count."""
+        del seconds
+        for _ in range(PASSES):
+            self.reached = max(self.reached, 2e9 * self.size / self.timer.hot(self.kernel, 1))
+
+    def data(self) -> dict[str, Any]:
+        """The results for the report."""
+        return {"bytes_per_second": self.reached, "buffer_bytes": self.size}
+
+
+def buffer_size() -> int:
+    """Size of a buffer that no cache holds, in bytes."""
+    try:
+        cache = os.sysconf("SC_LEVEL3_CACHE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        cache = 0
+    return min(max(BUFFER[0], 8 * cache), BUFFER[1])
+
+
 def pin() -> int | None:
     """Stay on the last core that this process may use; its number, or None where the system cannot."""
     if not hasattr(os, "sched_setaffinity"):
@@ -238,39 +106,76 @@ def pin() -> int | None:
     return core
 
 
-def read_job(folder: Path) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The job of a folder, and its inputs by name."""
-    with np.load(folder / "inputs.npz") as data:
-        return json.loads((folder / "job.json").read_text()), dict(data)
+Measured = tuple[dict[str, Any], dict[str, list[Array]]]
+"""By method its times, and its outputs of the checked samples."""
 
 
-def write_results(folder: Path, times: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
-    """Write times.json and outputs.npz, the output arrays by name."""
-    np.savez(folder / "outputs.npz", **outputs)
-    (folder / "times.json").write_text(json.dumps(times))
+def singles(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Array]) -> Measured:
+    """The methods of a function for one sample: passes for about the seconds of the job, then cold calls."""
+    methods = [Method(entry, function["outputs"]) for entry in function["methods"]]
+    timers = {dtype: Timer(job["timer"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
+    outputs = {}
+    for method in methods:
+        rows = [method.results(timers[method.dtype].rows[i]) for i in range(job["checked"])]
+        outputs[method.name] = [np.array([row[k] for row in rows]) for k in range(len(function["outputs"]))]
+    hot = [partial(timers[method.dtype].hot, method) for method in methods]
+    calls, passes = interleaved(hot, len(inputs[0]), job["seconds"])
+    times = {
+        method.name: {**_summary(ns), "calls": count, "cold": timers[method.dtype].cold(method)}
+        for method, ns, count in zip(methods, passes, calls, strict=True)
+    }
+    return times, outputs
+
+
+def batches(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Array]) -> Measured:
+    """The methods of a function in batches, of times those of a sample by size; all sizes together take about
+    the seconds of the job.
+    """
+    methods, sizes = [Method(entry) for entry in function["methods"]], function["samples"]
+    samples = {
+        dtype: Samples(job["timer"], inputs, function["outputs"], max(sizes), dtype)
+        for dtype in sorted({method.dtype for method in methods})
+    }
+    times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
+    for n in sizes:
+        timers = {dtype: one.cut(n) for dtype, one in samples.items()}
+        hot = [partial(timers[method.dtype].hot, method) for method in methods]
+        blocks, seconds = next(iter(timers.values())).blocks, job["seconds"] / len(sizes)
+        _, passes = interleaved(hot, blocks, seconds, BATCH_ROUNDS, BATCH_NANOSECONDS)
+        for method, ns in zip(methods, passes, strict=True):
+            times[method.name].append(_summary([one / n for one in ns]))
+    storing = [method for method in methods if method.stores]
+    return times, {m.name: samples[m.dtype].results(m, job["checked"]) for m in storing}
+
+
+def _summary(times: Sequence[float]) -> dict[str, Any]:
+    """The times of a method's passes in nanoseconds."""
+    return {"minimum": min(times), "median": float(np.median(times)), "rounds": len(times)}
 
 
 def run(folder: Path) -> None:
-    """Do the job of a folder."""
-    job, data = read_job(folder)
-    times: dict[str, Any] = {"core": pin(), "functions": {}}
-    peak = Peak(job["timer"], job["peak"])
-    outputs: dict[str, Array] = {}
+    """Do the job of a folder: batches where it has the kernel of the bandwidth, else single calls."""
+    job = json.loads((folder / "job.json").read_text())
+    with np.load(folder / "inputs.npz") as stored:
+        data = dict(stored)
+    core = pin()
+    limit: Peak | Bandwidth
+    if "bandwidth" in job:
+        limit, measure = Bandwidth(job["timer"], job["bandwidth"], buffer_size()), batches
+    else:
+        limit, measure = Peak(job["timer"], job["peak"]), singles
+    times: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
     for function in job["functions"]:
         name = function["name"]
-        peak.measure(job["seconds"])
-        names = [entry["method"] for entry in function["methods"]]
-        methods = [Method(entry, function["outputs"]) for entry in function["methods"]]
+        limit.measure(job["seconds"])
         inputs = [data[key] for key in function["inputs"]]
-        timers = {dtype: Timer(job["timer"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
-        for method_name, method in zip(names, methods, strict=True):
-            rows = [method.results(timers[method.dtype].rows[i]) for i in range(job["checked"])]
-            for k in range(len(function["outputs"])):
-                outputs[f"{name}/{method_name}/{k}"] = np.array([row[k] for row in rows])
-        measured = measure(timers, methods, job["seconds"])
-        times["functions"][name] = dict(zip(names, measured, strict=True))
-    times["peak"] = peak.data()
-    write_results(folder, times, outputs)
+        times[name], results = measure(job, function, inputs)
+        for method, arrays in results.items():
+            outputs |= {f"{name}/{method}/{k}": array for k, array in enumerate(arrays)}
+    np.savez(folder / "outputs.npz", **outputs)
+    found = {"core": core, "functions": times, "limit": limit.data()}
+    (folder / "times.json").write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from os import cpu_count
 
 from rbdc.analysis.availability import buildable
@@ -11,12 +10,11 @@ from rbdc.errors import OptionError, ToolchainError
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.model import Model
 from rbdc.model.attachments import ParameterRow
-from rbdc.native.toolchain import Compiler
 from rbdc.options import Progress
 from rbdc.report.methods.contenders import compiled, known_methods, methods_of
-from rbdc.report.methods.implementation import Implementation
+from rbdc.report.methods.implementation import NotTried
 from rbdc.report.methods.records import Absent, Contender, FunctionRecord
-from rbdc.report.methods.toolchains import Toolchains
+from rbdc.report.methods.toolchains import Toolchain, Toolchains
 from rbdc.report.options import CPPADCODEGEN, PINOCCHIOS, CompareOptions, peer_of
 
 
@@ -36,7 +34,7 @@ def assemble(
     catalogue = functions_of(model)
     names, _ = buildable(model, select(model, options.functions, "full"), options.functions)
     measured = [FunctionRecord(catalogue[name]) for name in names]
-    pending: list[tuple[FunctionRecord, Implementation, Future[Contender]]] = []
+    pending: list[tuple[FunctionRecord, str, str, Future[Contender]]] = []
     _refuse_unknown(
         options,
         [
@@ -51,38 +49,32 @@ def assemble(
                 if not options.wants(method, family):
                     continue
                 progress(f"{one.name}: {method}")
-                made = make()
-                if isinstance(made, Absent):
-                    one.absent.append(made)
-                else:
-                    tasks = [(made, tools.compiler, tools.flags), *_again(made, tools)]
-                    pending += [(one, task[0], pool.submit(compiled, *task)) for task in tasks]
+                try:
+                    made = make()
+                except NotTried as error:
+                    one.absent.append(Absent(method, family, str(error)))
+                    continue
+                for name, compiler, flags in _compilers(method, tools):
+                    job = pool.submit(compiled, name, family, made, compiler, flags)
+                    pending.append((one, name, family, job))
             for name, reason in tools.absent.items():
                 one.absent.append(Absent(f"generated-{name}", "generated", reason))
         progress(f"compiling with {tools.compiler.version}")
-        for one, made, future in pending:
-            _take(one, made, future)
+        for one, method, family, job in pending:
+            try:
+                one.contenders.append(job.result())
+            except ToolchainError as error:
+                if peer_of(method) is None:
+                    raise
+                one.absent.append(Absent(method, family, f"not compiled: {error.line}"))
     return measured
 
 
-def _take(one: FunctionRecord, made: Implementation, future: Future[Contender]) -> None:
-    """Add a method once it is compiled; a peer's that does not compile is absent."""
-    try:
-        one.contenders.append(future.result())
-    except ToolchainError as error:
-        if peer_of(made.method) is None:
-            raise
-        one.absent.append(Absent(made.method, made.family, f"not compiled: {error.line}"))
-
-
-def _again(made: Implementation, tools: Toolchains) -> list[tuple[Implementation, Compiler, tuple[str, ...]]]:
-    """The generated method once more for each of the other compilers, with the compiler and its flags."""
-    if made.method != "generated":
-        return []
-    return [
-        (replace(made, method=f"generated-{other.name}"), other.compiler, other.flags)
-        for other in tools.others
-    ]
+def _compilers(method: str, tools: Toolchains) -> list[Toolchain]:
+    """The compilers of a method, by the names that it has by each: the generated one has them all."""
+    others = tools.others if method == "generated" else []
+    again = [Toolchain(f"{method}-{other.name}", other.compiler, other.flags) for other in others]
+    return [Toolchain(method, tools.compiler, tools.flags), *again]
 
 
 def _refuse_unknown(options: CompareOptions, known: list[str]) -> None:

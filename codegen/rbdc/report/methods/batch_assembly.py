@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
+from pathlib import Path
 
 import rbdc
 from rbdc.emit.render import render
@@ -32,6 +33,12 @@ from rbdc.report.methods.records import (
 )
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CASADI, NOT_ASKED, PINOCCHIOS, CompareOptions, peer_of
+
+BATCH, LOOP = "rbdc_batch", "rbdc_loop"
+"""Entry points: void rbdc_batch(void *context, size_t n, const double *const *in, double *const *out).
+
+Inputs and outputs are floats in single precision; the n samples lie one after the other.
+"""
 
 Files = dict[str, str]
 """C files by name."""
@@ -69,70 +76,55 @@ def assemble_batches(
                     raise
                 batches.absent |= {method.method: f"not compiled: {error.line}" for method in methods}
             else:
-                batches.methods += [replace(method, library=library) for method in methods]
+                batches.contenders += [replace(method, library=library) for method in methods]
 
 
 def _of_function(
     model: Model, one: FunctionRecord, absent: Mapping[str, str], wanted: Sequence[int]
 ) -> tuple[Batches, list[Made]]:
     """The batches of one function, still without libraries, and the C of their methods."""
-    code = generated(model, one.function)
+    code, there = generated(model, one.function), {c.method: c for c in one.contenders}
     read, written = _sample_bytes(one)
-    moved = read + written
+    moved, own = read + written, there["generated"]
     fitting = [n for n in wanted if n * moved <= BATCH_MEMORY]
-    flops = next(c.figures.flops for c in one.contenders if c.method == "generated")
-    batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, flops)
-    made = [(code.files, _generated_methods(code.lanes, moved))]
+    batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, own.figures.flops)
+    one_by_one = "the generated function for one sample, sample by sample"
+    methods = [
+        _method("generated-batch", own, _how(code.lanes), moved),
+        _method("generated-loop", own, one_by_one, moved, LOOP),
+    ]
+    made = [(code.files, methods)]
     if code.chosen:
-        made.append(_side_by_side(model, one, moved))
-    if any(contender.method == SINGLE for contender in one.contenders):
-        made.append(_single(model, one, moved // 2))
+        lanes = generated(model, one.function, side_by_side=True)
+        how = f"{_how(lanes.lanes)}, which was taken to be slower than single calls"
+        made.append((lanes.files, [_method("generated-lanes", own, how, moved)]))
+    if SINGLE in there:
+        single = generated(model, one.function, FLOAT)
+        how = f"in single precision, {_how(single.lanes)}"
+        made.append((single.files, [_method(f"{SINGLE}-batch", there[SINGLE], how, moved // 2)]))
     pinocchio, casadi = _fastest(one, *PINOCCHIOS), _fastest(one, CASADI)
     if pinocchio is None:
         batches.absent["pinocchio-loop"] = _reason(one, absent, *PINOCCHIOS)
     else:
         words = "Pinocchio's function, sample by sample; its results stay in its own data"
-        method = BatchMethod(
-            "pinocchio-loop", pinocchio.method, pinocchio.family, words, read, LOOP, pinocchio
-        )
-        made.append((loop_over_peer(one.function.declaration), [method]))
+        loop = replace(_method("pinocchio-loop", pinocchio, words, read, LOOP), peer=pinocchio)
+        made.append((loop_over_peer(one.function.declaration), [loop]))
     if casadi is None:
         batches.absent["casadi-map"] = _reason(one, absent, CASADI)
     else:
-        method = BatchMethod(
-            "casadi-map", casadi.method, casadi.family, "CasADi's C of its map", moved, BATCH
-        )
+        method = _method("casadi-map", casadi, "CasADi's C of its map", moved)
         made.append((casadi_map(model, one.function, casadi.method, fitting), [method]))
     return batches, made
+
+
+def _method(name: str, of: Contender, how: str, moved: int, call: str = BATCH) -> BatchMethod:
+    """A method of batches that calls a method for one sample, without its library."""
+    return BatchMethod(name, of.family, how, Path(), call, dtype=of.dtype, of=of.method, moved=moved)
 
 
 def _how(lanes: int | None) -> str:
     work = "a loop over samples" if lanes is None else f"{lanes} samples side by side"
     return f"the generated batch function: {work}"
-
-
-def _generated_methods(lanes: int | None, moved: int) -> list[BatchMethod]:
-    loop = "the generated function for one sample, sample by sample"
-    return [
-        BatchMethod("generated-batch", "generated", "generated", _how(lanes), moved, BATCH),
-        BatchMethod("generated-loop", "generated", "generated", loop, moved, LOOP),
-    ]
-
-
-def _side_by_side(model: Model, one: FunctionRecord, moved: int) -> Made:
-    """Samples side by side where the generated batch function has them one by one."""
-    code = generated(model, one.function, side_by_side=True)
-    how = f"{_how(code.lanes)}, which was taken to be slower than single calls"
-    return code.files, [BatchMethod("generated-lanes", "generated", "generated", how, moved, BATCH)]
-
-
-def _single(model: Model, one: FunctionRecord, moved: int) -> Made:
-    """The generated batch function in single precision."""
-    code = generated(model, one.function, FLOAT)
-    how = f"in single precision, {_how(code.lanes)}"
-    return code.files, [
-        BatchMethod(f"{SINGLE}-batch", SINGLE, "single", how, moved, BATCH, dtype=FLOAT.dtype)
-    ]
 
 
 def _sample_bytes(one: FunctionRecord) -> tuple[int, int]:
@@ -155,12 +147,6 @@ def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
     reasons += [absent[peer] for peer in peers if peer in absent]
     return min(reasons, key=lambda reason: reason == NOT_ASKED, default=NO_SUCH_METHOD)
 
-
-BATCH, LOOP = "rbdc_batch", "rbdc_loop"
-"""Entry points: void rbdc_batch(void *context, size_t n, const double *const *in, double *const *out).
-
-Inputs and outputs are floats in single precision; the n samples lie one after the other.
-"""
 
 _ADAPTER = "batch_adapter.c"
 

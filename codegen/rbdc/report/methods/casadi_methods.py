@@ -9,7 +9,7 @@ Derivatives by q are in the tangent space: the Jacobian by the entries of q time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,14 +30,15 @@ from rbdc.report.methods.implementation import (
     LIMIT,
     ROBOT,
     Implementation,
+    Method,
+    NotTried,
     by_the_papers,
     of_program,
     recorded,
+    refuse_large,
     render_adapter,
-    too_large,
     without_optional,
 )
-from rbdc.report.methods.records import Absent
 
 WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
 """CasADi's ad_weight: 0 forward, 1 reverse; None leaves the choice to CasADi."""
@@ -134,13 +135,12 @@ def _tangents(model: Model, q: Any) -> Any:
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
-def casadi_c(expressions: Expressions, algorithm: str, method: str) -> Implementation | Absent:
+def casadi_c(expressions: Expressions, algorithm: str) -> Implementation:
     """CasADi's own C of the expressions."""
     function = expressions.function()
     instructions = function.n_instructions()
     if instructions > CASADI_LIMIT:
-        reason = f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}"
-        return Absent(method, "ad", reason)
+        raise NotTried(f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}")
     generator = ca.CodeGenerator("casadi_function.c")
     generator.add(function)
     text = generator.dump()
@@ -150,7 +150,7 @@ def casadi_c(expressions: Expressions, algorithm: str, method: str) -> Implement
         "adapter.c": render_adapter(work_arrays([function]), f"{ROBOT}(arg, res, iw, w, 0)"),
     }
     statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
-    return Implementation(method, "ad", algorithm, files, _cost(function), statements, len(text))
+    return Implementation(algorithm, files, _cost(function), statements, len(text))
 
 
 def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, list[ca.Function]]:
@@ -179,58 +179,60 @@ def work_arrays(functions: Sequence[ca.Function]) -> list[str]:
     ]
 
 
-def fewest(function: Function, how: str, trace: Callable[[Evaluate], Expressions]) -> tuple[Expressions, str]:
-    """The expressions with the fewest operations among those that `trace` makes of the papers' recursions for
-    a function, and in words by which one: a peer gets the recursion that costs it least for the model at
-    hand. how: `trace` in words.
+def modes_of(function: Function) -> dict[str, str]:
+    """The modes of `WEIGHTS` in which CasADi differentiates towards a function, by the method through our C;
+    second derivatives are forward ones of the first.
     """
-    made = {name: trace(evaluate) for name, evaluate in by_the_papers(function).items()}
-    counts = {name: _cost(one.function()).operations for name, one in made.items()}
-    best, *others = sorted(counts, key=lambda name: counts[name])
-    beside = f" (operations: {', '.join(f'{name} {counts[name]}' for name in (best, *others))})"
-    return made[best], f"{how}{function.name} by {best}{beside if others else ''}"
+    if function.comparison.second_order is not None:
+        return {"ad": "forward"}
+    return {} if function.comparison.derivative_of is None else {f"ad-{mode}": mode for mode in WEIGHTS}
+
+
+def _base(model: Model, function: Function) -> Function:
+    """The function that CasADi differentiates towards another."""
+    second = function.comparison.second_order
+    return functions_of(model)[str(function.comparison.derivative_of) if second is None else second.first]
+
+
+def derivatives(model: Model, function: Function, mode: str, evaluate: Evaluate) -> Expressions:
+    """A function that is first or second derivatives, from a recursion of what is differentiated."""
+    second = function.comparison.second_order
+    if second is None:
+        return differentiated(model, function, mode, evaluate)
+    return differentiated_again(model, function, second, evaluate)
 
 
 def of_casadi(model: Model, function: Function, method: str) -> tuple[Expressions, str]:
     """Expressions behind CasADi's C of a method of `ad_methods`, casadi, ad-<mode>-casadi, or ad-casadi, and
-    by which recursion they are.
+    in words by which recursion they are: of the papers' that with the fewest operations in the end, for a
+    peer gets the recursion that costs it least for the model at hand.
     """
-    comparison, catalogue = function.comparison, functions_of(model)
-    if method == "casadi":
-        return fewest(function, "", lambda evaluate: traced(model, function, evaluate))
-    second = comparison.second_order
-    if second is not None:
-        return fewest(
-            catalogue[second.first],
-            f"{MODES['forward']} of ",
-            lambda evaluate: differentiated_again(model, function, second, evaluate),
-        )
-    mode = method.split("-")[1]
-    return fewest(
-        catalogue[str(comparison.derivative_of)],
-        f"{MODES[mode]} of ",
-        lambda evaluate: differentiated(model, function, mode, evaluate),
-    )
+    mode = modes_of(function).get(method.removesuffix("-casadi"))
+    base, how = (function, "") if mode is None else (_base(model, function), f"{MODES[mode]} of ")
+    made = {
+        name: traced(model, function, evaluate)
+        if mode is None
+        else derivatives(model, function, mode, evaluate)
+        for name, evaluate in by_the_papers(base).items()
+    }
+    counts = {name: _cost(one.function()).operations for name, one in made.items()}
+    best, *others = sorted(counts, key=lambda name: counts[name])
+    beside = f" (operations: {', '.join(f'{name} {counts[name]}' for name in (best, *others))})"
+    return made[best], f"{how}{base.name} by {best}{beside if others else ''}"
 
 
-def our_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
+def our_c(expressions: Expressions, algorithm: str) -> Implementation:
     """Our C, by our passes and emitter, of expressions that CasADi differentiated."""
     instructions = expressions.function().n_instructions()
     if instructions > LIMIT:
-        return Absent(method, "ad", f"{instructions} instructions; the limit is {LIMIT}")
+        raise NotTried(f"{instructions} instructions; the limit is {LIMIT}")
 
     def scalars(columns: dict[str, Any]) -> list[tuple[str, list[Any]]]:
         return [(key, [Symbolic(x[k]) for k in range(x.numel())]) for key, x in columns.items()]
 
     declaration = expressions.declaration
     program = recorded(declaration.name, scalars(expressions.inputs), scalars(expressions.outputs))
-    return of_program(declaration, program, method, "ad", algorithm)
-
-
-def _generated(model: Model, name: str) -> Evaluate:
-    """The recursion that is generated for a function."""
-    function = functions_of(model)[name]
-    return function.methods[chosen(model, function)[0]]
+    return of_program(declaration, program, algorithm)
 
 
 def _cost(function: ca.Function) -> Cost:
@@ -245,36 +247,27 @@ def _cost(function: ca.Function) -> Cost:
     )
 
 
-def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[], Implementation | Absent]]]:
-    """The methods of this module for one function: name, and how to make it."""
+def ad_methods(model: Model, function: Function) -> list[Method]:
+    """The methods of this module for one function."""
     if function.declaration.framed:
         return []
-    names, ours = ["casadi"], {}
-    if function.comparison.second_order is not None:
-        names.append("ad-casadi")
-        ours["ad"] = partial(_second_through_ours, model, function, function.comparison.second_order)
-    elif function.comparison.derivative_of is not None:
-        names += [f"ad-{mode}-casadi" for mode in WEIGHTS]
-        ours |= {f"ad-{mode}": partial(_through_ours, model, function, mode) for mode in WEIGHTS}
-    theirs = {name: partial(_through_casadi, model, function, name) for name in names}
-    return [*theirs.items(), *ours.items()]
+    modes = modes_of(function)
+    theirs = ["casadi", *(f"{name}-casadi" for name in modes)]
+    return [
+        *(Method(name, "ad", partial(_through_casadi, model, function, name)) for name in theirs),
+        *(Method(name, "ad", partial(_through_ours, model, function, mode)) for name, mode in modes.items()),
+    ]
 
 
-def _through_casadi(model: Model, function: Function, method: str) -> Implementation | Absent:
+def _through_casadi(model: Model, function: Function, method: str) -> Implementation:
     """CasADi's C of the papers' recursion that leaves it the fewest operations."""
-    if reason := too_large(model, function):
-        return Absent(method, "ad", reason)
-    return casadi_c(*of_casadi(model, function, method), method)
+    refuse_large(model, function)
+    return casadi_c(*of_casadi(model, function, method))
 
 
-def _through_ours(model: Model, function: Function, mode: str) -> Implementation | Absent:
-    base = str(function.comparison.derivative_of)
-    made = differentiated(model, function, mode, _generated(model, base))
-    return our_c(made, f"ad-{mode}", f"{MODES[mode]} of the generated {base}")
-
-
-def _second_through_ours(model: Model, function: Function, second: SecondOrder) -> Implementation | Absent:
-    if reason := too_large(model, function):
-        return Absent("ad", "ad", reason)
-    made = differentiated_again(model, function, second, _generated(model, second.first))
-    return our_c(made, "ad", f"{MODES['forward']} of the generated {second.first}")
+def _through_ours(model: Model, function: Function, mode: str) -> Implementation:
+    """Our C of CasADi's derivatives of the recursion that is generated."""
+    refuse_large(model, function)
+    base = _base(model, function)
+    made = derivatives(model, function, mode, base.methods[chosen(model, base)[0]])
+    return our_c(made, f"{MODES[mode]} of the generated {base.name}")

@@ -4,7 +4,7 @@ algorithms of the literature) among them, and their compilation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -25,48 +25,51 @@ from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.planning.candidates import along_paths, chosen, programs
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.methods.casadi_methods import ad_methods
+from rbdc.report.methods.differentiation import differentiating_methods
 from rbdc.report.methods.implementation import (
     ENTRY,
     FAMILIES,
     LIMIT,
     ROBOT,
     Implementation,
+    Method,
+    NotTried,
     by_the_papers,
     of_files,
-    too_large,
+    refuse_large,
 )
-from rbdc.report.methods.numerical_differentiation import numerical_methods
-from rbdc.report.methods.records import Absent, Contender, Figures
-from rbdc.report.methods.second_differentiation import second_methods
+from rbdc.report.methods.records import Contender, Figures
 
-Make = Callable[[], Implementation | Absent]
+SINGLE = "generated-float32"
+"""Name of the method in single precision."""
+ZEROED = "generated-zeroed"
+"""Name of the method for outputs that hold zeros."""
+BY_PARAMETERS = "generated-parameters"
+"""Name of the method with inertial parameters at run time."""
 
 
 def methods_of(
     model: Model, function: Function, rows: tuple[ParameterRow, ...] = (), *, every_form: bool = False
-) -> list[tuple[str, str, Make]]:
-    """Every method of a function that we compile: name, family and maker, in the order of the report; with
-    inertial parameters at run time where there are rows of them and it depends on them. `every_form`: also
-    the straight-line code of the algorithm that is generated.
+) -> list[Method]:
+    """Every method of a function that we compile, in the order of the report; with inertial parameters at run
+    time where there are rows of them and it depends on them. `every_form`: also the straight-line code of the
+    algorithm that is generated.
     """
-    made: list[tuple[str, str, Make]] = [
-        ("generated", "generated", partial(generated, model, function)),
-        (SINGLE, "single", partial(single, model, function)),
-    ]
+    own = partial(generated, model, function)
+    made = [Method("generated", "generated", own), Method(SINGLE, "single", partial(own, scalar=FLOAT))]
     if function.declaration.zeroed:
-        made.append((ZEROED, "analytical", partial(zeroed, model, function)))
+        alone = partial(own, ", entries that are always zero left alone", zeroed=True)
+        made.append(Method(ZEROED, "analytical", alone))
     taking = replace(model, parameters=rows)
     if rows and takes_parameters(taking, function):
-        made.append((BY_PARAMETERS, "analytical", partial(by_parameters, taking, function)))
+        words = f", {NUMBERS * len(rows)} inertial parameters at run time"
+        made.append(Method(BY_PARAMETERS, "analytical", partial(generated, taking, function, words)))
     if function.policy.rolled:
-        made.append(("rolled", "analytical", partial(rolled, model, function)))
+        made.append(Method("rolled", "analytical", partial(own, style="rolled")))
     for method, evaluate in _others(model, function, every_form=every_form).items():
-        made.append(
-            (f"unrolled-{method}", "analytical", partial(by_method, model, function, method, evaluate))
-        )
-    made += second_methods(model, function)
-    made += [(method, "ad", make) for method, make in ad_methods(model, function)]
-    return made + [(method, "numerical", make) for method, make in numerical_methods(model, function)]
+        make = partial(by_method, model, function, method, evaluate)
+        made.append(Method(f"unrolled-{method}", "analytical", make))
+    return [*made, *ad_methods(model, function), *differentiating_methods(model, function)]
 
 
 def known_methods(model: Model, function: Function) -> list[str]:
@@ -74,7 +77,7 @@ def known_methods(model: Model, function: Function) -> list[str]:
 
     All its algorithms are among them, also the one that `methods_of` has as generated alone.
     """
-    made = [name for name, *_ in methods_of(model, function, every_form=True)]
+    made = [method.name for method in methods_of(model, function, every_form=True)]
     return [*made, ZEROED, BY_PARAMETERS, *FAMILIES]
 
 
@@ -90,9 +93,14 @@ def _others(model: Model, function: Function, *, every_form: bool) -> dict[str, 
 
 
 def compiled(
-    made: Implementation, compiler: Compiler, flags: Sequence[str], seconds: float | None = None
+    method: str,
+    family: str,
+    made: Implementation,
+    compiler: Compiler,
+    flags: Sequence[str],
+    seconds: float | None = None,
 ) -> Contender:
-    """The implementation, compiled with this compiler and these flags, each file in so many seconds at most.
+    """A method, compiled with this compiler and these flags, each file in so many seconds at most.
 
     Raises ToolchainError with the command and the compiler's output, TimeLimitError at the limit.
     """
@@ -106,15 +114,8 @@ def compiled(
         stack_bytes=max(f.stack_bytes for f in own),
         compile_seconds=sum(f.seconds for f in own),
     )
-    return Contender(
-        made.method,
-        made.family,
-        made.algorithm,
-        library.path,
-        ENTRY,
-        dtype=made.scalar.dtype,
-        figures=figures,
-    )
+    dtype = made.scalar.dtype
+    return Contender(method, family, made.algorithm, library.path, ENTRY, dtype=dtype, figures=figures)
 
 
 def library_of(
@@ -135,28 +136,23 @@ def _counts(cost: Cost | None) -> Figures:
     return Figures(cost.operations, *work, cost.flops)
 
 
-SINGLE = "generated-float32"
-"""Name of the method in single precision."""
-ZEROED = "generated-zeroed"
-"""Name of the method for outputs that hold zeros."""
-BY_PARAMETERS = "generated-parameters"
-"""Name of the method with inertial parameters at run time."""
-
-
-def generated(model: Model, function: Function) -> Implementation:
-    """The C that `rbdc build` makes of the function."""
-    return _built(model, function, "generated", "generated")
-
-
-def single(model: Model, function: Function) -> Implementation:
-    """The C of `rbdc build --dtype float32`."""
-    return _built(model, function, SINGLE, "single", scalar=FLOAT)
-
-
-def zeroed(model: Model, function: Function) -> Implementation:
-    """The C of `rbdc build` for outputs that hold zeros, which leaves alone what is always zero."""
-    made = _built(model, function, ZEROED, "analytical", zeroed=True)
-    return replace(made, algorithm=f"{made.algorithm}, entries that are always zero left alone")
+def generated(
+    model: Model,
+    function: Function,
+    words: str = "",
+    *,
+    style: str = "unrolled",
+    scalar: ScalarType = DOUBLE,
+    zeroed: bool = False,
+) -> Implementation:
+    """The C that `rbdc build` makes of the function, of the model's inertial parameters too where it takes
+    them at run time; with `zeroed` for outputs that hold zeros, which leaves alone what is always zero.
+    words: what is said of it beside its algorithm.
+    """
+    names, options = [function.declaration.name], GenerationOptions(style, scalar=scalar)
+    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, options)
+    found = of_files(model, made.files, made.sources[0], zeroed=zeroed)
+    return replace(found, algorithm=found.algorithm + words)
 
 
 def takes_parameters(taking: Model, function: Function) -> bool:
@@ -165,44 +161,13 @@ def takes_parameters(taking: Model, function: Function) -> bool:
     return any(p.kind is Kind.PARAMETERS for p in inputs)
 
 
-def by_parameters(taking: Model, function: Function) -> Implementation:
-    """The C of `rbdc build --parameters` or `--payload`, called with the description's numbers."""
-    made = _built(taking, function, BY_PARAMETERS, "analytical")
-    count = NUMBERS * len(taking.parameters)
-    return replace(made, algorithm=f"{made.algorithm}, {count} inertial parameters at run time")
-
-
-def rolled(model: Model, function: Function) -> Implementation:
-    """The C of `rbdc build --style rolled`: the papers' recursion as loops over the model's tables."""
-    return _built(model, function, "rolled", "analytical", style="rolled")
-
-
-def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation | Absent:
+def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation:
     """The C of another algorithm through the same compiler."""
-    name = f"unrolled-{method}"
-    if reason := too_large(model, function):
-        return Absent(name, "analytical", reason)
+    refuse_large(model, function)
     entry = Function(function.declaration, {method: evaluate})
     made = programs(model, entry, method)
     operations = max(cost(program).operations for program in made)
     if function.preset == SECOND and operations > LIMIT:
-        return Absent(name, "analytical", f"{operations} operations; the limit is {LIMIT}")
+        raise NotTried(f"{operations} operations; the limit is {LIMIT}")
     source = function_source(ROBOT, entry.declaration, made, rbdc.__version__, method)
-    files = render_library(model, ROBOT, [source], rbdc.__version__)
-    return of_files(model, files, source, name, "analytical")
-
-
-def _built(
-    model: Model,
-    function: Function,
-    method: str,
-    family: str,
-    *,
-    style: str = "unrolled",
-    scalar: ScalarType = DOUBLE,
-    zeroed: bool = False,
-) -> Implementation:
-    names = [function.declaration.name]
-    options = GenerationOptions(style, scalar=scalar)
-    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, options)
-    return of_files(model, made.files, made.sources[0], method, family, zeroed=zeroed)
+    return of_files(model, render_library(model, ROBOT, [source], rbdc.__version__), source)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import rbdc
 from rbdc.emit.backend import FunctionSource
@@ -41,11 +41,15 @@ find out that their C would be megabytes.
 """
 
 
-def too_large(model: Model, function: Function) -> str:
-    """Why straight-line code of the function is not tried for the model; empty where it is."""
-    if function.preset != SECOND or model.nv <= MOST_DOF:
-        return ""
-    return f"{model.nv} degrees of freedom; the limit of straight-line second derivatives is {MOST_DOF}"
+class NotTried(Exception):
+    """The reason why a method is not tried for a function of a model."""
+
+
+def refuse_large(model: Model, function: Function) -> None:
+    """Raise NotTried where straight-line code of the function would be too large for the model."""
+    if function.preset == SECOND and model.nv > MOST_DOF:
+        limit = f"the limit of straight-line second derivatives is {MOST_DOF}"
+        raise NotTried(f"{model.nv} degrees of freedom; {limit}")
 
 
 def by_the_papers(function: Function) -> dict[str, Evaluate]:
@@ -78,14 +82,12 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Implementation:
-    """C files of one method.
+    """C files of one method for one function.
 
     algorithm: the recursion in words. cost, statements: None where they are not ours to count. text_bytes:
     size of the generated text. scalar: type that the entry point takes and gives.
     """
 
-    method: str
-    family: str
     algorithm: str
     files: Mapping[str, str]
     cost: Cost | None = None
@@ -94,14 +96,16 @@ class Implementation:
     scalar: ScalarType = DOUBLE
 
 
+class Method(NamedTuple):
+    """A way of computing a function: its name, its family, and what makes its C, or raises NotTried."""
+
+    name: str
+    family: str
+    make: Callable[[], Implementation]
+
+
 def of_files(
-    model: Model,
-    files: Mapping[str, str],
-    source: FunctionSource,
-    method: str,
-    family: str,
-    *,
-    zeroed: bool = False,
+    model: Model, files: Mapping[str, str], source: FunctionSource, *, zeroed: bool = False
 ) -> Implementation:
     """An implementation from the C of a function with its public signature, and all its files; with `zeroed`
     of its form for outputs that hold zeros.
@@ -111,19 +115,17 @@ def of_files(
     text_bytes = sum(len(text) for name, text in kept.items() if name != f"{ROBOT}.h")
     kept["adapter.c"] = adapter(declaration, deepest_frame(model), nominal(model), zeroed=zeroed)
     counts = (source.cost, source.statements, text_bytes)
-    return Implementation(method, family, source.method, kept, *counts, declaration.scalar)
+    return Implementation(source.method, kept, *counts, declaration.scalar)
 
 
-def of_program(
-    declaration: FunctionDeclaration, program: Program, method: str, family: str, algorithm: str
-) -> Implementation:
+def of_program(declaration: FunctionDeclaration, program: Program, algorithm: str) -> Implementation:
     """An implementation from a program over the inputs that are not optional."""
     bare = without_optional(declaration)
     source = kernel_source(ROBOT, bare, program, rbdc.__version__)
     files = {**source.files, f"{ROBOT}.h": prototypes([bare])}
     text_bytes = sum(len(text) for text in files.values())
     files["adapter.c"] = adapter(bare)
-    return Implementation(method, family, algorithm, files, source.cost, source.statements, text_bytes)
+    return Implementation(algorithm, files, source.cost, source.statements, text_bytes)
 
 
 def recorded(

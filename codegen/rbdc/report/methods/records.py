@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,62 +67,56 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class BatchMethod:
-    """One way of computing n samples.
+class BatchMethod(Contender):
+    """One way of computing n samples; its algorithm says how.
 
-    of: method of the comparison whose code it calls. family: that method's family. how: description in words.
-    moved: bytes of a sample that are read and written. call: symbol of `library`. peer: contender whose
-    function the loop calls, if not ours; its results stay in the peer's own data. dtype: of inputs and
-    outputs.
+    of: method of the comparison whose code it calls. moved: bytes of a sample that are read and written.
+    peer: contender whose function the loop calls, if not ours; its results stay in the peer's own data.
     """
 
-    method: str
-    of: str
-    family: str
-    how: str
-    moved: int
-    call: str
+    of: str = ""
+    moved: int = 0
     peer: Contender | None = None
-    library: Path | None = None
-    dtype: str = "float64"
+
+
+C = TypeVar("C", bound=Contender)
+
+
+@dataclass(kw_only=True)
+class Measured(Generic[C]):
+    """Methods that take part in a measurement, and by method its times, the outputs of the checked samples
+    (not of loops over a peer's calls), and their errors.
+    """
+
+    contenders: list[C] = field(default_factory=list)
+    times: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
+    errors: dict[str, Errors] = field(default_factory=dict)
 
 
 @dataclass
-class Batches:
-    """One function in batches.
+class Batches(Measured[BatchMethod]):
+    """One function in batches; times are lists of those at each size.
 
     samples: batch sizes. left_out: sizes whose data exceed `BATCH_MEMORY`. lanes: samples side by side in the
     generated batch function, None where that is a loop. flops: of one sample. absent: reason by method.
-    times, outputs, errors: by method, the times at each size, the outputs of the checked samples, and their
-    errors.
     """
 
     samples: list[int]
     left_out: list[int]
     lanes: int | None
     flops: int | None
-    methods: list[BatchMethod] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
-    times: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
-    errors: dict[str, Errors] = field(default_factory=dict)
 
 
 @dataclass
-class FunctionRecord:
-    """One function of a comparison.
-
-    contenders, absent: methods that take part, and those that do not. times, outputs, errors: by method, its
-    times, the outputs of the checked samples, and their errors. batches: the function in batches, None where
-    they are not measured.
+class FunctionRecord(Measured[Contender]):
+    """One function of a comparison; absent: methods that do not take part. batches: the function in batches,
+    None where they are not measured.
     """
 
     function: Function
-    contenders: list[Contender] = field(default_factory=list)
     absent: list[Absent] = field(default_factory=list)
-    times: dict[str, Any] = field(default_factory=dict)
-    outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
-    errors: dict[str, Errors] = field(default_factory=dict)
     batches: Batches | None = None
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from rbdc.errors import ToolchainError
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
@@ -11,8 +12,7 @@ from rbdc.pipeline import toolchain
 from rbdc.report.options import CompareOptions
 
 
-@dataclass(frozen=True)
-class Toolchain:
+class Toolchain(NamedTuple):
     """A compiler, the name by which it was requested, and its flags."""
 
     name: str

@@ -10,11 +10,14 @@ is due to our own code.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rbdc.errors import OptionError
 from rbdc.report.options import peer_of
 from rbdc.report.present.formatting import nanoseconds
 from rbdc.report.present.tables import METRICS
@@ -240,3 +243,37 @@ def _yardstick(
         then, now = (one["peak"]["scalar_flops_per_second"] for one in (baseline, report))
         return Yardstick(then / now, "an addition and multiplication:")
     return None
+
+
+def read_baseline(
+    path: Path | None, gate_time: float | None, made_by: str = "compare"
+) -> dict[str, Any] | None:
+    """An earlier report, made by the command `made_by`; None without a path.
+
+    Raises OptionError where it is no such report, and for a factor of times that makes no sense or has
+    nothing to be judged by.
+    """
+    baseline = None if path is None else _report(path, made_by)
+    if gate_time is None:
+        return baseline
+    if baseline is None:
+        raise OptionError(f"--gate-time {gate_time:g} needs the report of an earlier run: give --baseline")
+    if not 1.0 < gate_time < float("inf"):
+        raise OptionError(f"--gate-time {gate_time:g}: give a factor above 1, as 1.5")
+    if any("peak" not in one for one in baseline.get("robots", {"": baseline}).values()):
+        raise OptionError("--gate-time: the baseline has no peak to tell machines apart; make it anew")
+    return baseline
+
+
+def _report(path: Path, made_by: str) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OptionError(f"--baseline {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise OptionError(f"--baseline {path}: not JSON: {error}") from error
+    keys = {"compare": (REPORT_SCHEMA, "functions"), "benchmark": (BENCHMARK_SCHEMA, "robots")}
+    schema, key = keys[made_by]
+    if not isinstance(data, dict) or data.get("schema") != schema or key not in data:
+        raise OptionError(f"--baseline {path}: not a report of schema {schema}; make one with rbdc {made_by}")
+    return data

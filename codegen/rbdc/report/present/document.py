@@ -14,9 +14,8 @@ import rbdc
 from rbdc.analysis.model_summary import as_data
 from rbdc.report.accuracy.inputs import SEED
 from rbdc.report.accuracy.oracle import DIGITS, WRONG, Errors, tolerance
-from rbdc.report.measure.machine import machine
-from rbdc.report.measure.results import Comparison
-from rbdc.report.measure.roofline import Bandwidth, Peak
+from rbdc.report.measure.roofline import Bandwidth, Peak, machine
+from rbdc.report.measure.timing import Comparison
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.methods.records import NO_SUCH_METHOD, Batches, BatchMethod, Contender, FunctionRecord
 from rbdc.report.options import NOT_ASKED, PEERS, peer_of
@@ -115,12 +114,12 @@ def _method(one: FunctionRecord, contender: Contender, peak: Peak) -> dict[str, 
     }
 
 
-def _double(method: Contender | BatchMethod) -> bool:
+def _double(method: Contender) -> bool:
     """Whether the peak and the bound of errors, which are of double precision, apply to a method."""
     return method.dtype == "float64"
 
 
-def _judged(method: Contender | BatchMethod, errors: Errors | None, bound: float) -> dict[str, Any]:
+def _judged(method: Contender, errors: Errors | None, bound: float) -> dict[str, Any]:
     """The errors of a method, and whether they are within a bound; None where that is not known."""
     return {
         "errors": None if errors is None else errors.data(),
@@ -172,7 +171,7 @@ def _batches(batches: Batches | None, peak: Peak, bandwidth: Bandwidth | None) -
         "left_out": batches.left_out,
         "lanes": batches.lanes,
         "flops": batches.flops,
-        "methods": [_batch_method(batches, method, peak, bandwidth) for method in batches.methods],
+        "methods": [_batch_method(batches, method, peak, bandwidth) for method in batches.contenders],
         "absent": [{"method": method, "reason": reason} for method, reason in batches.absent.items()],
     }
 
@@ -196,7 +195,7 @@ def _batch_method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: 
         "method": method.method,
         "of": method.of,
         "family": method.family,
-        "algorithm": method.how,
+        "algorithm": method.algorithm,
         "bytes": method.moved,
         "points": points,
         **_judged(method, batches.errors.get(method.method), WRONG),

@@ -11,9 +11,9 @@ from typing import Any
 from rbdc.analysis.tables import Table
 from rbdc.report.present.colours import line_colours
 from rbdc.report.present.formatting import DASH, count, nanoseconds
-from rbdc.report.present.measures import CODE, ERROR, TIME, Measure, curves
+from rbdc.report.present.page import Figure, Heading, study_page
 from rbdc.report.present.plots import Line, grown
-from rbdc.report.present.study_page import Figure, Heading, study_page
+from rbdc.report.present.tables import CODE, ERROR, TIME, Measure, curves
 
 BODIES = "number of bodies N"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -119,11 +118,3 @@ def error_words(method: Mapping[str, Any] | None, metric: str) -> str:
         return DASH
     value = method["errors"][metric]
     return "\u221e" if value is None else f"{value:.1e}"
-
-
-def embedded(report: Mapping[str, Any], file: str) -> dict[str, str]:
-    """Values of the foot of a page: what made the report, the file that it is in, and the report as JSON that
-    may stand in a script element.
-    """
-    data = json.dumps(report).replace("<", "\\u003c")
-    return {"generator": report.get("generator", "rbdc"), "file": file, "data": data}

@@ -13,8 +13,8 @@ from rbdc.report.experiments import CENTRAL, DIFFERENCE, ROBOTS, ROWS, precision
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.colours import INK, line_colours
 from rbdc.report.present.formatting import DASH, nanoseconds
+from rbdc.report.present.page import Figure, Heading, study_page
 from rbdc.report.present.plots import grouped_bars, pattern
-from rbdc.report.present.study_page import Figure, Heading, study_page
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 
 QUICK_ROBOTS = {"KUKA": ("cartpole", "fixed")}

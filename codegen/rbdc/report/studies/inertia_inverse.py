@@ -27,8 +27,8 @@ from rbdc.report.families import Family, branched, families_report, serial
 from rbdc.report.methods.implementation import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
-from rbdc.report.present.measures import TIME, curves
-from rbdc.report.present.study_page import Heading, study_page
+from rbdc.report.present.page import Heading, study_page
+from rbdc.report.present.tables import TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 from rbdc.spatial import Motion, Placement, Vector3
 

@@ -25,8 +25,8 @@ from rbdc.options import BuildOptions, Progress
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.compare import compare
 from rbdc.report.families import Family, branched, families_report, serial
-from rbdc.report.measure.worker import pointers_to
-from rbdc.report.methods.contenders import ZEROED, compiled, generated
+from rbdc.report.measure.loops import pointers_to
+from rbdc.report.methods.contenders import ZEROED, generated, library_of
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.toolchains import Toolchains, toolchains
 from rbdc.report.options import CompareOptions
@@ -181,8 +181,8 @@ def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float
 def _callable(model: Model, name: str, tools: Toolchains) -> Call:
     """A generated function over inputs; its outputs are overwritten by the next call."""
     function = functions_of(model)[name]
-    contender = compiled(generated(model, function), tools.compiler, tools.flags)
-    entry: Any = getattr(ctypes.CDLL(str(contender.library)), ENTRY)
+    library = library_of(generated(model, function).files, tools.compiler, tools.flags)
+    entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
     outputs = [np.zeros(p.size) for p in function.declaration.outputs]
     inputs = [np.zeros(p.size) for p in function.declaration.required]
     given, into = pointers_to(inputs), pointers_to(outputs)

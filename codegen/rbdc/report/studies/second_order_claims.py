@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdc.report.families import growth
 from rbdc.report.methods.contenders import ZEROED
-from rbdc.report.present.measures import ERROR, TIME, curves
+from rbdc.report.present.tables import ERROR, TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable
 
 FIRST, SECOND, FORWARD = "rnea_derivatives", "rnea_second_derivatives", "aba_second_derivatives"

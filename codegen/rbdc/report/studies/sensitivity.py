@@ -17,15 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.lagrangian.sensitivity import sensitivities
-from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import on_model
 from rbdc.model import Model
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
-from rbdc.report.measure.worker import pointers_to
-from rbdc.report.methods.contenders import by_method, compiled
-from rbdc.report.methods.implementation import Implementation
+from rbdc.report.measure.loops import pointers_to
+from rbdc.report.methods.contenders import by_method, library_of
+from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.studies.sensitivity_claims import (
@@ -161,10 +160,8 @@ def _compiled(model: Model, states: Sequence[Array], exact: Sensitivities) -> di
     """The article's recursion as straight-line C through all passes, called sample by sample."""
     function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions())
     made = by_method(model, function, "zhakatayev", on_model(sensitivities))
-    if not isinstance(made, Implementation):
-        raise UnsupportedError(made.reason)
-    contender = compiled(made, tools.compiler, tools.flags)
-    entry: Any = getattr(ctypes.CDLL(str(contender.library)), contender.call)
+    library = library_of(made.files, tools.compiler, tools.flags)
+    entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
     found = tuple(np.zeros((len(states[0]), model.nv, model.nv)) for _ in BY)
     rows = [
         (pointers_to([x[k] for x in states]), pointers_to([y[k] for y in found]))
@@ -173,7 +170,7 @@ def _compiled(model: Model, states: Sequence[Array], exact: Sensitivities) -> di
     seconds, _ = _timed(lambda: [entry(None, *row) for row in rows], 20)
     name = "the article's recursion as C, a call for each sample"
     method = _method(COMPILED, name, (seconds, (found[0], found[1], found[2])), exact)
-    return {**method, "operations": contender.figures.operations}
+    return {**method, "operations": None if made.cost is None else made.cost.operations}
 
 
 def _timed(call: Callable[[], Any], repetitions: int) -> tuple[float, Any]:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.analysis.tables import Table
-from rbdc.report.measure.machine import machine
+from rbdc.report.measure.roofline import machine
+from rbdc.report.present.page import Figure, Heading, study_page
 from rbdc.report.present.plots import curve
-from rbdc.report.present.study_page import Figure, Heading, study_page
 from rbdc.report.studies.claims import judged, listed, not_comparable
 
 Array = NDArray[np.float64]

@@ -74,7 +74,7 @@ def _add_pinocchio(
 ) -> None:
     """Compile a peer's builds and add their contenders, and for functions that lack some the reasons."""
     wanted = {algorithm for one in functions for algorithm in _algorithms(one, pinocchio.NAME)}
-    builds = _builds(peer, wanted, progress)
+    builds = pinocchio.builds(peer, wanted, progress) if wanted else pinocchio.Builds()
     peers.builds.extend(builds.made)
     for build in sorted(builds.failed.keys() - {b.name for b in builds.made}):
         peers.absent[build] = next(iter(builds.failed[build].values()))
@@ -98,19 +98,6 @@ def _add_pinocchio(
             one.absent.append(Absent(peer, "peer", _reason(names)))
 
 
-def _builds(peer: str, wanted: set[str], progress: Progress) -> pinocchio.Builds:
-    """The builds of a peer for the wanted algorithms."""
-    if not wanted:
-        return pinocchio.Builds([], {})
-    if peer != PINOCCHIO:
-        return pinocchio.native_builds(wanted, progress)
-    try:
-        return pinocchio.Builds([pinocchio.library_build(wanted, progress)], {})
-    except ToolchainError as error:
-        reason = f"its calls do not compile: {error.line}"
-        return pinocchio.Builds([], {PINOCCHIO: dict.fromkeys(sorted(wanted), reason)})
-
-
 def _add_cppadcodegen(
     functions: Sequence[FunctionRecord], tools: Toolchains, archive: Path, progress: Progress
 ) -> None:
@@ -120,15 +107,12 @@ def _add_cppadcodegen(
     for one in functions:
         for name in _algorithms(one, CPPADCODEGEN):
             progress(f"{one.name}: {CPPADCODEGEN}")
-            program = programs[name]
-            if isinstance(program, str):
-                one.absent.append(Absent(CPPADCODEGEN, "ad", program))
-                continue
-            made = cppadcodegen.contender(one.function, name, program, archive, tools)
-            if isinstance(made, Absent):
-                one.absent.append(made)
-            else:
+            try:
+                program = programs[name].result()
+                made = cppadcodegen.contender(one.function, name, program, archive, tools)
                 one.contenders.append(made)
+            except ToolchainError as error:
+                one.absent.append(Absent(CPPADCODEGEN, "ad", error.line))
         if not _algorithms(one, CPPADCODEGEN):
             reason = "Pinocchio has no wrapper of this function for CppADCodeGen"
             one.absent.append(Absent(CPPADCODEGEN, "ad", reason))

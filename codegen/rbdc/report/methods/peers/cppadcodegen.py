@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -23,7 +23,7 @@ from rbdc.report.methods.contenders import compiled
 from rbdc.report.methods.implementation import ROBOT, Implementation, render_adapter, without_optional
 from rbdc.report.methods.peers.headers import LIMITS, availability, compilers, headers, include_folders
 from rbdc.report.methods.peers.pace import WORKERS, Pace
-from rbdc.report.methods.records import Absent, Contender
+from rbdc.report.methods.records import Contender
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CPPADCODEGEN
 
@@ -58,9 +58,9 @@ def missing() -> str | None:
     return reason
 
 
-def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Program | str]:
-    """The programs of Pinocchio's wrappers of these names; two are compiled at a time. Of one that does not
-    compile the reason, with the compiler's first error.
+def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Future[Program]]:
+    """The programs of Pinocchio's wrappers of these names, all of them done; two are compiled at a time. The
+    result of one that does not compile is a ToolchainError.
 
     Raises ToolchainError where `missing` names a prerequisite.
     """
@@ -70,30 +70,26 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
     keys = {algorithm: _key(algorithm) for algorithm in algorithms}
     pace = Pace(dict.fromkeys(keys.values(), _ESTIMATE), progress)
 
-    def make(algorithm: str) -> Program | str:
+    def make(algorithm: str) -> Program:
         key = keys[algorithm]
         try:
             with pace.step(key, f"compiling {algorithm} of Pinocchio and CppADCodeGen"):
                 return Program(key, _program(algorithm, key))
         except ToolchainError as error:
-            return f"{algorithm} does not compile: {error.line}"
+            raise ToolchainError(f"{algorithm} does not compile: {error.line}") from error
 
     with ThreadPoolExecutor(WORKERS) as pool:
-        return dict(zip(algorithms, pool.map(make, algorithms), strict=True))
+        return {algorithm: pool.submit(make, algorithm) for algorithm in keys}
 
 
 def contender(
     function: Function, algorithm: str, program: Program, archive: Path, tools: Toolchains
-) -> Contender | Absent:
-    """The C that a program makes of the archived model, compiled with our compiler and flags; Absent with the
-    reason where that takes longer than `SECONDS`, or fails.
+) -> Contender:
+    """The C that a program makes of the archived model, compiled with our compiler and flags. Raises
+    ToolchainError where that takes longer than `SECONDS`, or fails.
     """
-    try:
-        files = _generated(program, archive)
-        made = _implementation(function, algorithm, files)
-        return compiled(made, tools.compiler, tools.flags, SECONDS)
-    except ToolchainError as error:
-        return Absent(CPPADCODEGEN, "ad", error.line)
+    made = _implementation(function, algorithm, _generated(program, archive))
+    return compiled(CPPADCODEGEN, "ad", made, tools.compiler, tools.flags, SECONDS)
 
 
 def _generated(program: Program, archive: Path) -> dict[str, str]:
@@ -120,8 +116,6 @@ def _implementation(function: Function, algorithm: str, files: dict[str, str]) -
     adapter = render_adapter(before, f"{_ENTRY}(given, made, none){after}")
     text = "".join(files.values())
     return Implementation(
-        CPPADCODEGEN,
-        "ad",
         f"CppADCodeGen's C of Pinocchio's {algorithm}",
         {**files, **header, "adapter.c": adapter},
         statements=sum(line.rstrip().endswith(";") for line in text.splitlines()),

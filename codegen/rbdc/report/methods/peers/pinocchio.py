@@ -7,13 +7,15 @@ and the processor. Models are passed as text archives, so one library serves all
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
@@ -51,13 +53,14 @@ LIBRARY_PARTS = (
     "FORWARD",
     "INVERSE_DERIVATIVES",
     "FORWARD_DERIVATIVES",
-    "CONTACTS",
 )
 """Parts whose algorithms Pinocchio's library exports as they are called here; others its user compiles."""
-TEMPLATE_PARTS = ("INVERSE_INERTIA",)
+TEMPLATE_PARTS = ("INVERSE_INERTIA", "CONTACTS")
 """Parts beside the library that are compiled as its users compile them: from the headers, for every processor
 of its kind.
 """
+CALLS = 30.0
+"""Seconds that compiling the calls of the library takes, about."""
 
 COMMON_FLAGS = ("-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
 _NATIVE_FLAGS = (*COMMON_FLAGS, "-O3", "-march=native")
@@ -83,10 +86,10 @@ class PinocchioBuild:
     what: str
     compiler: str
     flags: tuple[str, ...]
-    library: Path
-    compile_seconds: float
-    code_bytes: int
-    algorithms: tuple[str, ...]
+    library: Path = Path()
+    compile_seconds: float = 0.0
+    code_bytes: int = 0
+    algorithms: tuple[str, ...] = ()
     shipped: Path | None = None
 
     def data(self) -> dict[str, Any]:
@@ -98,32 +101,36 @@ class PinocchioBuild:
 class Builds:
     """Builds of one peer, and the algorithms that their compilers refused, with the reason, by build."""
 
-    made: list[PinocchioBuild]
-    failed: dict[str, dict[str, str]]
+    made: list[PinocchioBuild] = field(default_factory=list)
+    failed: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Parts of the harness that are compiled as one file: in words, with which flags, in about how long."""
+
+    words: str
+    parts: tuple[str, ...]
+    flags: tuple[str, ...]
+    seconds: float
 
 
 @dataclass(frozen=True)
 class _Recipe:
-    """Recipe of one build: compiler, flags, headers."""
+    """Recipe of a build that is not made yet. The first of its groups has what all others need."""
 
-    name: str
+    build: PinocchioBuild
     compiler: Compiler
-    flags: tuple[str, ...]
     headers: Headers
+    groups: list[_Group]
 
-    @property
-    def method(self) -> str:
-        """The name of the methods of a native build."""
-        return f"{NATIVE}-{self.name}"
-
-    def key(self, *parts: str) -> str:
+    def key(self, flags: Sequence[str], *parts: str) -> str:
         """The cache key of a file that this recipe makes of `parts`."""
-        return cache.key("pinocchio", *self.headers.identity(self.compiler, *self.flags), *parts)
+        return cache.key("pinocchio", *self.headers.identity(self.compiler, *flags), *parts)
 
 
-@dataclass(frozen=True)
-class _Object:
-    """A compiled part: its cache key, its path, and the seconds that compiling it took."""
+class _Object(NamedTuple):
+    """A compiled group: its cache key, its path, and the seconds that compiling it took."""
 
     key: str
     path: Path
@@ -136,106 +143,101 @@ def offered(source: str) -> dict[str, tuple[str, ...]]:
     for line in source.splitlines():
         if line.startswith("#ifdef RBDC_"):
             part = line.removeprefix("#ifdef RBDC_")
-        elif line.startswith("COMPUTE("):
-            found[part].append(line[len("COMPUTE(") : line.index(")")])
+        elif algorithm := re.match(r"(?:COMPUTE|ALGORITHM)\((\w+)", line):
+            found[part].append(algorithm[1])
     return {part: tuple(names) for part, names in found.items()}
 
 
-def library_build(wanted: Collection[str], progress: Callable[[str], None]) -> PinocchioBuild:
-    """The library that pip install pin brings, with its explicit instantiations; only the calls are compiled,
-    and of `TEMPLATE_PARTS` those that have wanted algorithms.
+def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) -> Builds:
+    """The builds of a peer that have wanted algorithms, two processes at a time: the library that pip install
+    pin brings, of which only the calls are compiled, and beside it wanted `TEMPLATE_PARTS`; or the headers
+    compiled for this processor by all available compilers, gcc, clang, clang without AVX-512, only the wanted
+    parts. What does not compile does not stop the others.
 
-    Raises ToolchainError with the compiler's output, or where a prerequisite is missing.
+    Raises ToolchainError where a prerequisite is missing.
     """
-    source, shipped = render("pinocchio.cpp.jinja"), shipped_library()
-    if shipped is None:
-        raise ToolchainError(f"Pinocchio's library cannot be used: {library_availability()}")
-    beside = [part for part in TEMPLATE_PARTS if {*offered(source)[part]} & {*wanted}]
-    calls = _library_recipe(_CALLS)
-    made = [
-        _beside_library(calls, "the calls of Pinocchio's library", _with(LIBRARY_PARTS, source), progress)
+    source = render("pinocchio.cpp.jinja")
+    offers = offered(source)
+    parts = [part for part, names in offers.items() if part == MODEL or {*names} & {*wanted}]
+    recipes = [_of_library(parts, offers)] if peer == PINOCCHIO else _native(parts)
+    texts = [
+        (recipe, group, "".join(f"#define RBDC_{part}\n" for part in group.parts) + source)
+        for recipe in recipes
+        for group in recipe.groups
     ]
-    for part in beside:
-        recipe, what = _library_recipe(_TEMPLATES), f"Pinocchio's {_words(part)} for its library"
-        made.append(_beside_library(recipe, what, _with([part], source), progress))
-    library, figures = _linked(calls, made, (f"-l{_LIBRARY}", *_only_entries()))
-    others = [name for part in beside for name in offered(source)[part]]
-    also = f"; {', '.join(others)}, which it does not export, from its headers by {_TEMPLATES}"
-    what = f"the library of the pip package, version {_version()}, compiled for every processor of its kind"
-    return PinocchioBuild(
-        name=PINOCCHIO,
-        peer=PINOCCHIO,
-        what=what + (also if others else ""),
-        compiler=f"its calls compiled by {calls.compiler.version}",
-        flags=calls.flags,
-        library=library,
-        compile_seconds=figures["seconds"],
-        code_bytes=code_bytes(shipped),
-        algorithms=(*(a for part in LIBRARY_PARTS for a in offered(source)[part]), *others),
-        shipped=shipped,
-    )
+    jobs = [(recipe, group, text, recipe.key(group.flags, "object", text)) for recipe, group, text in texts]
+    pace = Pace({key: group.seconds for _, group, _, key in jobs}, progress)
 
-
-def _library_recipe(level: str) -> _Recipe:
-    """How C++ beside Pinocchio's library is compiled, at a level of optimisation."""
-    compiler, extra = quick_compiler()
-    return _Recipe(PINOCCHIO, compiler, (*_LIBRARY_FLAGS, level, *extra, *LIMITS), headers())
-
-
-def _beside_library(recipe: _Recipe, what: str, text: str, progress: Callable[[str], None]) -> _Object:
-    """An object file that is linked to Pinocchio's library, told where it must be compiled."""
-    key = recipe.key("object", text)
-    if not cache.holds(key):
-        progress(f"compiling {what} by {recipe.compiler.version}: half a minute, once")
-    return _object(recipe, key, text)
-
-
-def native_builds(wanted: Collection[str], progress: Callable[[str], None]) -> Builds:
-    """The builds from the headers for this processor by all available compilers: gcc, clang, clang without
-    AVX-512; only the parts that have the wanted algorithms, two processes at a time. A part that does not
-    compile does not stop the others.
-
-    Raises ToolchainError where `availability` names a missing prerequisite.
-    """
-    recipes, source = _recipes(), render("pinocchio.cpp.jinja")
-    kept = {part: names for part, names in offered(source).items() if part == MODEL or {*names} & {*wanted}}
-    texts = {part: _with([part], source) for part in kept}
-    jobs = [(recipe, part, recipe.key("object", texts[part])) for recipe in recipes for part in kept]
-    pace = Pace({key: PARTS[part] for _, part, key in jobs}, progress)
-
-    def make(job: tuple[_Recipe, str, str]) -> _Object | str:
-        """The compiled part, or the compiler's first error."""
-        recipe, part, key = job
+    def make(job: tuple[_Recipe, _Group, str, str]) -> _Object | str:
+        """The compiled group, or the compiler's first error."""
+        recipe, group, text, key = job
         try:
-            with pace.step(key, f"compiling Pinocchio's {_words(part)} with {recipe.name}"):
-                return _object(recipe, key, texts[part])
+            with pace.step(key, f"compiling {group.words}"):
+                return _object(recipe, group, text, key)
         except ToolchainError as error:
             return error.line
 
     with ThreadPoolExecutor(WORKERS) as pool:
         results = pool.map(make, jobs)  # where it is stopped, what has begun goes on into the cache
-        made = {(job[0].name, job[1]): one for job, one in zip(jobs, results, strict=True)}
-    builds = Builds([], {})
+        made = {(job[0].build.name, job[1].words): one for job, one in zip(jobs, results, strict=True)}
+    found = Builds()
     for recipe in recipes:
-        _add_native(recipe, kept, {part: made[recipe.name, part] for part in kept}, builds)
-    return builds
+        _add(recipe, offers, [made[recipe.build.name, group.words] for group in recipe.groups], found)
+    return found
 
 
-def _add_native(
-    recipe: _Recipe, offers: Mapping[str, Sequence[str]], made: Mapping[str, _Object | str], builds: Builds
+def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> _Recipe:
+    """The library of the pip package, with the parts beside it that are wanted."""
+    shipped, beside = shipped_library(), [part for part in TEMPLATE_PARTS if part in parts]
+    compiler, extra = quick_compiler()
+    if shipped is None:
+        raise ToolchainError(f"Pinocchio's library cannot be used: {library_availability()}")
+    calls, templates = ((*_LIBRARY_FLAGS, level, *extra, *LIMITS) for level in (_CALLS, _TEMPLATES))
+    groups = [_Group("the calls of Pinocchio's library", LIBRARY_PARTS, calls, CALLS)]
+    groups += [
+        _Group(f"Pinocchio's {_words(part)} for its library", (part,), templates, PARTS[part])
+        for part in beside
+    ]
+    what = f"the library of the pip package, version {_version()}, compiled for every processor of its kind"
+    others = ", ".join(name for part in beside for name in offers[part])
+    also = f"; {others}, which it does not export, from its headers by {_TEMPLATES}" if others else ""
+    said = f"its calls compiled by {compiler.version}"
+    build = PinocchioBuild(PINOCCHIO, PINOCCHIO, what + also, said, calls, shipped=shipped)
+    return _Recipe(build, compiler, headers(), groups)
+
+
+def _native(parts: Sequence[str]) -> list[_Recipe]:
+    """A build by each compiler."""
+    there, found = headers(), []
+    what = f"Pinocchio {_version()}, its headers compiled for this processor"
+    for name, compiler, extra in compilers():
+        flags = (*_NATIVE_FLAGS, *extra, *LIMITS)
+        groups = [
+            _Group(f"Pinocchio's {_words(part)} with {name}", (part,), flags, PARTS[part]) for part in parts
+        ]
+        build = PinocchioBuild(f"{NATIVE}-{name}", NATIVE, what, compiler.version, flags)
+        found.append(_Recipe(build, compiler, there, groups))
+    return found
+
+
+def _add(
+    recipe: _Recipe, offers: Mapping[str, Sequence[str]], made: Sequence[_Object | str], builds: Builds
 ) -> None:
-    """Link the parts of a build that compiled and add it; of those that did not, the reasons."""
-    objects = {part: one for part, one in made.items() if isinstance(one, _Object)}
-    reasons = {part: one for part, one in made.items() if isinstance(one, str)}
-    if MODEL in reasons:
-        reasons, objects = dict.fromkeys(made, reasons[MODEL]), {}
-    said = f"not compiled by {recipe.compiler.version}"
-    failed = {a: f"{said}: {reason}" for part, reason in reasons.items() for a in offers[part]}
+    """Link the groups of a build that compiled and add it; of those that did not, the reasons."""
+    if isinstance(made[0], str):
+        made = [made[0]] * len(made)
+    failed, algorithms, objects = dict[str, str](), list[str](), list[_Object]()
+    for group, one in zip(recipe.groups, made, strict=True):
+        names = [name for part in group.parts for name in offers[part]]
+        if isinstance(one, str):
+            failed |= dict.fromkeys(names, f"not compiled by {recipe.compiler.version}: {one}")
+        else:
+            algorithms += names
+            objects.append(one)
     if failed:
-        builds.failed[recipe.method] = failed
-    algorithms = tuple(a for part in objects for a in offers[part])
+        builds.failed[recipe.build.name] = failed
     if algorithms:
-        builds.made.append(_native(recipe, list(objects.values()), algorithms))
+        builds.made.append(replace(_linked(recipe, objects), algorithms=tuple(algorithms)))
 
 
 def library_availability() -> str | None:
@@ -254,33 +256,8 @@ def shipped_library() -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def _native(recipe: _Recipe, parts: Sequence[_Object], algorithms: tuple[str, ...]) -> PinocchioBuild:
-    library, figures = _linked(recipe, parts)
-    return PinocchioBuild(
-        name=recipe.method,
-        peer=NATIVE,
-        what=f"Pinocchio {_version()}, its headers compiled for this processor",
-        compiler=recipe.compiler.version,
-        flags=recipe.flags,
-        library=library,
-        compile_seconds=figures["seconds"],
-        code_bytes=figures["code_bytes"],
-        algorithms=algorithms,
-    )
-
-
-def _recipes() -> list[_Recipe]:
-    found = headers()
-    return [
-        _Recipe(name, compiler, (*_NATIVE_FLAGS, *extra, *LIMITS), found)
-        for name, compiler, extra in compilers()
-    ]
-
-
 def _version() -> str:
     """Pinocchio's version."""
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version("pin")
     except PackageNotFoundError:
@@ -291,23 +268,13 @@ def _words(part: str) -> str:
     return part.lower().replace("_", " ")
 
 
-def _with(parts: Sequence[str], source: str) -> str:
-    """The harness with some of its parts."""
-    return "".join(f"#define RBDC_{part}\n" for part in parts) + source
-
-
-def _only_entries() -> tuple[str, ...]:
-    """Linker flags that hide all but the entry points, lest others take the place of the library's own."""
-    return ("-Wl,--version-script=entries.map",) if sys.platform == "linux" else ()
-
-
-def _object(recipe: _Recipe, key: str, text: str) -> _Object:
+def _object(recipe: _Recipe, group: _Group, text: str, key: str) -> _Object:
     """The object file of a text, from the cache if it is there."""
 
     def make(folder: Path) -> None:
         (folder / _SOURCE).write_text(text, encoding="utf-8")
         start = time.perf_counter()
-        compile_object(recipe.compiler, folder / _SOURCE, (*recipe.flags, *recipe.headers.include_flags))
+        compile_object(recipe.compiler, folder / _SOURCE, (*group.flags, *recipe.headers.include_flags))
         (folder / "figures.json").write_text(json.dumps({"seconds": time.perf_counter() - start}))
 
     folder = cache.obtain(key, make)
@@ -315,23 +282,21 @@ def _object(recipe: _Recipe, key: str, text: str) -> _Object:
     return _Object(key, (folder / _SOURCE).with_suffix(".o"), seconds)
 
 
-def _linked(
-    recipe: _Recipe, parts: Sequence[_Object], others: Sequence[str] = ()
-) -> tuple[Path, dict[str, Any]]:
-    """The library of the linked parts and its figures; it finds others by a path that is part of the key."""
-    compiler, folder_of_others = recipe.compiler, recipe.headers.prefix / "lib"
+def _linked(recipe: _Recipe, parts: Sequence[_Object]) -> PinocchioBuild:
+    """The build of the linked parts; it finds others by a path that is part of the key."""
+    where, shipped, others = recipe.headers.prefix / "lib", recipe.build.shipped, list[str]()
+    if shipped is not None:
+        others.append(f"-l{_LIBRARY}")
+        if sys.platform == "linux":  # hide all but the entry points, lest others take the library's own place
+            others.append("-Wl,--version-script=entries.map")
 
     def make(folder: Path) -> None:
         (folder / "entries.map").write_text("{ global: rbdc_peer_*; local: *; };\n")
-        where = [f"-L{folder_of_others}", f"-Wl,-rpath,{folder_of_others}", "-lboost_serialization"]
+        found = [f"-L{where}", f"-Wl,-rpath,{where}", "-lboost_serialization"]
         objects = [str(part.path) for part in parts]
-        run([*compiler.command, "-shared", *objects, "-o", "peer.so", *others, *where], folder)
-        figures = {
-            "seconds": sum(part.seconds for part in parts),
-            "code_bytes": code_bytes(folder / "peer.so"),
-        }
-        (folder / "figures.json").write_text(json.dumps(figures))
+        run([*recipe.compiler.command, "-shared", *objects, "-o", "peer.so", *others, *found], folder)
 
-    key = recipe.key("library", str(folder_of_others), *others, *(part.key for part in parts))
-    folder = cache.obtain(key, make)
-    return folder / "peer.so", json.loads((folder / "figures.json").read_text())
+    key = recipe.key(recipe.build.flags, "library", str(where), *others, *(part.key for part in parts))
+    library = cache.obtain(key, make) / "peer.so"
+    seconds, size = sum(part.seconds for part in parts), code_bytes(shipped or library)
+    return replace(recipe.build, library=library, compile_seconds=seconds, code_bytes=size)

@@ -1,0 +1,223 @@
+"""Methods as the timing process loads them, and the loops in C that time them: single calls, and batches of
+samples that lie one after the other, in one call from C.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+PASS_NANOSECONDS = 30_000.0
+"""Least duration of a pass, about: the clock's own 20 to 30 ns do not count beside it."""
+ROUNDS = 8, 150
+"""Least and largest number of rounds; the least one uses each of `OFFSETS` once."""
+COLD_CALLS = 9
+PAGE, LINE = 4096, 64
+OFFSETS = 8
+"""Number of offsets within a page at which outputs begin, used in turn by the passes.
+
+The offset can double a time, since a load waits for a store to the same offset of another page; thus every
+method meets its best and its usual offset. They share their memory, which a pass reuses: large results stay
+in the caches as they do in a program that stores them in the same place.
+"""
+
+
+class Peer(ctypes.Structure):
+    """struct rbdc_peer, the context of the loop over a peer's calls."""
+
+    _fields_ = (("call", ctypes.c_void_p), ("context", ctypes.c_void_p))
+
+
+class Method:
+    """A loaded method: its functions, its context, and its output buffers of the given sizes. entry: a
+    contender as `rbdc.report.measure.timing.loaded` has it; what is for peers alone can be left out. stores:
+    whether it gives its results, which a loop over a peer's calls does not.
+    """
+
+    def __init__(self, entry: dict[str, Any], sizes: Sequence[int] = ()) -> None:
+        library = ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        self.name: str = entry.get("method", entry["call"])
+        self.path: str = entry["library"]
+        self.paths = {self.path, *(str(Path(path).resolve()) for path in entry.get("code", ()))}
+        self.call = getattr(library, entry["call"])
+        self.fetch = getattr(library, entry["fetch"]) if entry.get("fetch") else None
+        self.context = ctypes.c_void_p(None)
+        if entry.get("archive") is not None:
+            library.rbdc_peer_load.restype = ctypes.c_void_p
+            self.context = ctypes.c_void_p(library.rbdc_peer_load(entry["archive"].encode()))
+            if not self.context.value:
+                raise RuntimeError(f"{self.path} cannot load its model")
+        self.stores = entry.get("peer") is None
+        if not self.stores:
+            self._loaded = Method(entry["peer"])
+            self._peer = Peer(ctypes.cast(self._loaded.call, ctypes.c_void_p), self._loaded.context)
+            self.context = ctypes.c_void_p(ctypes.addressof(self._peer))
+        self.dtype: str = entry.get("dtype", "float64")
+        self._memory = room(sizes, self.dtype)
+        places = [placed(self._memory, sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
+        self.outputs = places[0]
+        self.out = pointers_to(self.outputs)
+        self._places = cycle([pointers_to(outputs) for outputs in places])
+
+    def next_place(self) -> Any:
+        """Pointers to the next of the places of the outputs, which hold zeros."""
+        self.clear()
+        return next(self._places)
+
+    def clear(self) -> None:
+        """Zeros into all places of the outputs."""
+        self._memory.fill(0)
+
+    def results(self, pointers: Any) -> list[Array]:
+        """The outputs for one sample."""
+        self.clear()
+        self.call(self.context, pointers, self.out)
+        if self.fetch is not None:
+            self.fetch(self.context, pointers, self.out)
+        return [x.astype(np.float64) for x in self.outputs]
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Address and length in memory of code and constants: the library's and those of what it calls."""
+        found = []
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            words = line.split()
+            if len(words) > 5 and words[5] in self.paths and words[1][0] == "r" and words[1][1] == "-":
+                first, last = (int(x, 16) for x in words[0].split("-"))
+                found.append((first, last - first))
+        return found
+
+
+def room(sizes: Sequence[int], dtype: str) -> NDArray[np.uint8]:
+    """Memory of zeros for arrays in a row, each aligned to a cache line, from any offset within a page on."""
+    return np.zeros(sum(_lengths(sizes, dtype)) + 2 * PAGE, np.uint8)
+
+
+def placed(memory: NDArray[np.uint8], sizes: Sequence[int], dtype: str, offset: int) -> list[Array]:
+    """Arrays in a row from `offset` bytes after a page's start, each aligned to a cache line; `memory`: their
+    `room`.
+    """
+    lengths = _lengths(sizes, dtype)
+    start = -memory.ctypes.data % PAGE + offset
+    starts = [start + sum(lengths[:k]) for k in range(len(sizes))]
+    ends = [at + size * np.dtype(dtype).itemsize for at, size in zip(starts, sizes, strict=True)]
+    return [memory[at:end].view(dtype) for at, end in zip(starts, ends, strict=True)]
+
+
+def _lengths(sizes: Sequence[int], dtype: str) -> list[int]:
+    return [-(-size * np.dtype(dtype).itemsize // LINE) * LINE for size in sizes]
+
+
+def pointers_to(arrays: Sequence[Array]) -> Any:
+    """A C array of the addresses of the arrays."""
+    return (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
+
+
+class Timer:
+    """The C timing loop over one function's inputs, for methods of one dtype."""
+
+    def __init__(self, library: str, inputs: list[Array], dtype: str = "float64") -> None:
+        self.c = ctypes.CDLL(library)
+        self.c.rbdc_time_hot.restype = self.c.rbdc_time_once.restype = ctypes.c_double
+        self.samples = len(inputs[0])
+        self.inputs = [np.ascontiguousarray(x, dtype) for x in inputs]
+        self.rows = [pointers_to([x[i] for x in self.inputs]) for i in range(self.samples)]
+        self.table = (ctypes.c_void_p * self.samples)(*(ctypes.addressof(row) for row in self.rows))
+
+    def hot(self, method: Method, calls: int) -> float:
+        """Nanoseconds of a call, averaged over `calls` calls that store in the method's next place."""
+        sizes = (ctypes.c_size_t(self.samples), ctypes.c_size_t(calls))
+        return float(
+            self.c.rbdc_time_hot(method.call, method.context, self.table, method.next_place(), *sizes)
+        )
+
+    def cold(self, method: Method) -> list[float]:
+        """Nanoseconds of single calls with code and data flushed; empty where caches cannot be flushed."""
+        times = []
+        method.clear()
+        ranges = method.ranges() if sys.platform == "linux" else []
+        ranges += [(x.ctypes.data, x.nbytes) for x in (*self.inputs, *method.outputs) if x.nbytes]
+        for k in range(COLD_CALLS):
+            flushed = [self.c.rbdc_flush(ctypes.c_void_p(a), ctypes.c_size_t(n)) for a, n in ranges]
+            if not all(flushed):
+                return []
+            row = self.rows[k % self.samples]
+            times.append(float(self.c.rbdc_time_once(method.call, method.context, row, method.out)))
+        return times
+
+
+def interleaved(
+    hot: Sequence[Callable[[int], float]],
+    step: int,
+    seconds: float,
+    rounds: tuple[int, int] = ROUNDS,
+    shortest: float = PASS_NANOSECONDS,
+) -> tuple[list[int], list[list[float]]]:
+    """For each method the calls of a pass, a multiple of `step`, and the nanoseconds of a call in every pass.
+
+    hot: for each method the function that times a number of calls. rounds: least and largest number of
+    passes. shortest: least duration of a pass, about, in nanoseconds.
+    """
+    calls = []
+    for one in hot:
+        once = min(one(step) for _ in range(3))
+        calls.append(step * max(1, int(shortest / (once * step))))
+    passes: list[list[float]] = [[] for _ in hot]
+    start = time.perf_counter()
+    while len(passes[0]) < rounds[1] and (
+        len(passes[0]) < rounds[0] or time.perf_counter() - start < seconds
+    ):
+        for k, one in enumerate(hot):
+            passes[k].append(one(calls[k]))
+    return calls, passes
+
+
+class BatchTimer:
+    """The C timing loop over batches of n samples; `blocks` of them lie in a row and are taken in turn."""
+
+    def __init__(self, library: str, inputs: list[Array], outputs: list[Array], n: int, blocks: int) -> None:
+        self.c, self.n, self.blocks = ctypes.CDLL(library), n, blocks
+        self.c.rbdc_time_batch.restype = ctypes.c_double
+        both = (inputs, outputs)
+        self._rows = [[pointers_to([x[n * k :] for x in arrays]) for k in range(blocks)] for arrays in both]
+        self.tables = [
+            (ctypes.c_void_p * blocks)(*(ctypes.addressof(row) for row in rows)) for rows in self._rows
+        ]
+
+    def hot(self, method: Method, calls: int) -> float:
+        """Nanoseconds of a call, averaged over `calls` calls."""
+        n, blocks, count = (ctypes.c_size_t(x) for x in (self.n, self.blocks, calls))
+        return float(self.c.rbdc_time_batch(method.call, method.context, n, *self.tables, blocks, count))
+
+
+class Samples:
+    """One function's inputs, repeated to `count` samples, and room for its outputs, of one dtype."""
+
+    def __init__(
+        self, library: str, inputs: list[Array], outputs: list[int], count: int, dtype: str = "float64"
+    ) -> None:
+        self.library, self.count = library, count
+        self.different = min(len(inputs[0]), count)
+        rows = np.arange(count) % len(inputs[0])
+        self.inputs = [np.take(x, rows, axis=0).astype(dtype, copy=False) for x in inputs]
+        self.outputs = [np.full((count, size), np.nan, dtype) for size in outputs]
+
+    def cut(self, n: int) -> BatchTimer:
+        """The timer of batches of n, as many as the different samples fill, so that small ones differ."""
+        return BatchTimer(self.library, self.inputs, self.outputs, n, max(1, self.different // n))
+
+    def results(self, method: Method, checked: int) -> list[Array]:
+        """The outputs of the first `checked` samples, from one call with all samples."""
+        for x in self.outputs:
+            x.fill(np.nan)
+        self.cut(self.count).hot(method, 1)
+        return [x[:checked].astype(np.float64) for x in self.outputs]
