@@ -68,7 +68,10 @@ def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Funct
             if function.chain is not None:
                 own = function.chain.source
                 source = one(function.chain.of) if own is None else along(own)
-                function = replace(function, chain=replace(function.chain, source=source))
+                chain = replace(function.chain, source=source)
+                function = replace(function, chain=chain)
+                if not (function.methods or function.declaration.framed):
+                    function = replace(function, methods=chain.methods())
             made[name] = along(function)
         return made[name]
 
