@@ -6,6 +6,10 @@ subtree of body i about the origin of its frame, gathered from the leaves to the
 the subtree at a rate S of the joint is m v + w x h: placements in the world, which the recursions by the book
 begin with (`rbdc.algorithms.reference.centroidal`), are hardly needed. What regrouping has taken from the
 moving links, for it stays where it is, counts again here.
+
+The first moment and the energies are linear in the inertial parameters. A body whose frame is at R and p in
+the world has the first moment m p + R h there, and moving by u (the origin's velocity) and w the kinetic
+energy m u.u / 2 + h.(u x w) + w.J w / 2.
 """
 
 from __future__ import annotations
@@ -14,15 +18,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.dynamics.crba import composite_inertias
+from rbdc.algorithms.kinematics import rotated_rows
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
+from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import MomentInertia, Motion, Placement, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
+from rbdc.spatial import (
+    Force,
+    MomentInertia,
+    Motion,
+    Placement,
+    RigidInertia,
+    Scalar,
+    Scalars,
+    Symmetric3,
+    Vector3,
+)
 from rbdc.spatial.scalars import is_zero
-from rbdc.spatial.transforms import Rows
-from rbdc.spatial.vectors import AXES
 
 
 @dataclass(frozen=True)
@@ -69,40 +82,19 @@ def subtree_moments(
     return moments, whole
 
 
-@dataclass(frozen=True)
-class Pose:
-    """A frame in the world: its rotation by rows, and its origin."""
-
-    rows: Rows
-    origin: Vector3
-
-    @staticmethod
-    def world() -> Pose:
-        """The pose of the world itself."""
-        return Pose(AXES, Vector3.zero())
-
-    def turned(self, v: Vector3) -> Vector3:
-        """A vector given in the frame, in the world's axes."""
-        return Vector3(*(row.dot(v) for row in self.rows))
-
-    def followed(self, placement: Placement) -> Pose:
-        """The pose of a frame placed in this one."""
-        x, y, z = (placement.rotation.apply_transposed(row) for row in self.rows)
-        return Pose((x, y, z), self.origin + self.turned(placement.translation))
-
-
-def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Pose]:
+def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
     """Where the frame of each body's parent is in the world: momenta are given there, which leaves the last
     frames out.
     """
     carries = {body.parent for body in model.bodies}
-    poses = {WORLD: Pose.world()}
+    poses = {WORLD: Placement.identity()}
     for index, body in enumerate(model.bodies):
         if index in carries:
-            pose = poses[body.parent].followed(placements[index])
-            values = [*(entry for row in pose.rows for entry in row.scalars()), *pose.origin.scalars()]
-            trace(body.name, "0_X_i = 0_X_parent X: placement in the world", f"W{index}", values)
-            poses[index] = pose
+            above, own = poses[body.parent], placements[index]
+            turned = rotated_rows(above.rotation, own.rotation)
+            poses[index] = Placement(turned, above.act_point(own.translation))
+            formula = "0_X_i = 0_X_parent X: placement in the world"
+            trace(body.name, formula, f"W{index}", poses[index].scalars())
     return [poses[body.parent] for body in model.bodies]
 
 
@@ -147,7 +139,7 @@ def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     columns = []
     for index, body in enumerate(model.bodies):
         momenta = (moments[index].linear_momentum(s) for s in body.joint.subspace())
-        own = [poses[index].turned(placements[index].rotation.apply(p)).scalars() for p in momenta]
+        own = [poses[index].rotation.apply(placements[index].rotation.apply(p)).scalars() for p in momenta]
         trace(
             body.name, "J = R (m v + w x h) of S", f"J{index}", [entry for column in own for entry in column]
         )
@@ -171,12 +163,10 @@ def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) 
         own = []
         for s in body.joint.subspace():
             momentum = placements[index].act_force(composite[index] @ s)
-            linear = poses[index].turned(momentum.linear)
-            if about_centre is None:
-                angular = poses[index].turned(momentum.angular) + (poses[index].origin - centre).cross(linear)
-            else:
-                angular = placements[index].rotation.apply(about_centre @ s.angular)
-            own.append([*linear.scalars(), *angular.scalars()])
+            about = Placement(poses[index].rotation, poses[index].translation - centre).act_force(momentum)
+            if about_centre is not None:
+                about = Force(about.linear, placements[index].rotation.apply(about_centre @ s.angular))
+            own.append(about.scalars())
         trace(
             body.name,
             "A = 0_X* IC S, about the centre of mass",
@@ -231,3 +221,37 @@ def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
         + w.z * (0.5 * j.zz * w.z)
     )
     return u.dot(u.scaled(0.5 * inertia.mass)) + inertia.first_moment.dot(u.cross(w)) + turning
+
+
+def static_regressor(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+    """Y (3, 4 nbodies) with Y (m, m c, body by body) = the first moment of the moving links in the world
+    (kg m). Test: Pinocchio.
+    """
+    columns = []
+    for placement in world_placements(model, q, trace):
+        r = placement.rotation
+        columns += [axis.scalars() for axis in (placement.translation, r.x, r.y, r.z)]
+    return transposed(columns)
+
+
+def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
+    """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J), their motors left out.
+    Test: Pinocchio.
+    """
+    result: list[Scalar] = []
+    for index, velocity in enumerate(body_velocities(model, v, joint_placements(model, q, trace), trace)):
+        u, w = velocity.linear, velocity.angular
+        turning = [0.5 * w.x * w.x, w.x * w.y, 0.5 * w.y * w.y, w.x * w.z, w.y * w.z, 0.5 * w.z * w.z]
+        own = [0.5 * u.dot(u), *u.cross(w).scalars(), *turning]
+        trace(model.bodies[index].name, "T by m, m c, J: u.u / 2, u x w, w w^T", f"y{index}", own)
+        result += own
+    return result
+
+
+def potential_energy_regressor(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+    """y (10 nbodies) with y . parameters = the potential energy of the moving links (J). Test: Pinocchio."""
+    result: list[Scalar] = []
+    for placement in world_placements(model, q, trace):
+        moment = placement.rotation.apply_transposed(-model.gravity)
+        result += [-model.gravity.dot(placement.translation), *moment.scalars(), *([0.0] * 6)]
+    return result
