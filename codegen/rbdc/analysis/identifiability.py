@@ -25,12 +25,13 @@ from sympy.polys.matrices import DomainMatrix
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
 from rbdc.analysis.constants import Constant, NamedModel, named
-from rbdc.analysis.lagrange import Derivation, Polynomial, Pose, Vector
+from rbdc.analysis.lagrange import Derivation, Polynomial, combined, kinetic, moments_of
 from rbdc.analysis.tables import tell
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.runtime._arrays import random_configuration
+from rbdc.spatial import Inertia, Placement, Symmetric3, Vector3
 
 Array = NDArray[np.float64]
 
@@ -208,7 +209,8 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     if named.angles or named.axes:
         return None
     derivation = Derivation(named)
-    columns = [column for k in range(len(named.bodies)) for column in _columns(derivation, k)]
+    poses = enumerate(derivation.poses())
+    columns = [column for k, pose in poses for column in _columns(derivation, pose, k)]
     rows = sorted({row for column in columns for row in column})
     lengths = [c for c in named.constants if any(c.name in body.offset for body in named.bodies)]
     field = QQ.frac_field(*(c.name for c in lengths)) if lengths else QQ
@@ -228,22 +230,18 @@ def _in_field(x: Polynomial | None, derivation: Derivation, field: Any) -> Any:
     return field.zero if x is None else field.from_sympy(x.as_expr())
 
 
-def _columns(derivation: Derivation, k: int) -> list[Column]:
+def _columns(derivation: Derivation, pose: Placement, k: int) -> list[Column]:
     """The ten columns of body k: what each parameter alone adds to M and to dV/dq."""
-    pose = derivation.poses()[k]
-    slopes = {i: _slopes(derivation, pose, i) for i in derivation.carrying(k)}
-    field = [derivation.atom(_direction(x)) for x in derivation.named.gravity]
+    slopes = derivation.slopes(pose, k)
+    gravity = derivation.vector([_direction(x) for x in derivation.named.gravity])
     found = []
-    for moments in _moments():
+    for unit in np.eye(PARAMETERS_PER_BODY).tolist():
+        moments = moments_of(Inertia(unit[0], Vector3.of(unit[1:4]), Symmetric3(*unit[4:])))
         column: Column = {}
         for i in slopes:
             for j in (j for j in slopes if j <= i):
-                terms = [
-                    derivation.dot(slopes[i][x], slopes[j][y]) * factor for (x, y), factor in moments.items()
-                ]
-                _add(derivation, column, (0, i, j), sum(terms, derivation.ring(0)))
-            weight = [derivation.dot(field, slopes[i][x]) * moments.get((x, 3), 0) for x in range(4)]
-            _add(derivation, column, (1, i, 0), sum(weight, derivation.ring(0)))
+                _add(derivation, column, (0, i, j), kinetic(moments, slopes[i], slopes[j]))
+            _add(derivation, column, (1, i, 0), gravity.dot(combined(moments[-1], slopes[i])))
         found.append(column)
     return found
 
@@ -251,25 +249,6 @@ def _columns(derivation: Derivation, k: int) -> list[Column]:
 def _direction(atom: int | str) -> int | str:
     """Gravity's strength multiplies all of dV/dq, and so tells no columns apart."""
     return atom if isinstance(atom, int) else -1 if atom == "-g" else 1 if atom == "g" else atom
-
-
-def _slopes(derivation: Derivation, pose: Pose, i: int) -> list[Vector]:
-    """By q_i the derivatives of the three axes and of the origin of a body's frame."""
-    q = derivation.coordinates[i]
-    columns = [*(list(column) for column in zip(*pose.rotation, strict=True)), pose.origin]
-    return [[derivation.by(q, x) for x in column] for column in columns]
-
-
-def _moments() -> list[dict[tuple[int, int], Any]]:
-    """Entries of each of the ten parameters in the matrix of moments, [sum m r r^T, m c; m c^T, m]."""
-    found: list[dict[tuple[int, int], Any]] = [{(3, 3): QQ(1)}]
-    found += [{(x, 3): QQ(1), (3, x): QQ(1)} for x in range(3)]
-    for x, y in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):
-        if x == y:
-            found.append({(z, z): QQ(-1 if z == x else 1, 2) for z in range(3)})
-        else:
-            found.append({(x, y): QQ(-1), (y, x): QQ(-1)})
-    return found
 
 
 def _add(derivation: Derivation, column: Column, entry: tuple[int, int, int], x: Polynomial) -> None:
