@@ -25,7 +25,7 @@ from sympy.polys.matrices import DomainMatrix
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
 from rbdc.analysis.constants import Constant, NamedModel, named
-from rbdc.analysis.lagrange import Derivation, Polynomial, combined, kinetic, moments_of
+from rbdc.analysis.lagrange import Equations, Polynomial, combined, kinetic, moments_of
 from rbdc.analysis.tables import tell
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
@@ -208,13 +208,13 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     """
     if named.angles or named.axes:
         return None
-    derivation = Derivation(named)
-    poses = enumerate(derivation.poses())
-    columns = [column for k, pose in poses for column in _columns(derivation, pose, k)]
+    equations = Equations(named)
+    poses = enumerate(equations.poses)
+    columns = [column for k, pose in poses for column in _columns(equations, pose, k)]
     rows = sorted({row for column in columns for row in column})
     lengths = [c for c in named.constants if any(c.name in body.offset for body in named.bodies)]
     field = QQ.frac_field(*(c.name for c in lengths)) if lengths else QQ
-    matrix = [[_in_field(column.get(row), derivation, field) for column in columns] for row in rows]
+    matrix = [[_in_field(column.get(row), equations, field) for column in columns] for row in rows]
     reduced, pivots = DomainMatrix(matrix, (len(rows), len(columns)), field).rref()
     entries = reduced.to_Matrix()
     found: list[Combination] = []
@@ -225,23 +225,23 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     return found, [c for c in lengths if c.name in used]
 
 
-def _in_field(x: Polynomial | None, derivation: Derivation, field: Any) -> Any:
+def _in_field(x: Polynomial | None, equations: Equations, field: Any) -> Any:
     """A polynomial in lengths as an element of their field."""
     return field.zero if x is None else field.from_sympy(x.as_expr())
 
 
-def _columns(derivation: Derivation, pose: Placement, k: int) -> list[Column]:
+def _columns(equations: Equations, pose: Placement, k: int) -> list[Column]:
     """The ten columns of body k: what each parameter alone adds to M and to dV/dq."""
-    slopes = derivation.slopes(pose, k)
-    gravity = derivation.vector([_direction(x) for x in derivation.named.gravity])
+    slopes = equations.slopes(pose, k)
+    gravity = equations.vector([_direction(x) for x in equations.named.gravity])
     found = []
     for unit in np.eye(PARAMETERS_PER_BODY).tolist():
         moments = moments_of(Inertia(unit[0], Vector3.of(unit[1:4]), Symmetric3(*unit[4:])))
         column: Column = {}
         for i in slopes:
             for j in (j for j in slopes if j <= i):
-                _add(derivation, column, (0, i, j), kinetic(moments, slopes[i], slopes[j]))
-            _add(derivation, column, (1, i, 0), gravity.dot(combined(moments[-1], slopes[i])))
+                _add(equations, column, (0, i, j), kinetic(moments, slopes[i], slopes[j]))
+            _add(equations, column, (1, i, 0), gravity.dot(combined(moments[-1], slopes[i])))
         found.append(column)
     return found
 
@@ -251,13 +251,13 @@ def _direction(atom: int | str) -> int | str:
     return atom if isinstance(atom, int) else -1 if atom == "-g" else 1 if atom == "g" else atom
 
 
-def _add(derivation: Derivation, column: Column, entry: tuple[int, int, int], x: Polynomial) -> None:
+def _add(equations: Equations, column: Column, entry: tuple[int, int, int], x: Polynomial) -> None:
     """Take an entry apart by its sines, cosines and positions: a row of the column for each of their
     monomials.
     """
-    varying = {name for pair in derivation.turning.values() for name in pair} | set(derivation.coordinates)
-    names = [str(symbol) for symbol in derivation.ring.symbols]
-    for monomial, coefficient in derivation.reduced(x).terms():
+    varying = {name for pair in equations.turning.values() for name in pair} | set(equations.coordinates)
+    names = [str(symbol) for symbol in equations.ring.symbols]
+    for monomial, coefficient in equations.reduced(x).terms():
         row = (*entry, *(n if name in varying else 0 for name, n in zip(names, monomial, strict=True)))
         rest = tuple(0 if name in varying else n for name, n in zip(names, monomial, strict=True))
-        column[row] = column.get(row, derivation.ring(0)) + derivation.ring({rest: coefficient})
+        column[row] = column.get(row, equations.ring(0)) + equations.ring({rest: coefficient})

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 from sympy import QQ, lex
 from sympy.polys.rings import ring
 
-from rbdc.analysis.constants import Atom, NamedModel
+from rbdc.analysis.constants import Atom, NamedBody, NamedModel
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES
 
@@ -30,31 +29,11 @@ Polynomial = Any
 Row = list[Polynomial]
 
 
-@dataclass(frozen=True)
 class Equations:
-    """M (n, n), c (n, n, n), g = dV/dq (n), damping (n) and V, polynomials of `ring`.
+    """The equations of a model by names, in polynomials of `ring`.
 
     `coordinates`: the names q_1, ...; `turning`: of those that are angles the names of their cosine and sine.
     """
-
-    named: NamedModel
-    coordinates: tuple[str, ...]
-    turning: dict[str, tuple[str, str]]
-    ring: Any
-    inertia: list[Row]
-    christoffel: list[list[Row]]
-    gravity: Row
-    damping: Row
-    potential: Polynomial
-
-
-def derive(named: NamedModel) -> Equations:
-    """The equations of a model by names."""
-    return Derivation(named).equations()
-
-
-class Derivation:
-    """The ring of a model by names, the poses of its bodies, and the energies."""
 
     def __init__(self, named: NamedModel) -> None:
         self.named = named
@@ -95,34 +74,53 @@ class Derivation:
         c, s = (self.of[name] for name in self.turning[q])
         return self.reduced(x.diff(s) * c - x.diff(c) * s)
 
-    def equations(self) -> Equations:
+    @cached_property
+    def inertia(self) -> list[Row]:
+        """M (n, n)."""
         n = range(len(self.coordinates))
-        inertia = [[self.ring(0) for _ in n] for _ in n]
-        potential, gravity = self.ring(0), self.vector(self.named.gravity)
-        for k, (body, pose) in enumerate(zip(self.named.bodies, self.poses(), strict=True)):
-            own = [self.atom(x) for x in body.inertia]
-            moments = moments_of(
-                Inertia.about_com(self.atom(body.mass), self.vector(body.com), Symmetric3(*own))
-            )
-            potential -= gravity.dot(combined(moments[-1], columns(pose)))
-            slopes = self.slopes(pose, k)
+        total = [[self.ring(0) for _ in n] for _ in n]
+        for k, (body, pose) in enumerate(zip(self.named.bodies, self.poses, strict=True)):
+            slopes, moments = self.slopes(pose, k), self.moments(body)
             for i in slopes:
                 for j in slopes:
-                    inertia[i][j] += kinetic(moments, slopes[i], slopes[j])
-            inertia[k][k] += self.atom(body.armature)
-        inertia = [[self.reduced(x) for x in row] for row in inertia]
-        potential = self.reduced(potential)
-        change = [[[self.by(q, x) for q in self.coordinates] for x in row] for row in inertia]
-        christoffel = [
-            [[(change[i][j][k] + change[i][k][j] - change[j][k][i]) * QQ(1, 2) for k in n] for j in n]
+                    total[i][j] += kinetic(moments, slopes[i], slopes[j])
+            total[k][k] += self.atom(body.armature)
+        return [[self.reduced(x) for x in row] for row in total]
+
+    @cached_property
+    def christoffel(self) -> list[list[Row]]:
+        """c (n, n, n)."""
+        n = range(len(self.coordinates))
+        slopes = [[[self.by(q, x) for q in self.coordinates] for x in row] for row in self.inertia]
+        return [
+            [[(slopes[i][j][k] + slopes[i][k][j] - slopes[j][k][i]) * QQ(1, 2) for k in n] for j in n]
             for i in n
         ]
-        return Equations(
-            self.named, self.coordinates, self.turning, self.ring, inertia, christoffel,
-            [self.by(q, potential) for q in self.coordinates],
-            [self.atom(body.damping) for body in self.named.bodies], potential,
-        )  # fmt: skip
 
+    @cached_property
+    def potential(self) -> Polynomial:
+        """V."""
+        total, field = self.ring(0), self.vector(self.named.gravity)
+        for body, pose in zip(self.named.bodies, self.poses, strict=True):
+            total -= field.dot(combined(self.moments(body)[-1], columns(pose)))
+        return self.reduced(total)
+
+    @property
+    def gravity(self) -> Row:
+        """dV/dq (n)."""
+        return [self.by(q, self.potential) for q in self.coordinates]
+
+    @property
+    def damping(self) -> Row:
+        """Of each joint (n)."""
+        return [self.atom(body.damping) for body in self.named.bodies]
+
+    def moments(self, body: NamedBody) -> list[Row]:
+        """See `moments_of`."""
+        about_com = Symmetric3(*(self.atom(x) for x in body.inertia))
+        return moments_of(Inertia.about_com(self.atom(body.mass), self.vector(body.com), about_com))
+
+    @cached_property
     def poses(self) -> list[Placement]:
         """Poses of all bodies in the world."""
         found: list[Placement] = []
@@ -167,7 +165,7 @@ def columns(pose: Placement) -> list[Vector3]:
     return [pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.translation]
 
 
-def moments_of(inertia: Inertia) -> list[Sequence[Polynomial]]:
+def moments_of(inertia: Inertia) -> list[Row]:
     """The matrix [K, h; h^T, m] of a body's moments of mass."""
     h = inertia.first_moment.scalars()
     rows = [[*row, x] for row, x in zip(inertia.second_moments().rows(), h, strict=True)]
@@ -183,5 +181,5 @@ def combined(factors: Sequence[Polynomial], vectors: Sequence[Vector3]) -> Vecto
 def kinetic(
     moments: Sequence[Sequence[Polynomial]], one: Sequence[Vector3], other: Sequence[Vector3]
 ) -> Polynomial:
-    """What a body adds to an entry of M, by its moments of mass and its `Derivation.slopes`."""
+    """What a body adds to an entry of M, by its moments of mass and its `Equations.slopes`."""
     return sum(a.dot(combined(row, other)) for row, a in zip(moments, one, strict=True))
