@@ -18,7 +18,7 @@ from rbdc.algorithms.reference.coriolis import coriolis
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.rnea import gravity_torque, rnea
 from rbdc.analysis.constants import named
-from rbdc.analysis.lagrange import Equations, derive
+from rbdc.analysis.lagrange import Equations
 from rbdc.analysis.presentation import Explanation, explanation
 from rbdc.cli.commands import commands
 from rbdc.errors import UnsupportedError
@@ -129,7 +129,7 @@ class Interpreter:
 @pytest.mark.parametrize("robot", ["cartpole", "double_pendulum"])
 def test_generated_programs_symbol_by_symbol(robot: str) -> None:
     model = Model.from_urdf(resolve(robot), snap=1e-11)
-    equations = derive(named(model))
+    equations = Equations(named(model))
     interpreter = Interpreter(equations)
     n = range(model.nv)
 

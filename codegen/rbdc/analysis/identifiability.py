@@ -25,12 +25,13 @@ from sympy.polys.matrices import DomainMatrix
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
 from rbdc.analysis.constants import Constant, NamedModel, named
-from rbdc.analysis.lagrange import Derivation, Polynomial, Pose, Vector
+from rbdc.analysis.lagrange import Equations, Polynomial, combined, kinetic, moments_of
 from rbdc.analysis.tables import tell
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.runtime._arrays import random_configuration
+from rbdc.spatial import Inertia, Placement, Symmetric3, Vector3
 
 Array = NDArray[np.float64]
 
@@ -207,12 +208,13 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     """
     if named.angles or named.axes:
         return None
-    derivation = Derivation(named)
-    columns = [column for k in range(len(named.bodies)) for column in _columns(derivation, k)]
+    equations = Equations(named)
+    poses = enumerate(equations.poses)
+    columns = [column for k, pose in poses for column in _columns(equations, pose, k)]
     rows = sorted({row for column in columns for row in column})
     lengths = [c for c in named.constants if any(c.name in body.offset for body in named.bodies)]
     field = QQ.frac_field(*(c.name for c in lengths)) if lengths else QQ
-    matrix = [[_in_field(column.get(row), derivation, field) for column in columns] for row in rows]
+    matrix = [[_in_field(column.get(row), equations, field) for column in columns] for row in rows]
     reduced, pivots = DomainMatrix(matrix, (len(rows), len(columns)), field).rref()
     entries = reduced.to_Matrix()
     found: list[Combination] = []
@@ -223,27 +225,23 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     return found, [c for c in lengths if c.name in used]
 
 
-def _in_field(x: Polynomial | None, derivation: Derivation, field: Any) -> Any:
+def _in_field(x: Polynomial | None, equations: Equations, field: Any) -> Any:
     """A polynomial in lengths as an element of their field."""
     return field.zero if x is None else field.from_sympy(x.as_expr())
 
 
-def _columns(derivation: Derivation, k: int) -> list[Column]:
+def _columns(equations: Equations, pose: Placement, k: int) -> list[Column]:
     """The ten columns of body k: what each parameter alone adds to M and to dV/dq."""
-    pose = derivation.poses()[k]
-    slopes = {i: _slopes(derivation, pose, i) for i in derivation.carrying(k)}
-    field = [derivation.atom(_direction(x)) for x in derivation.named.gravity]
+    slopes = equations.slopes(pose, k)
+    gravity = equations.vector([_direction(x) for x in equations.named.gravity])
     found = []
-    for moments in _moments():
+    for unit in np.eye(PARAMETERS_PER_BODY).tolist():
+        moments = moments_of(Inertia(unit[0], Vector3.of(unit[1:4]), Symmetric3(*unit[4:])))
         column: Column = {}
         for i in slopes:
             for j in (j for j in slopes if j <= i):
-                terms = [
-                    derivation.dot(slopes[i][x], slopes[j][y]) * factor for (x, y), factor in moments.items()
-                ]
-                _add(derivation, column, (0, i, j), sum(terms, derivation.ring(0)))
-            weight = [derivation.dot(field, slopes[i][x]) * moments.get((x, 3), 0) for x in range(4)]
-            _add(derivation, column, (1, i, 0), sum(weight, derivation.ring(0)))
+                _add(equations, column, (0, i, j), kinetic(moments, slopes[i], slopes[j]))
+            _add(equations, column, (1, i, 0), gravity.dot(combined(moments[-1], slopes[i])))
         found.append(column)
     return found
 
@@ -253,32 +251,13 @@ def _direction(atom: int | str) -> int | str:
     return atom if isinstance(atom, int) else -1 if atom == "-g" else 1 if atom == "g" else atom
 
 
-def _slopes(derivation: Derivation, pose: Pose, i: int) -> list[Vector]:
-    """By q_i the derivatives of the three axes and of the origin of a body's frame."""
-    q = derivation.coordinates[i]
-    columns = [*(list(column) for column in zip(*pose.rotation, strict=True)), pose.origin]
-    return [[derivation.by(q, x) for x in column] for column in columns]
-
-
-def _moments() -> list[dict[tuple[int, int], Any]]:
-    """Entries of each of the ten parameters in the matrix of moments, [sum m r r^T, m c; m c^T, m]."""
-    found: list[dict[tuple[int, int], Any]] = [{(3, 3): QQ(1)}]
-    found += [{(x, 3): QQ(1), (3, x): QQ(1)} for x in range(3)]
-    for x, y in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):
-        if x == y:
-            found.append({(z, z): QQ(-1 if z == x else 1, 2) for z in range(3)})
-        else:
-            found.append({(x, y): QQ(-1), (y, x): QQ(-1)})
-    return found
-
-
-def _add(derivation: Derivation, column: Column, entry: tuple[int, int, int], x: Polynomial) -> None:
+def _add(equations: Equations, column: Column, entry: tuple[int, int, int], x: Polynomial) -> None:
     """Take an entry apart by its sines, cosines and positions: a row of the column for each of their
     monomials.
     """
-    varying = {name for pair in derivation.turning.values() for name in pair} | set(derivation.coordinates)
-    names = [str(symbol) for symbol in derivation.ring.symbols]
-    for monomial, coefficient in derivation.reduced(x).terms():
+    varying = {name for pair in equations.turning.values() for name in pair} | set(equations.coordinates)
+    names = [str(symbol) for symbol in equations.ring.symbols]
+    for monomial, coefficient in equations.reduced(x).terms():
         row = (*entry, *(n if name in varying else 0 for name, n in zip(names, monomial, strict=True)))
         rest = tuple(0 if name in varying else n for name, n in zip(names, monomial, strict=True))
-        column[row] = column.get(row, derivation.ring(0)) + derivation.ring({rest: coefficient})
+        column[row] = column.get(row, equations.ring(0)) + equations.ring({rest: coefficient})

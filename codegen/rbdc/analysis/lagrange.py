@@ -5,57 +5,35 @@ With the kinetic energy T = 1/2 v^T M(q) v and the potential energy V(q),
     tau_i = sum_j M_ij a_j + sum_jk c_ijk v_j v_k + dV/dq_i,
     c_ijk = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i).
 
-Polynomials are reduced by sin^2 + cos^2 = 1, which makes them unique: what cancels is gone.
+M is the sum over the bodies of tr(T_i J T_j^T), with the derivatives T_i of a body's axes and origin by q_i
+and the matrix J of its moments of mass. Polynomials are reduced by sin^2 + cos^2 = 1, which makes them
+unique: what cancels is gone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import operator
+from collections.abc import Sequence
+from functools import cached_property, reduce
 from typing import Any
 
 from sympy import QQ, lex
 from sympy.polys.rings import ring
 
 from rbdc.analysis.constants import Atom, NamedBody, NamedModel
+from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
+from rbdc.spatial.vectors import AXES
 
 Polynomial = Any
 """An element of SymPy's ring, which has no types."""
-Vector = list[Polynomial]
+Row = list[Polynomial]
 
 
-@dataclass(frozen=True)
 class Equations:
-    """M (n, n), c (n, n, n), g = dV/dq (n), damping (n) and V, polynomials of `ring`.
+    """The equations of a model by names, in polynomials of `ring`.
 
     `coordinates`: the names q_1, ...; `turning`: of those that are angles the names of their cosine and sine.
     """
-
-    named: NamedModel
-    coordinates: tuple[str, ...]
-    turning: dict[str, tuple[str, str]]
-    ring: Any
-    inertia: list[Vector]
-    christoffel: list[list[Vector]]
-    gravity: Vector
-    damping: Vector
-    potential: Polynomial
-
-
-def derive(named: NamedModel) -> Equations:
-    """The equations of a model by names."""
-    return Derivation(named).equations()
-
-
-@dataclass
-class Pose:
-    """Pose of a body: the axes of its frame (columns) and its origin, in the world."""
-
-    rotation: list[Vector]
-    origin: Vector
-
-
-class Derivation:
-    """The ring of a model by names, the poses of its bodies, and the energies."""
 
     def __init__(self, named: NamedModel) -> None:
         self.named = named
@@ -83,6 +61,9 @@ class Derivation:
             return self.ring(atom)
         return -self.of[atom[1:]] if atom.startswith("-") else self.of[atom]
 
+    def vector(self, atoms: Sequence[Atom]) -> Vector3:
+        return Vector3.of(map(self.atom, atoms))
+
     def reduced(self, x: Polynomial) -> Polynomial:
         return x.rem(self.relations) if self.relations else x
 
@@ -93,94 +74,112 @@ class Derivation:
         c, s = (self.of[name] for name in self.turning[q])
         return self.reduced(x.diff(s) * c - x.diff(c) * s)
 
-    def equations(self) -> Equations:
-        poses = self.poses()
+    @cached_property
+    def inertia(self) -> list[Row]:
+        """M (n, n)."""
         n = range(len(self.coordinates))
-        inertia = [[self.ring(0) for _ in n] for _ in n]
-        potential = self.ring(0)
-        field = [self.atom(x) for x in self.named.gravity]
-        for k, body in enumerate(self.named.bodies):
-            centre = self.moved(poses[k], [self.atom(x) for x in body.com])
-            mass = self.atom(body.mass)
-            potential -= mass * self.dot(field, centre)
-            self.add_kinetic(inertia, poses, k, centre)
-            inertia[k][k] += self.atom(body.armature)
-        inertia = [[self.reduced(x) for x in row] for row in inertia]
-        potential = self.reduced(potential)
-        slopes = [[[self.by(q, x) for q in self.coordinates] for x in row] for row in inertia]
-        christoffel = [
+        total = [[self.ring(0) for _ in n] for _ in n]
+        for k, (body, pose) in enumerate(zip(self.named.bodies, self.poses, strict=True)):
+            slopes, moments = self.slopes(pose, k), self.moments(body)
+            for i in slopes:
+                for j in slopes:
+                    total[i][j] += kinetic(moments, slopes[i], slopes[j])
+            total[k][k] += self.atom(body.armature)
+        return [[self.reduced(x) for x in row] for row in total]
+
+    @cached_property
+    def christoffel(self) -> list[list[Row]]:
+        """c (n, n, n)."""
+        n = range(len(self.coordinates))
+        slopes = [[[self.by(q, x) for q in self.coordinates] for x in row] for row in self.inertia]
+        return [
             [[(slopes[i][j][k] + slopes[i][k][j] - slopes[j][k][i]) * QQ(1, 2) for k in n] for j in n]
             for i in n
         ]
-        return Equations(
-            self.named, self.coordinates, self.turning, self.ring, inertia, christoffel,
-            [self.by(q, potential) for q in self.coordinates],
-            [self.atom(body.damping) for body in self.named.bodies], potential,
-        )  # fmt: skip
 
-    def poses(self) -> list[Pose]:
-        found: list[Pose] = []
-        for k, body in enumerate(self.named.bodies):
-            above = found[body.parent] if body.parent >= 0 else Pose(self.identity(), [self.ring(0)] * 3)
-            rotation = above.rotation
-            for axis, (cosine, sine) in zip((2, 1, 0), reversed(body.angles), strict=True):
-                unit = [self.ring(int(x == axis)) for x in range(3)]
-                rotation = self.turned(rotation, unit, self.atom(cosine), self.atom(sine))
-            origin = self.moved(above, [self.atom(x) for x in body.offset])
-            found.append(self.after_joint(Pose(rotation, origin), body, self.coordinates[k]))
+    @cached_property
+    def potential(self) -> Polynomial:
+        """V."""
+        total, field = self.ring(0), self.vector(self.named.gravity)
+        for body, pose in zip(self.named.bodies, self.poses, strict=True):
+            total -= field.dot(combined(self.moments(body)[-1], columns(pose)))
+        return self.reduced(total)
+
+    @property
+    def gravity(self) -> Row:
+        """dV/dq (n)."""
+        return [self.by(q, self.potential) for q in self.coordinates]
+
+    @property
+    def damping(self) -> Row:
+        """Of each joint (n)."""
+        return [self.atom(body.damping) for body in self.named.bodies]
+
+    def moments(self, body: NamedBody) -> list[Row]:
+        """See `moments_of`."""
+        about_com = Symmetric3(*(self.atom(x) for x in body.inertia))
+        return moments_of(Inertia.about_com(self.atom(body.mass), self.vector(body.com), about_com))
+
+    @cached_property
+    def poses(self) -> list[Placement]:
+        """Poses of all bodies in the world."""
+        found: list[Placement] = []
+        for body, q in zip(self.named.bodies, self.coordinates, strict=True):
+            pose = found[body.parent] if body.parent >= 0 else Placement.identity()
+            pose = pose.compose(Placement(Rotation.identity(), self.vector(body.offset)))
+            for axis, (c, s) in zip(reversed(AXES), reversed(body.angles), strict=True):
+                pose = self.composed(pose, turned(axis, self.atom(c), self.atom(s)))
+            axis = self.vector(body.axis)
+            if body.sliding:
+                joint = Placement(Rotation.identity(), axis.scaled(self.of[q]))
+            else:
+                joint = turned(axis, *(self.of[name] for name in self.turning[q]))
+            found.append(self.composed(pose, joint))
         return found
 
-    def after_joint(self, pose: Pose, body: NamedBody, q: str) -> Pose:
-        axis = [self.atom(x) for x in body.axis]
-        if body.sliding:
-            return Pose(pose.rotation, self.moved(pose, [x * self.of[q] for x in axis]))
-        c, s = (self.of[name] for name in self.turning[q])
-        return Pose(self.turned(pose.rotation, axis, c, s), pose.origin)
+    def composed(self, pose: Placement, own: Placement) -> Placement:
+        return Placement.of([self.reduced(x) for x in pose.compose(own).scalars()])
 
-    def add_kinetic(self, inertia: list[Vector], poses: list[Pose], k: int, centre: Vector) -> None:
-        """m dp/dq_i . dp/dq_j + w_i . I w_j of body k, w_i being the angular velocity at unit rate of q_i."""
-        body = self.named.bodies[k]
-        mass = self.atom(body.mass)
-        xx, xy, yy, xz, yz, zz = (self.atom(x) for x in body.inertia)
-        tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
-        carrying = self.carrying(k)
-        slopes = {i: [self.by(self.coordinates[i], x) for x in centre] for i in carrying}
-        spins = {i: self.spin(poses, i, k) for i in carrying if not self.named.bodies[i].sliding}
-        for i in carrying:
-            for j in carrying:
-                inertia[i][j] += mass * self.dot(slopes[i], slopes[j])
-                if i in spins and j in spins:
-                    turned = [self.dot(row, spins[j]) for row in tensor]
-                    inertia[i][j] += self.reduced(self.dot(spins[i], turned))
+    def slopes(self, pose: Placement, k: int) -> dict[int, list[Vector3]]:
+        """The derivatives of the `columns` of body k by each coordinate that moves it."""
+        moving = [k]
+        while self.named.bodies[moving[-1]].parent >= 0:
+            moving.append(self.named.bodies[moving[-1]].parent)
+        return {
+            i: [Vector3.of(self.by(self.coordinates[i], x) for x in c.scalars()) for c in columns(pose)]
+            for i in moving
+        }
 
-    def carrying(self, k: int) -> list[int]:
-        """The bodies from body k to the root, whose joints move it."""
-        found = [k]
-        while self.named.bodies[found[-1]].parent >= 0:
-            found.append(self.named.bodies[found[-1]].parent)
-        return found
 
-    def spin(self, poses: list[Pose], i: int, k: int) -> Vector:
-        """The axis of joint i in the frame of body k."""
-        axis = [self.atom(x) for x in self.named.bodies[i].axis]
-        world = [self.dot(row, axis) for row in poses[i].rotation]
-        return [self.reduced(self.dot([row[x] for row in poses[k].rotation], world)) for x in range(3)]
+def turned(axis: Vector3, c: Polynomial, s: Polynomial) -> Placement:
+    """Rodrigues' rotation c 1 + s [u] + (1 - c) u u^T about the unit vector u."""
+    images = (
+        unit.scaled(c) + axis.cross(unit).scaled(s) + axis.scaled((1 - c) * along)
+        for unit, along in zip(AXES, axis.scalars(), strict=True)
+    )
+    return Placement(Rotation(*images), Vector3.zero())
 
-    def identity(self) -> list[Vector]:
-        return [[self.ring(int(i == j)) for j in range(3)] for i in range(3)]
 
-    def turned(self, rotation: list[Vector], u: Vector, c: Polynomial, s: Polynomial) -> list[Vector]:
-        """The rotation times Rodrigues' c 1 + s [u] + (1 - c) u u^T."""
-        skew = [[self.ring(0), -u[2], u[1]], [u[2], self.ring(0), -u[0]], [-u[1], u[0], self.ring(0)]]
-        turn = [
-            [c * int(i == j) + s * skew[i][j] + (1 - c) * u[i] * u[j] for j in range(3)] for i in range(3)
-        ]
-        columns = list(zip(*turn, strict=True))
-        return [[self.reduced(self.dot(row, list(column))) for column in columns] for row in rotation]
+def columns(pose: Placement) -> list[Vector3]:
+    """The axes of a frame and its origin."""
+    return [pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.translation]
 
-    def moved(self, pose: Pose, x: Vector) -> Vector:
-        """A point of a frame, in the world."""
-        return [p + self.reduced(self.dot(row, x)) for p, row in zip(pose.origin, pose.rotation, strict=True)]
 
-    def dot(self, a: Vector, b: Vector) -> Polynomial:
-        return sum((x * y for x, y in zip(a, b, strict=True)), self.ring(0))
+def moments_of(inertia: Inertia) -> list[Row]:
+    """The matrix [K, h; h^T, m] of a body's moments of mass."""
+    h = inertia.first_moment.scalars()
+    rows = [[*row, x] for row, x in zip(inertia.second_moments().rows(), h, strict=True)]
+    return [*rows, [*h, inertia.mass]]
+
+
+def combined(factors: Sequence[Polynomial], vectors: Sequence[Vector3]) -> Vector3:
+    """The sum of factors times vectors."""
+    scaled = (vector.scaled(factor) for factor, vector in zip(factors, vectors, strict=True))
+    return reduce(operator.add, scaled)
+
+
+def kinetic(
+    moments: Sequence[Sequence[Polynomial]], one: Sequence[Vector3], other: Sequence[Vector3]
+) -> Polynomial:
+    """The part of a body in an entry of M, by its moments of mass and its `Equations.slopes`."""
+    return sum(a.dot(combined(row, other)) for row, a in zip(moments, one, strict=True))

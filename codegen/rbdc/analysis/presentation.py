@@ -12,7 +12,7 @@ from sympy.printing.mathml import mathml
 from sympy.simplify.fu import TR8
 
 from rbdc.analysis.constants import NamedModel, named
-from rbdc.analysis.lagrange import Equations, Polynomial, derive
+from rbdc.analysis.lagrange import Equations, Polynomial
 from rbdc.emit.render import render, render_html
 from rbdc.model import Model
 from rbdc.model.xml import shown
@@ -45,7 +45,7 @@ def explain(model: Model, form: str = "text", neglect: float = 0.0) -> str:
 
 def explanation(model: Model, neglect: float = 0.0) -> Explanation:
     """The printed page before it is laid out."""
-    equations = derive(named(model, neglect))
+    equations = Equations(named(model, neglect))
     sections = _sections(equations)
     used = {str(symbol) for _, rows in sections for _, x in rows for symbol in x.free_symbols}
     return Explanation(

@@ -9,6 +9,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from rbdc.ir.forms import Form, Precedence, VectorForm
 
@@ -104,128 +105,87 @@ NEG = Operation(
     precedence=Precedence.UNARY,
     casadi="OP_NEG",
 )
-ADD = Operation(
-    "add",
-    2,
-    operator.add,
-    is_sum=True,
-    is_commutative=True,
-    is_packed=True,
-    signs=(1, 1),
-    counted_as="additions",
-    form=Form.INFIX,
-    spelling="+",
-    precedence=Precedence.SUM,
-    casadi="OP_ADD",
-)
-SUB = Operation(
-    "sub",
-    2,
-    operator.sub,
-    is_sum=True,
-    is_packed=True,
-    signs=(1, -1),
-    counted_as="additions",
-    form=Form.INFIX,
-    spelling="-",
-    precedence=Precedence.SUM,
-    casadi="OP_SUB",
-)
-MUL = Operation(
-    "mul",
-    2,
-    operator.mul,
-    is_product=True,
-    is_commutative=True,
-    is_packed=True,
-    counted_as="multiplications",
-    form=Form.INFIX,
-    spelling="*",
-    precedence=Precedence.PRODUCT,
-    casadi="OP_MUL",
-)
-DIV = Operation(
-    "div",
-    2,
-    operator.truediv,
-    lambda a, b: b != 0.0,
-    is_product=True,
-    is_packed=True,
-    counted_as="divisions",
-    latency=24,
-    form=Form.INFIX,
-    spelling="/",
-    precedence=Precedence.PRODUCT,
-    casadi="OP_DIV",
-)
+
+
+def _infix(
+    name: str, numeric: Callable[..., float], spelling: str, binds: Precedence, **others: Any
+) -> Operation:
+    """An operation of two values, written between them."""
+    return Operation(
+        name,
+        2,
+        numeric,
+        is_sum=binds is Precedence.SUM,
+        is_product=binds is Precedence.PRODUCT,
+        is_condition=binds is Precedence.CONDITION,
+        is_packed=binds is not Precedence.CONDITION,
+        form=Form.INFIX,
+        spelling=spelling,
+        precedence=binds,
+        casadi=f"OP_{name.upper()}",
+        **others,
+    )
+
+
+def _elementary(name: str, arity: int | None, numeric: Callable[..., float], **others: Any) -> Operation:
+    """An operation that is computed by a call."""
+    return Operation(name, arity, numeric, is_elementary=True, counted_as="calls", needs_names=True, **others)
+
+
+def _function(name: str, arity: int | None, numeric: Callable[..., float], **others: Any) -> Operation:
+    """An elementary function of the C library."""
+    others = {"vector_form": VectorForm.FUNCTION, **others}
+    return _elementary(
+        name, arity, numeric, form=Form.FUNCTION, spelling=name, casadi=f"OP_{name.upper()}", **others
+    )
 
 
 def _sine_or_cosine(name: str, numeric: Callable[[float], float], parity: int) -> Operation:
     """The sine or cosine of an angle; once joint angles are gathered, a constant to be added to it is a
     second argument.
     """
-    return Operation(
+    return _function(
         name,
         None,
         lambda angle, offset=0.0: numeric(angle + offset),
         is_trigonometric=True,
-        is_elementary=True,
         is_packed=True,
         parity=parity,
-        counted_as="calls",
         latency=60,
-        form=Form.FUNCTION,
         vector_form=VectorForm.JOINT_CALL,
-        spelling=name,
-        needs_names=True,
-        casadi=f"OP_{name.upper()}",
     )
 
 
+ADD = _infix(
+    "add", operator.add, "+", Precedence.SUM, is_commutative=True, signs=(1, 1), counted_as="additions"
+)
+SUB = _infix("sub", operator.sub, "-", Precedence.SUM, signs=(1, -1), counted_as="additions")
+MUL = _infix("mul", operator.mul, "*", Precedence.PRODUCT, is_commutative=True, counted_as="multiplications")
+DIV = _infix(
+    "div",
+    operator.truediv,
+    "/",
+    Precedence.PRODUCT,
+    is_defined=lambda a, b: b != 0.0,
+    counted_as="divisions",
+    latency=24,
+)
 SIN = _sine_or_cosine("sin", math.sin, -1)
 COS = _sine_or_cosine("cos", math.cos, 1)
-SQRT = Operation(
-    "sqrt",
-    1,
-    math.sqrt,
-    lambda a: a >= 0.0,
-    is_elementary=True,
-    counted_as="calls",
-    latency=24,
-    form=Form.FUNCTION,
-    vector_form=VectorForm.FUNCTION,
-    spelling="sqrt",
-    needs_names=True,
-    casadi="OP_SQRT",
-)
-ATAN2 = Operation(
-    "atan2",
-    2,
-    math.atan2,
-    is_elementary=True,
-    counted_as="calls",
-    latency=100,
-    form=Form.FUNCTION,
-    vector_form=VectorForm.FUNCTION,
-    spelling="atan2",
-    needs_names=True,
-    casadi="OP_ATAN2",
-)
+SQRT = _function("sqrt", 1, math.sqrt, is_defined=lambda a: a >= 0.0, latency=24)
+ATAN2 = _function("atan2", 2, math.atan2, latency=100)
 
 
 def _ratio(name: str, arity: int, call: str, numeric: Callable[..., float]) -> Operation:
     """One of what exponentials and logarithms of rotations are made of: see `rbdc.spatial.quaternions`."""
-    return Operation(
+    return _elementary(
         name,
         arity,
         numeric,
-        lambda *arguments: arguments[-1] >= 0.0,
-        is_elementary=True,
-        counted_as="calls",
+        is_defined=lambda *arguments: arguments[-1] >= 0.0,
         latency=40,
         form=Form.JOINT_CALL,
         vector_form=VectorForm.JOINT_CALL,
-        needs_names=True,
         call=call,
     )
 
@@ -265,16 +225,7 @@ CUBIC_RATIO = _ratio("cubic_ratio", 1, "exponential", _cubic_ratio)
 ANGLE_RATIO = _ratio("angle_ratio", 2, "logarithm", _angle_ratio)
 COTANGENT_RATIO = _ratio("cotangent_ratio", 2, "logarithm", _cotangent_ratio)
 
-LESS = Operation(
-    "less",
-    2,
-    lambda a, b: float(a < b),
-    is_condition=True,
-    form=Form.INFIX,
-    spelling="<",
-    precedence=Precedence.CONDITION,
-    casadi="OP_LT",
-)
+LESS = _infix("lt", lambda a, b: float(a < b), "<", Precedence.CONDITION)
 NOT = Operation(
     "not", 1, lambda a: float(not a), is_condition=True, lowered_by="join_choices", casadi="OP_NOT"
 )

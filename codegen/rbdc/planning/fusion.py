@@ -22,20 +22,16 @@ from rbdc.spatial import Scalar
 
 @dataclass(frozen=True)
 class Fused:
-    """An `Evaluate` of several functions: for each the names of its inputs and its own `Evaluate`."""
+    """An `Evaluate` of several functions, `InLanes` where each of them is: for each the names of its inputs
+    and its own `Evaluate`.
+    """
 
     parts: tuple[tuple[tuple[str, ...], Evaluate], ...]
+    space: Space = "regrouped"
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """The outputs of all, one after the other."""
         return [x for names, evaluate in self.parts for x in evaluate(model, _only(inputs, names), trace)]
-
-
-@dataclass(frozen=True)
-class FusedInLanes(Fused):
-    """Fusion of functions that limbs in lanes can take all of."""
-
-    space: Space = "regrouped"
 
     def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """See `rbdc.functions.evaluation.InLanes`."""
@@ -76,8 +72,9 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
     methods: dict[str, Evaluate] = {}
     for chosen in itertools.product(*(part.methods.items() for part in parts)):
         evaluates = [evaluate for _, evaluate in chosen]
-        kind = FusedInLanes if all(isinstance(evaluate, InLanes) for evaluate in evaluates) else Fused
-        methods[" + ".join(method for method, _ in chosen)] = kind(tuple(zip(takes, evaluates, strict=True)))
+        made = Fused(tuple(zip(takes, evaluates, strict=True)))
+        in_lanes = all(isinstance(evaluate, InLanes) for evaluate in evaluates)
+        methods[" + ".join(method for method, _ in chosen)] = made if in_lanes else made.__call__
     # Loops and kernels of a part give its own outputs alone, and a method that it follows is not fused.
     policy = Policy(dense_right_sides=parts[-1].policy.dense_right_sides)
     return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)

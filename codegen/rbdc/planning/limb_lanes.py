@@ -109,14 +109,14 @@ class LaneBody(JointSpaceBody):
 
 @dataclass(frozen=True)
 class LaneModel:
-    """The aligned model with its groups; for each body of a limb its constants and the sign of its joint, and
-    which of these are the same in all limbs of the group.
+    """The aligned model with its groups; for each body of a limb its constants and the sign of its joint; and
+    by body and number of a constant that limbs of the group do not share its place in `CONSTANTS`.
     """
 
     model: JointSpaceModel
     groups: tuple[LimbGroup, ...]
     numbers: dict[int, tuple[float, ...]]
-    same: dict[int, tuple[bool, ...]]
+    slots: dict[tuple[int, int], int]
 
 
 @lru_cache(maxsize=8)
@@ -134,17 +134,17 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     alike, signs = aligned(small, found)
     alike = replace(alike, parameters=model.parameters)
     numbers: dict[int, tuple[float, ...]] = {}
-    same: dict[int, tuple[bool, ...]] = {}
-    for group in found:
-        for bodies in group.lanes():
-            numbered = [_numbers(alike, index, signs[index]) for index in bodies]
-            columns = list(zip(*numbered, strict=False))  # of contacts as many as all bodies have
-            equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
-            for m, (index, own) in enumerate(zip(bodies, numbered, strict=True)):
-                rest = own[len(columns) :]
-                same[index] = (*equal, *(True for _ in rest))
-                numbers[index] = (*(c[0] if e else c[m] for c, e in zip(columns, equal, strict=True)), *rest)
-    return LaneModel(alike, tuple(found), numbers, same)
+    differing: list[tuple[int, int]] = []
+    for bodies in (bodies for group in found for bodies in group.lanes()):
+        own = [_numbers(alike, index, signs[index]) for index in bodies]
+        for k, column in enumerate(zip(*own, strict=False)):  # of contacts as many as all bodies have
+            if max(column) - min(column) > _SAME * max(map(abs, column)):
+                differing += [(index, k) for index in bodies]
+            else:
+                for row in own:
+                    row[k] = column[0]
+        numbers |= {index: tuple(row) for index, row in zip(bodies, own, strict=True)}
+    return LaneModel(alike, tuple(found), numbers, {pair: slot for slot, pair in enumerate(differing)})
 
 
 def _take_the_same(model: Model, bodies: Sequence[int]) -> bool:
@@ -193,10 +193,14 @@ def laned(model: Model, function: Function, method: str) -> Program | None:
 
 def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: InLanes) -> Program:
     """The program of a function with these limbs in lanes."""
-    slots = _slots(limbs)
-    table = symbols(CONSTANTS, len(slots))
+    table = symbols(CONSTANTS, len(limbs.slots))
     given = {p.name: symbols(p.name, p.size) for p in declaration.required}
-    scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
+    scalars = {
+        index: tuple(
+            table[limbs.slots[index, k]] if (index, k) in limbs.slots else x for k, x in enumerate(own)
+        )
+        for index, own in limbs.numbers.items()
+    }
     recorder = Recorder()
     outputs = evaluated(limbs, scalars, declaration, evaluate, given, recorder.record)
     differing = [(CONSTANTS, table)] if table else []  # limbs may be the same in everything
@@ -204,7 +208,7 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     # a + b and b + a are one value: a counterpart must be unique.
     program = remove_dead_code(rewrite(program, (order_operands,)))
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
-        program = pack(program, _exchange(limbs, size, slots, declaration.required))
+        program = pack(program, _exchange(limbs, size, declaration.required))
     return optimise(program)
 
 
@@ -237,22 +241,6 @@ def evaluated(
     ]
 
 
-def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
-    """The place of each differing constant (body, which) in the input of constants."""
-    pairs = [(index, k) for index, same in limbs.same.items() for k, equal in enumerate(same) if not equal]
-    return {pair: slot for slot, pair in enumerate(pairs)}
-
-
-def _scalars(
-    limbs: LaneModel, slots: dict[tuple[int, int], int], table: Sequence[Scalar], index: int
-) -> tuple[Scalar, ...]:
-    """The constants of a body: numbers where all limbs have the same, else entries of the table."""
-    numbers = limbs.numbers[index]
-    return tuple(
-        table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers)
-    )
-
-
 def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
     """The model with the limbs' bodies by their scalars."""
     bodies = list(limbs.model.bodies)
@@ -270,25 +258,21 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
     return replace(limbs.model, bodies=tuple(bodies))
 
 
-def _exchange(
-    limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
-) -> Exchange:
+def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Exchange:
     """The permutation that moves every limb of the groups of one size to the next."""
     chosen = [group for group in limbs.groups if len(group.limbs) == size]
     lanes = [bodies for group in chosen for bodies in group.lanes()]
     within = {index for bodies in lanes for index in bodies}
-    steps = [_moves(limbs, step, slots, inputs) for step in united(group.steps() for group in chosen)]
+    steps = [_moves(limbs, step, inputs) for step in united(group.steps() for group in chosen)]
     own = {
         (CONSTANTS, slot): limbs.numbers[index][which]
-        for (index, which), slot in slots.items()
+        for (index, which), slot in limbs.slots.items()
         if index in within
     }
     return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
 
 
-def _moves(
-    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
-) -> dict[Source, Source]:
+def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) -> dict[Source, Source]:
     """A permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
@@ -297,9 +281,11 @@ def _moves(
             places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
             moves[p.name, places[0]] = (p.name, places[1])
         moves |= _moved_rows(limbs.model, here, there)
-        for which in range(len(limbs.same[here])):
-            if (here, which) in slots:
-                moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
+    moves |= {
+        (CONSTANTS, slot): (CONSTANTS, limbs.slots[step[index], which])
+        for (index, which), slot in limbs.slots.items()
+        if index in step
+    }
     contacts = moved_contacts(limbs.model, step)
     rows = moved_rows(limbs.model, contacts)
     of_contacts = {Kind.CONTACT_FORCES: rows, Kind.PLACEMENTS: moved_targets(limbs.model, contacts)}

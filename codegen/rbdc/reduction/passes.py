@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 from rbdc.model import Model
 from rbdc.model.joint_space import JointSpaceModel, with_z_axes
-from rbdc.reduction.cost_model import work_of
 from rbdc.reduction.frame_search import searched
 from rbdc.reduction.regrouping import regrouped
 
@@ -37,11 +36,7 @@ PASSES = (
     ModelPass(
         "regrouping", "inertial parameters that move with the parent as well are given to it", regrouped
     ),
-    ModelPass(
-        "frame search",
-        "frames turned about and slid along z where that saves work",
-        lambda model: searched(model, work_of),
-    ),
+    ModelPass("frame search", "frames turned about and slid along z where that saves work", searched),
 )
 
 
@@ -50,9 +45,7 @@ Space = Literal["regrouped", "origins kept"]
 are taken back to the links' own frames.
 """
 
-_TURNED = ModelPass(
-    "frame search", "frames turned about z", lambda model: searched(model, work_of, slide=False)
-)
+_TURNED = ModelPass("frame search", "frames turned about z", partial(searched, slide=False))
 
 _PASSES_OF: Mapping[Space, Sequence[ModelPass]] = {
     "regrouped": PASSES,
