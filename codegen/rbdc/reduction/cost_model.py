@@ -11,8 +11,8 @@ from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motion,
 from rbdc.model.joint_space import JointSpaceBody, cosine_and_sine
 from rbdc.model.joints import JointType
 from rbdc.model.tree import WORLD
-from rbdc.spatial import MomentInertia, Placement, Rotation, Symmetric3, Vector3
-from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
+from rbdc.spatial import AnyRotation, MomentInertia, Placement, Rotation, Symmetric3, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation, rotation_product
 
 
 class Counted:
@@ -79,10 +79,10 @@ def _work(
 
     m, hx, hy, hz, *k, px, py, pz = (0.0 if zero else 0.7 for zero in zeros)
     inertia = MomentInertia(m, Vector3(hx, hy, hz), Symmetric3(*k))
-    own: Step = Rotation.identity()
+    own: AnyRotation = Rotation.identity()
     if joint.rotation == "angle":
         own = AxisRotation("z", Counted(tally), Counted(tally))
-    steps: list[Step] = [AxisRotation("z", *turned[0]), AxisRotation("x", *turned[1]), own]
+    steps: list[AnyRotation] = [AxisRotation("z", *turned[0]), AxisRotation("x", *turned[1]), own]
     placement = Placement(rotation_product(steps), Vector3(px, py, pz))
     tally[0] += 0 if straight else 1
     rates = [joint.motion([Counted(tally) for _ in range(joint.nv)]) for _ in range(2)]
