@@ -10,21 +10,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rbdc.analysis.cones import friction_cone, wrench_cone
-    from rbdc.errors import (
-        DescriptionError,
-        LoadError,
-        OptionError,
-        RbdcError,
-        RbdcWarning,
-        SingularModelError,
-        ToolchainError,
-        UnsupportedError,
-    )
-    from rbdc.model import Joint, Limits, Link, Mimic, Model
-    from rbdc.pipeline import build
-    from rbdc.runtime.load import load
-    from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
+    from rbdc.analysis.cones import friction_cone as friction_cone
+    from rbdc.analysis.cones import wrench_cone as wrench_cone
+    from rbdc.errors import DescriptionError as DescriptionError
+    from rbdc.errors import LoadError as LoadError
+    from rbdc.errors import OptionError as OptionError
+    from rbdc.errors import RbdcError as RbdcError
+    from rbdc.errors import RbdcWarning as RbdcWarning
+    from rbdc.errors import SingularModelError as SingularModelError
+    from rbdc.errors import ToolchainError as ToolchainError
+    from rbdc.errors import UnsupportedError as UnsupportedError
+    from rbdc.model import Joint as Joint
+    from rbdc.model import Limits as Limits
+    from rbdc.model import Link as Link
+    from rbdc.model import Mimic as Mimic
+    from rbdc.model import Model as Model
+    from rbdc.pipeline import build as build
+    from rbdc.runtime.load import load as load
+    from rbdc.spatial import Inertia as Inertia
+    from rbdc.spatial import Placement as Placement
+    from rbdc.spatial import Rotation as Rotation
+    from rbdc.spatial import Symmetric3 as Symmetric3
+    from rbdc.spatial import Vector3 as Vector3
 
 __version__ = "0.1.0"
 
@@ -47,31 +54,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "DescriptionError",
-    "Inertia",
-    "Joint",
-    "Limits",
-    "Link",
-    "LoadError",
-    "Mimic",
-    "Model",
-    "OptionError",
-    "Placement",
-    "RbdcError",
-    "RbdcWarning",
-    "Rotation",
-    "SingularModelError",
-    "Symmetric3",
-    "ToolchainError",
-    "UnsupportedError",
-    "Vector3",
-    "__version__",
-    "build",
-    "friction_cone",
-    "load",
-    "wrench_cone",
-]
+__all__ = ["__version__", *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,11 +1,18 @@
-"""The result of a build: figures of the functions, of the variants, seconds, warnings, errors found."""
+"""The result of a build: figures of the functions, of the variants, seconds, warnings, errors found; and what
+the manifest of its package has of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rbdc.emit.backend import FunctionSource
+    from rbdc.emit.library import CompiledFigures
+    from rbdc.native.build import Native
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class VariantFigures:
     code_bytes: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BuildResult:
     """The result of a build. `cached`: nothing had to be generated or compiled. errors: by function the
     largest error that verifying found, in parts of what it may be; None where nothing was verified, for it
@@ -50,12 +57,12 @@ class BuildResult:
     directory: Path
     cached: bool
     seconds: float
-    generation_seconds: float
-    compile_seconds: float
-    verification_seconds: float
+    generation_seconds: float = 0.0
+    compile_seconds: float = 0.0
+    verification_seconds: float = 0.0
     functions: tuple[FunctionFigures, ...]
     variants: tuple[VariantFigures, ...]
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
     errors: dict[str, float] | None = None
 
 
@@ -66,23 +73,19 @@ def result_of(
     warnings: tuple[str, ...],
     made: Mapping[str, Any],
 ) -> BuildResult:
-    """The result of a build from the manifest of its package. made: the seconds and errors of making it,
-    empty if it was in the cache.
+    """The result of a build from the manifest of its package. made: the seconds and errors of making it by
+    their names here, nothing if it was in the cache.
     """
+    variants = [(v["name"], tuple(v["extensions"]), v["code_bytes"]) for v in manifest["variants"]]
     return BuildResult(
-        manifest["name"],
-        directory,
-        not made,
-        seconds,
-        made.get("generation", 0.0),
-        made.get("compile", 0.0),
-        made.get("verification", 0.0),
-        tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
-        tuple(
-            VariantFigures(v["name"], tuple(v["extensions"]), v["code_bytes"]) for v in manifest["variants"]
-        ),
-        warnings,
-        made.get("errors"),
+        name=manifest["name"],
+        directory=directory,
+        cached=not made,
+        seconds=seconds,
+        functions=tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
+        variants=tuple(VariantFigures(*variant) for variant in variants),
+        warnings=warnings,
+        **made,
     )
 
 
@@ -90,3 +93,27 @@ def _figures(name: str, entry: Mapping[str, Any]) -> FunctionFigures:
     return FunctionFigures(
         name, **{f.name: entry[f.name] for f in fields(FunctionFigures) if f.name != "name"}
     )
+
+
+def compiled_figures(
+    compiler: str, flags: Sequence[str], sources: Sequence[FunctionSource], native: Native
+) -> CompiledFigures:
+    """Figures of compiling as the manifest has them."""
+    from rbdc.emit.library import CompiledFigures
+
+    variants = [VariantFigures(v.name, v.extensions, size) for v, size in native.variants.items()]
+    return CompiledFigures(
+        {"version": compiler, "flags": list(flags)},
+        [asdict(variant) for variant in variants],
+        {source.declaration.name: _sizes(source, native) for source in sources},
+    )
+
+
+def _sizes(source: FunctionSource, native: Native) -> dict[str, int]:
+    """The bytes of code and of stack of a function, and of its batch where it has files of its own."""
+    sizes = {}
+    for prefix, files in (("", source.files), ("batch_", source.batch_files)):
+        own = [name for name in files if name.endswith(".c")]
+        sizes[f"{prefix}code_bytes"] = sum(native.code_bytes[name] for name in own)
+        sizes[f"{prefix}stack_bytes"] = max((native.stack_bytes[name] for name in own), default=0)
+    return sizes

@@ -250,27 +250,21 @@ class BuildArguments(TypedDict, total=False):
     verify: bool
 
 
-_OF_MODEL = (
-    *options_of(ModelOptions),
-    "snap",
-    "contacts",
-    "loops",
-    "contact_frame",
-    "fext_frame",
-    "parameters",
-    "payloads",
-)
-_OF_FUNCTIONS = ("functions", "preset", "fuse")
-_OF_OUTPUT = ("name", "out", "jobs", "force", "verify")
-_GROUPS = {"Model": _OF_MODEL, "Functions": _OF_FUNCTIONS, "Output": _OF_OUTPUT}
+READING = (*options_of(ModelOptions), "snap", "contacts", "loops")
+"""The names of those that bear on how a description is read."""
+_GROUPS = {
+    "Model": (*READING, "contact_frame", "fext_frame", "parameters", "payloads"),
+    "Functions": ("functions", "preset", "fuse"),
+    "C": (),
+    "Output": ("name", "out", "jobs", "force", "verify"),
+}
 
 
-def grouped(options: type[BuildOptions] = BuildOptions) -> dict[str, list[Option[Any]]]:
-    """The options by what they bear on, as help shows them."""
-    every = options_of(options)
+def grouped() -> dict[str, list[Option[Any]]]:
+    """The options by what they bear on, as help shows them; those of no other group are of the C."""
     of = {name: title for title, names in _GROUPS.items() for name in names}
-    titles = ("Model", "Functions", "C", "Output")
-    return {title: [o for name, o in every.items() if of.get(name, "C") == title] for title in titles}
+    every = options_of(BuildOptions).items()
+    return {title: [o for name, o in every if of.get(name, "C") == title] for title in _GROUPS}
 
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
@@ -284,10 +278,6 @@ def with_options(function: Documented) -> Documented:
     ]
     function.__doc__ = "\n\n".join([cleandoc(function.__doc__ or ""), *groups])
     return function
-
-
-READING = (*options_of(ModelOptions), "snap", "contacts", "loops")
-"""The names of those that bear on how a description is read."""
 
 
 def check_options(options: BuildOptions) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import rbdc
-from rbdc.build_result import BuildResult, result_of
+from rbdc.build_result import BuildResult, compiled_figures, result_of
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
 from rbdc.errors import LoadError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
@@ -52,7 +52,6 @@ from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
 if TYPE_CHECKING:
-    from rbdc.emit.backend import FunctionSource
     from rbdc.emit.registry import Generated
     from rbdc.native.build import Native
     from rbdc.runtime.module import GeneratedModule
@@ -81,7 +80,7 @@ def build(
     """
     chosen = BuildOptions.of(dict(options))
     title = description.name if isinstance(description, Model) else fspath(description)
-    with shown(f"building {ascii(title)[1:-1]}", progress) as show:
+    with shown(f"building {title}", progress) as show:
         result = build_package(description, chosen, show)
         module = load(result.directory)
     for text in result.warnings:
@@ -94,7 +93,9 @@ def build_package(
 ) -> BuildResult:
     """Build the package of a description into options.out; see `build` for arguments and errors."""
     start, options = time.perf_counter(), options or BuildOptions()
-    job = _job(description, options, progress or (lambda _: None))
+    model = read(description, options)
+    robot = _robot_name(description, model, options)
+    job = _Job(model, robot, options, *toolchain(options), progress or (lambda _: None))
     destination = options.out / job.robot
     refuse_foreign(destination)
     sweep_leftovers(options)
@@ -174,25 +175,13 @@ class _Job:
         from rbdc.emit.registry import backends_of
         from rbdc.functions.catalogue import fingerprint
 
-        model, options = self.model, self.options
+        options = self.options
         return cache.key(
             "package",
             cache.own_code(),
-            repr(
-                (
-                    model.bodies,
-                    model.frames,
-                    model.base_inertia,
-                    model.gravity,
-                    model.drive_terms,
-                    model.friction_width,
-                    model.parameters,
-                    (model.contacts, model.clusters),
-                    model.description_hash,
-                )
-            ),
+            repr(replace(self.model, file=None)),
             self.robot,
-            repr((options.functions, options.preset, recorded_options(options), kept_warnings(model))),
+            repr((options.functions, options.preset, recorded_options(options), kept_warnings(self.model))),
             fingerprint(),
             *(backend.fingerprint() for backend in backends_of(options.targets)),
             self.compiler.version,
@@ -202,27 +191,23 @@ class _Job:
         )
 
 
-def _job(description: Description, options: BuildOptions, progress: Progress) -> _Job:
-    model = read(description, options)
-    compiler, flags = toolchain(options)
-    return _Job(model, _robot_name(description, model, options), options, compiler, flags, progress)
-
-
 def _make(job: _Job, folder: Path) -> dict[str, Any]:
-    """Make the package in a folder; the seconds that each step took and the errors that verifying found."""
+    """Make the package in a folder; the seconds that each step took and the errors that verifying found, by
+    the names of `BuildResult`.
+    """
     clock = [time.perf_counter()]
-
-    def timed(result: Any) -> Any:
-        clock.append(time.perf_counter())
-        return result
-
     names, left_out = _planned(job)
-    generated = timed(_emitted(job, names, left_out))
-    native = timed(_compiled(job, generated))
-    _written(job, left_out, generated, native, folder)
-    errors = timed(_verified(job, generated, native, folder))
-    generation, compiling, verification = (after - before for before, after in pairwise(clock))
-    return {"generation": generation, "compile": compiling, "verification": verification, "errors": errors}
+    notes = {"left_out": left_out, "warnings": [*kept_warnings(job.model), *left_out]}
+    generated = _emitted(job, names, notes["warnings"])
+    clock.append(time.perf_counter())
+    native = _compiled(job, generated)
+    clock.append(time.perf_counter())
+    _written(job, notes, generated, native, folder)
+    errors = _verified(job, generated, native, folder)
+    clock.append(time.perf_counter())
+    seconds = (after - before for before, after in pairwise(clock))
+    steps = ("generation_seconds", "compile_seconds", "verification_seconds")
+    return {**dict(zip(steps, seconds, strict=True)), "errors": errors}
 
 
 def _planned(job: _Job) -> tuple[list[str], list[str]]:
@@ -242,7 +227,7 @@ def _planned(job: _Job) -> tuple[list[str], list[str]]:
     return kept
 
 
-def _emitted(job: _Job, names: list[str], left_out: list[str]) -> Generated:
+def _emitted(job: _Job, names: list[str], warnings: list[str]) -> Generated:
     """The text of the package."""
     from rbdc.planning.generation import GenerationOptions, generate
 
@@ -254,7 +239,7 @@ def _emitted(job: _Job, names: list[str], left_out: list[str]) -> Generated:
         scalar=SCALARS[options.dtype],
         portable=options.march == "portable",
         processes=options.jobs or cpu_count() or 1,
-        warnings=(*kept_warnings(job.model), *left_out),
+        warnings=tuple(warnings),
     )
     return generate(job.model, job.robot, names, rbdc.__version__, job.progress, chosen)
 
@@ -286,41 +271,29 @@ def _libraries(job: _Job, generated: Generated) -> dict[str, bytes]:
     return made
 
 
-def _written(job: _Job, left_out: list[str], generated: Generated, native: Native, folder: Path) -> None:
-    """Write the files of the package into a folder, and the manifest that lists them."""
+def _written(
+    job: _Job, notes: Mapping[str, list[str]], generated: Generated, native: Native, folder: Path
+) -> None:
+    """Write the files of the package into a folder, and the manifest that lists them and has the notes."""
     from rbdc.emit.backend import Package
-    from rbdc.emit.library import CompiledFigures, render_manifest
+    from rbdc.emit.library import render_manifest
 
-    contents = {name: text.encode() for name, text in generated.files.items()} | {
-        EXTENSION: native.extension.read_bytes()
-    }
-    contents |= _libraries(job, generated)
+    contents = {name: text.encode() for name, text in generated.files.items()}
+    contents |= {EXTENSION: native.extension.read_bytes(), **_libraries(job, generated)}
     if job.options.march == "portable":
         contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {
         "key": job.key(),
-        "left_out": left_out,
-        "warnings": [*kept_warnings(job.model), *left_out],
+        **notes,
         "options": recorded_options(job.options),
         "verified": job.options.verify,
         "package": native.package,
         "files": recorded(contents),
         SEAL: "",
     }
-    figures = CompiledFigures(
-        {"version": job.compiler.version, "flags": list(job.flags)},
-        [
-            {"name": v.name, "extensions": list(v.extensions), "code_bytes": size}
-            for v, size in native.variants.items()
-        ],
-        {
-            source.declaration.name: _sizes(source, native.code_bytes, native.stack_bytes)
-            for source in generated.sources
-        },
-    )
-    manifest = render_manifest(
-        Package(job.model, job.robot, rbdc.__version__), generated.sources, build, figures
-    )
+    figures = compiled_figures(job.compiler.version, job.flags, generated.sources, native)
+    package = Package(job.model, job.robot, rbdc.__version__)
+    manifest = render_manifest(package, generated.sources, build, figures)
     for name, content in {**contents, MANIFEST: sealed(manifest).encode()}.items():
         (folder / name).write_bytes(content)
 
@@ -374,13 +347,3 @@ def _namesake_warnings(robot: str) -> list[str]:
         f"{robot}: another module has this name, {file}: "
         "on the path one hides the other; --name gives another"
     ]
-
-
-def _sizes(source: FunctionSource, code: Mapping[str, int], stack: Mapping[str, int]) -> dict[str, int]:
-    files = [name for name in source.files if name.endswith(".c")]
-    batch = [name for name in source.batch_files if name.endswith(".c")]
-    sizes = {"code_bytes": sum(code[n] for n in files), "stack_bytes": max(stack[n] for n in files)}
-    return sizes | {
-        "batch_code_bytes": sum(code[n] for n in batch),
-        "batch_stack_bytes": max((stack[n] for n in batch), default=0),
-    }

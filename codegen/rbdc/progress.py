@@ -1,4 +1,4 @@
-"""Progress that a build called from Python shows while it runs."""
+"""Progress that a build shows while it runs, called from Python or from the command line."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from rbdc.options import Progress
 def shown(title: str, wanted: bool | None = None) -> Iterator[Progress]:
     """Show what is told on one line, which changes: in a notebook in its cell, on a terminal on standard
     error. wanted: False for silence; None for what suits, which elsewhere is silence; True for lines of text
-    there.
+    there. Characters of the title that are not ASCII are shown by their numbers.
     """
+    title = ascii(title)[1:-1]
     if wanted is False:
         yield _nothing
     elif _in_notebook():

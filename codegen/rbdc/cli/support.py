@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ import click
 from rbdc.errors import RbdcError, ToolchainError
 from rbdc.option_fields import SWITCH, Option, options_of
 from rbdc.options import BuildOptions, grouped
+from rbdc.progress import shown
 
 if TYPE_CHECKING:
     from rbdc.report.present.baseline import Verdict
@@ -112,8 +112,7 @@ class Progress:
     """
 
     def __init__(self, title: str) -> None:
-        self.title = title
-        self.status: Any = None
+        self.line = shown(title, wanted=True)
         self.interrupt: KeyboardInterrupt | None = None
         self.previous: dict[signal.Signals, Any] = {}
 
@@ -123,17 +122,11 @@ class Progress:
                 # nohup ignores SIGHUP, which then stays ignored.
                 if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:
                     self.previous[number] = signal.signal(number, self._interrupted)
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.markup import escape
-
-            self.status = Console(stderr=True).status(escape(self.title))
-            self.status.start()
+        self.tell = self.line.__enter__()
         return self._show
 
     def __exit__(self, *_: object) -> None:
-        if self.status is not None:
-            self.status.stop()
+        self.line.__exit__(None, None, None)
         for number, handler in self.previous.items():
             signal.signal(number, handler)
 
@@ -144,12 +137,7 @@ class Progress:
     def _show(self, text: str) -> None:
         if self.interrupt is not None and current_thread() is main_thread():
             raise self.interrupt
-        if self.status is None:
-            click.echo(f"{ascii(self.title)[1:-1]}: {text}", err=True)
-        else:
-            from rich.markup import escape
-
-            self.status.update(escape(f"{self.title}: {text}"))
+        self.tell(text)
 
 
 def tell(

@@ -15,7 +15,7 @@ from typing import Literal
 
 from rbdc.model.tree import WORLD, Body, Model
 from rbdc.spatial import AnyRotation, Force, MomentInertia, Placement, RigidInertia, Rotation, Scalar, Vector3
-from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
+from rbdc.spatial.axis_rotations import AxisRotation, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
 
 ROUNDING = 4e-15
@@ -39,7 +39,7 @@ class JointSpaceBody(Body):
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
         """The chosen frame in the parent's chosen frame, its rotation about one axis after the other."""
-        steps: list[Step] = [_about("z", self.gamma), _about("x", self.alpha)]
+        steps: list[AnyRotation] = [_about("z", self.gamma), _about("x", self.alpha)]
         translation = self.placement.translation
         if self.joint.rotation == "angle":
             steps.append(about_z(self.theta, q[0]))

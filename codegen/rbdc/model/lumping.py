@@ -104,9 +104,7 @@ def _idle(contact: Contact) -> bool:
 
 
 def _idle_notes(contacts: Sequence[Contact]) -> list[Note]:
-    names = [
-        [shown(c.name), shown(c.first.name), shown(c.second.name)] for c in contacts if c.second and _idle(c)
-    ]
+    names = [[shown(of.name) for of in (c, c.first, c.second) if of] for c in contacts if _idle(c)]
     left_out = 'loop "{}" is left out: "{}" and "{}" do not move against each other'
     return [Note(left_out.format(*own)) for own in names]
 
@@ -138,20 +136,19 @@ def _with_armature(description: Description, given: JointNumbers) -> Description
     """The description with some joints' armature in place of its own; OptionError for a joint that it does
     not have, or that is fixed.
     """
-    joints = {joint.name: joint for joint in description.joints}
+    names = {joint.name for joint in description.joints}
     moving = [joint.name for joint in description.joints if joint.kind != "fixed"]
     for name, _ in given:
         if name not in moving:
-            problem = "is fixed" if name in joints else "does not exist"
-            raise OptionError(
-                f'--armature: joint "{shown(name)}" {problem}; there are {", ".join(map(shown, moving))}'
-            )
-    joints |= {name: replace(joints[name], armature=float(number)) for name, number in given}
-    return (
-        replace(description, joints=tuple(joints[joint.name] for joint in description.joints))
-        if given
-        else description
-    )
+            problem = "is fixed" if name in names else "does not exist"
+            there = ", ".join(map(shown, moving))
+            raise OptionError(f'--armature: joint "{shown(name)}" {problem}; there are {there}')
+    numbers = dict(given)
+    joints = [
+        replace(joint, armature=float(numbers[joint.name])) if joint.name in numbers else joint
+        for joint in description.joints
+    ]
+    return replace(description, joints=tuple(joints))
 
 
 class _Walk:
@@ -230,9 +227,8 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
         if frame.body == WORLD:
             notes.append(Note(f"{problem}: it does not move, so that its moments enter nothing", link.line))
         elif negative_moment(walk.bodies[frame.body].inertia) is None:
-            notes.append(
-                Note(f"{problem}: taken as given, for with the links fixed to it there is none", link.line)
-            )
+            reason = "for with the links fixed to it there is none"
+            notes.append(Note(f"{problem}: taken as given, {reason}", link.line))
         elif allow:
             notes.append(Note(f"{problem}: taken as given; forward dynamics may not be defined", link.line))
         else:
@@ -269,35 +265,24 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
     ]
     if not followers:
         return bodies, []
+    line = followers[0].line
     if not coupled:
-        message = (
-            f"{len(followers)} mimic joints are taken as independent; --mimic coupled removes them from q"
-        )
-        return bodies, [Note(message, followers[0].line)]
+        problem = "mimic joints are taken as independent; --mimic coupled removes them from q"
+        return bodies, [Note(f"{len(followers)} {problem}", line)]
     index = {body.joint_name: k for k, body in enumerate(bodies)}
     result = list(bodies)
-    notes = [
-        Note(
-            f"{len(followers)} mimic joints follow their leaders and have no entries in q", followers[0].line
-        )
-    ]
+    notes = [Note(f"{len(followers)} mimic joints follow their leaders and have no entries in q", line)]
     for joint in followers:
         curve, leader = [0.0, 1.0], joint
         while leader.mimic is not None:  # q_joint is the polynomial `curve` of q_leader
             curve, leader = composed(curve, leader.mimic.coefficients), joints[leader.mimic.leader]
         offset, multiplier, *higher = curve
-        result[index[joint.name]] = replace(
-            result[index[joint.name]],
-            coupling=Coupling(index[leader.name], multiplier, offset, tuple(higher)),
-        )
+        coupling = Coupling(index[leader.name], multiplier, offset, tuple(higher))
+        result[index[joint.name]] = replace(result[index[joint.name]], coupling=coupling)
         least, most = reach(curve, leader.limits.lower, leader.limits.upper)
         if least < joint.limits.lower - 1e-9 or most > joint.limits.upper + 1e-9:
-            notes.append(
-                Note(
-                    f'joint "{shown(joint.name)}" has tighter limits than its leader gives it: not enforced',
-                    joint.line,
-                )
-            )
+            problem = "has tighter limits than its leader gives it: not enforced"
+            notes.append(Note(f'joint "{shown(joint.name)}" {problem}', joint.line))
     return result, notes
 
 
@@ -320,13 +305,11 @@ def _namesake_notes(description: Description, root_joint: str) -> list[Note]:
     """A note on a joint that has the name of the free-flyer root's."""
     if root_joint == "fixed":
         return []
-    same = (joint for joint in description.joints if joint.name == ROOT_JOINT_NAME and joint.kind != "fixed")
+    problem = "has the name of the free-flyer root's joint: two joints have it"
     return [
-        Note(
-            f'joint "{joint.name}" has the name of the free-flyer root\'s joint: two joints have it',
-            joint.line,
-        )
-        for joint in same
+        Note(f'joint "{joint.name}" {problem}', joint.line)
+        for joint in description.joints
+        if joint.name == ROOT_JOINT_NAME and joint.kind != "fixed"
     ]
 
 

@@ -27,11 +27,7 @@ def rearranged(description: Description, options: ModelOptions) -> Description:
         description = _with_frame(description, name, link, numbers)
     if options.base is not None:
         description = _rooted_at(description, options.base)
-    return (
-        _locked(description, options.lock, coupled=options.mimic == "coupled")
-        if options.lock
-        else description
-    )
+    return _locked(description, options.lock, coupled=options.mimic == "coupled")
 
 
 def _with_frame(description: Description, name: str, link: str, numbers: FrameOption) -> Description:
@@ -61,23 +57,21 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
     joints = {joint.name: joint for joint in description.joints}
     for name, _ in given:
         kind = joints[name].kind if name in joints else None
+        called = f'--lock: joint "{shown(name)}"'
         if kind is None:
-            raise OptionError(
-                f'--lock: joint "{shown(name)}" does not exist; there are {_moving(description)}'
-            )
+            raise OptionError(f"{called} does not exist; there are {_moving(description)}")
         if kind == "fixed" or DESCRIBED[kind].nv != 1 or not DESCRIBED[kind].euclidean:
-            raise OptionError(
-                f'--lock: joint "{shown(name)}" is {kind}: only joints with one coordinate are locked'
-            )
+            raise OptionError(f"{called} is {kind}: only joints with one coordinate are locked")
     values = dict(given)
     if coupled:
         values |= _followers(joints, values)
     made = []
     for joint in description.joints:
-        free = (
-            joint if joint.mimic is None or joint.mimic.leader not in values else replace(joint, mimic=None)
-        )
-        made.append(_fixed(joint, values[joint.name]) if joint.name in values else free)
+        if joint.name in values:
+            joint = _fixed(joint, values[joint.name])
+        elif joint.mimic is not None and joint.mimic.leader in values:
+            joint = replace(joint, mimic=None)
+        made.append(joint)
     notes = [note for name, value in values.items() for note in _beyond_limits(joints[name], value)]
     return replace(description, joints=tuple(made), notes=(*description.notes, *notes))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 import numpy as np
 
@@ -31,8 +31,6 @@ _TERMS = {
     DriveTerm.FRICTION: ("friction", "friction"),
 }
 """By term of a joint's drive the number that it has, and what messages call it."""
-
-Named = TypeVar("Named", Link, Joint)
 
 
 def validate(
@@ -66,7 +64,15 @@ class _Check:
     def fail(self, problem: str, remedy: str, line: int | None) -> NoReturn:
         raise DescriptionError(problem, remedy, self.description.file, line)
 
-    def unique(self, what: str, items: Iterable[Named]) -> None:
+    def refuse(self, item: Link | Joint, problem: str, remedy: str) -> NoReturn:
+        """Raise DescriptionError for a link or a joint, which the message begins with."""
+        self.fail(f"{_called(item)} {problem}", remedy, item.line)
+
+    def note(self, item: Link | Joint, problem: str) -> None:
+        """Note on a link or a joint, which the message begins with."""
+        self.notes.append(Note(f"{_called(item)} {problem}", item.line))
+
+    def unique(self, what: str, items: Iterable[Link | Joint]) -> None:
         seen: set[str] = set()
         for item in items:
             if not item.name:
@@ -76,118 +82,78 @@ class _Check:
             seen.add(item.name)
 
     def joint(self, joint: Joint) -> None:
-        name = f'joint "{shown(joint.name)}"'
         if joint.kind not in JOINT_KINDS:
-            self.fail(
-                f"{name} has the unknown kind {joint.kind!r}",
-                f"use one of {', '.join(JOINT_KINDS)}",
-                joint.line,
-            )
+            kinds = ", ".join(JOINT_KINDS)
+            self.refuse(joint, f"has the unknown kind {joint.kind!r}", f"use one of {kinds}")
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in self.links:
-                self.fail(
-                    f'{name} has the {role} link "{shown(link)}", which does not exist',
-                    "describe that link",
-                    joint.line,
-                )
-        numbers = [
-            *joint.axis.scalars(),
-            *joint.placement.scalars(),
-            *(getattr(joint, name) for name in DRIVE_NUMBERS),
-        ]
-        if not all(math.isfinite(x) for x in numbers):
-            self.fail(f"{name} has a number that is not finite", "give finite numbers", joint.line)
+                problem = f'has the {role} link "{shown(link)}", which does not exist'
+                self.refuse(joint, problem, "describe that link")
+        drive = (getattr(joint, name) for name in DRIVE_NUMBERS)
+        if not all(map(math.isfinite, (*joint.axis.scalars(), *joint.placement.scalars(), *drive))):
+            self.refuse(joint, "has a number that is not finite", "give finite numbers")
         rows = np.array(joint.placement.rotation.rows(), dtype=float)
         if not np.allclose(rows @ rows.T, np.eye(3), atol=1e-9) or np.linalg.det(rows) < 0:
-            self.fail(
-                f"{name} has a placement that is no rotation",
-                "give an orthonormal right-handed matrix",
-                joint.line,
-            )
+            remedy = "give an orthonormal right-handed matrix"
+            self.refuse(joint, "has a placement that is no rotation", remedy)
         if joint.armature < 0.0:
-            self.fail(
-                f"{name} has the negative armature {joint.armature}",
-                "give the inertia of its motor, or 0",
-                joint.line,
-            )
+            problem = f"has the negative armature {joint.armature}"
+            self.refuse(joint, problem, "give the inertia of its motor, or 0")
         if joint.stiffness != 0.0 and joint.kind not in (*_ONE_DOF, "fixed"):
-            self.fail(
-                f"{name} has a spring and more than one coordinate",
-                "give springs to joints with one",
-                joint.line,
-            )
-        length = math.hypot(*joint.axis.scalars())
-        if joint.kind in _WITH_AXIS and not 1e-9 < length < 1e9:
-            self.fail(
-                f"{name} has the axis {joint.axis.scalars()}",
-                "give a direction, of length 1 by custom",
-                joint.line,
-            )
-        if joint.kind in _WITH_AXIS and abs(length - 1.0) > 1e-4:
-            self.notes.append(Note(f"{name} has an axis of length {length:.6g}: normalised", joint.line))
-        self.limits(joint, name)
+            self.refuse(joint, "has a spring and more than one coordinate", "give springs to joints with one")
+        if joint.kind in _WITH_AXIS:
+            self.axis(joint)
+        self.limits(joint)
 
-    def limits(self, joint: Joint, name: str) -> None:
+    def axis(self, joint: Joint) -> None:
+        axis = joint.axis.scalars()
+        length = math.hypot(*axis)
+        if not 1e-9 < length < 1e9:
+            self.refuse(joint, f"has the axis {axis}", "give a direction, of length 1 by custom")
+        if abs(length - 1.0) > 1e-4:
+            self.note(joint, f"has an axis of length {length:.6g}: normalised")
+
+    def limits(self, joint: Joint) -> None:
         limits = joint.limits
-        if any(math.isnan(x) for x in (limits.lower, limits.upper, limits.velocity, limits.effort)):
-            self.fail(f"{name} has a limit that is not a number", "give numbers", joint.line)
+        if any(map(math.isnan, (limits.lower, limits.upper, limits.velocity, limits.effort))):
+            self.refuse(joint, "has a limit that is not a number", "give numbers")
         if limits.lower > limits.upper:
-            self.fail(
-                f"{name} has the lower limit {limits.lower} above the upper {limits.upper}",
-                "swap them",
-                joint.line,
-            )
+            problem = f"has the lower limit {limits.lower} above the upper {limits.upper}"
+            self.refuse(joint, problem, "swap them")
         if limits.lower == limits.upper and joint.kind in _ONE_DOF:
-            problem = f"{name} moves, but has equal limits, {limits.lower:.6g}: taken as given"
-            self.notes.append(Note(f"{problem}; mend them, or describe it as fixed", joint.line))
+            problem = f"moves, but has equal limits, {limits.lower:.6g}: taken as given"
+            self.note(joint, f"{problem}; mend them, or describe it as fixed")
         if limits.velocity < 0 or limits.effort < 0:
-            self.fail(
-                f"{name} has a negative velocity or effort limit", "give it without the sign", joint.line
-            )
+            self.refuse(joint, "has a negative velocity or effort limit", "give it without the sign")
 
     def tree(self) -> None:
         carrier: dict[str, Joint] = {}
         for joint in self.description.joints:
             if joint.child in carrier:
-                other = carrier[joint.child].name
-                self.fail(
-                    f'link "{shown(joint.child)}" is the child of two joints, '
-                    f'"{shown(other)}" and "{shown(joint.name)}"',
-                    "a tree gives each link one parent; cut the loop",
-                    joint.line,
-                )
+                names = " and ".join(f'"{shown(own.name)}"' for own in (carrier[joint.child], joint))
+                problem = f'link "{shown(joint.child)}" is the child of two joints, {names}'
+                self.fail(problem, "a tree gives each link one parent; cut the loop", joint.line)
             carrier[joint.child] = joint
         roots = [link for link in self.description.links if link.name not in carrier]
         if not self.description.links:
             self.fail("there are no links", "describe at least two links and a joint", None)
         if not roots:
-            self.fail(
-                "every link is the child of a joint: the joints form a cycle",
-                "cut the cycle",
-                self.description.joints[0].line,
-            )
+            problem = "every link is the child of a joint: the joints form a cycle"
+            self.fail(problem, "cut the cycle", self.description.joints[0].line)
         if len(roots) > 1:
-            names = ", ".join(f'"{shown(link.name)}"' for link in roots[:5])
-            self.fail(
-                f"there are {len(roots)} root links: {names}",
-                "connect them by joints to one root",
-                roots[1].line,
-            )
+            listed = ", ".join(f'"{shown(link.name)}"' for link in roots[:5])
+            problem = f"there are {len(roots)} root links: {listed}"
+            self.fail(problem, "connect them by joints to one root", roots[1].line)
         children: dict[str, list[str]] = {}
         for joint in self.description.joints:
             children.setdefault(joint.parent, []).append(joint.child)
-        reached, waiting = set[str](), [roots[0].name]
-        while waiting:
-            link = waiting.pop()
-            reached.add(link)
-            waiting += children.get(link, [])
+        reached = [roots[0].name]
+        for link in reached:  # which grows meanwhile
+            reached += children.get(link, [])
+        cyclic = {joint.child for joint in self.description.joints}.difference(reached)
         for joint in self.description.joints:
-            if joint.child not in reached:
-                self.fail(
-                    f'joint "{shown(joint.name)}" is part of a cycle that the root does not reach',
-                    "cut the cycle",
-                    joint.line,
-                )
+            if joint.child in cyclic:
+                self.refuse(joint, "is part of a cycle that the root does not reach", "cut the cycle")
 
     def mimics(self, *, coupled: bool) -> None:
         """Refuse what cannot follow where it has to; a fixed joint never has to."""
@@ -195,62 +161,44 @@ class _Check:
         for joint in self.description.joints:
             if joint.mimic is None:
                 continue
-            name = f'joint "{shown(joint.name)}"'
             if not all(map(math.isfinite, joint.mimic.coefficients)):
-                self.fail(
-                    f"{name} has a mimic multiplier, offset or coefficient that is not finite",
-                    "give finite numbers",
-                    joint.line,
-                )
+                problem = "has a mimic multiplier, offset or coefficient that is not finite"
+                self.refuse(joint, problem, "give finite numbers")
             problem, remedy = mimic_problem(joint, joint.mimic.leader, joints)
             if joint.kind == "fixed":
-                self.notes.append(Note(f"{name} is fixed: its <mimic> is not used", joint.line))
+                self.note(joint, "is fixed: its <mimic> is not used")
             elif problem and coupled:
-                self.fail(f"{name} {problem}", f"{remedy}, or build with --mimic independent", joint.line)
+                self.refuse(joint, problem, f"{remedy}, or build with --mimic independent")
             elif problem:
-                self.notes.append(Note(f"{name} {problem}: its <mimic> is not used", joint.line))
+                self.note(joint, f"{problem}: its <mimic> is not used")
 
     def inertia(self, link: Link) -> None:
-        if link.inertia is None:
+        inertia = link.inertia
+        if inertia is None:
             return
-        name, inertia = f'link "{shown(link.name)}"', link.inertia
-        if not all(math.isfinite(x) for x in inertia.scalars()):
-            self.fail(f"{name} has an inertia that is not finite", "give finite numbers", link.line)
+        if not all(map(math.isfinite, inertia.scalars())):
+            self.refuse(link, "has an inertia that is not finite", "give finite numbers")
         if inertia.mass < 0:
-            self.fail(f"{name} has the negative mass {inertia.mass}", "give a positive mass", link.line)
-        if inertia.mass == 0 and any(x != 0 for x in inertia.first_moment.scalars()):
-            self.fail(
-                f"{name} has no mass but a first moment", "give the mass, or no first moment", link.line
-            )
-        about_com = _about_com(inertia)
-        if not all(math.isfinite(x) for x in about_com.scalars()):
-            self.fail(
-                f"{name} has a mass, a centre of mass or an inertia beyond all measure",
-                "give SI units",
-                link.line,
-            )
+            self.refuse(link, f"has the negative mass {inertia.mass}", "give a positive mass")
+        if inertia.mass == 0 and any(inertia.first_moment.scalars()):
+            self.refuse(link, "has no mass but a first moment", "give the mass, or no first moment")
+        if not all(map(math.isfinite, _about_com(inertia).scalars())):
+            problem = "has a mass, a centre of mass or an inertia beyond all measure"
+            self.refuse(link, problem, "give SI units")
         moments, rounding = _principal_moments(inertia)
-        largest = max(abs(moments[0]), abs(moments[2]))
+        least, middle, largest = moments
+        scale = max(abs(least), abs(largest))
         if _is_indefinite(moments, rounding):
             return  # which is said where it is known what else the body is made of
-        if inertia.mass == 0 and largest > 0:
-            self.notes.append(Note(f"{name} has no mass but an inertia: taken as given", link.line))
-        elif moments[0] < -_SEMI_DEFINITE_TOLERANCE * largest - rounding:
-            self.notes.append(
-                Note(
-                    f"{name} has an inertia with the slightly negative principal moment {moments[0]:.4g}: "
-                    "taken as given",
-                    link.line,
-                )
-            )
-        elif moments[2] > (moments[0] + moments[1]) * (1 + 1e-6) + rounding:
-            self.notes.append(
-                Note(
-                    f"{name} has principal moments {', '.join(f'{m:.4g}' for m in moments)} "
-                    "that break the triangle inequality: no real body has them; taken as given",
-                    link.line,
-                )
-            )
+        if inertia.mass == 0 and scale > 0:
+            self.note(link, "has no mass but an inertia: taken as given")
+        elif least < -_SEMI_DEFINITE_TOLERANCE * scale - rounding:
+            problem = f"has an inertia with the slightly negative principal moment {least:.4g}"
+            self.note(link, f"{problem}: taken as given")
+        elif largest > (least + middle) * (1 + 1e-6) + rounding:
+            problem = f"has principal moments {', '.join(f'{m:.4g}' for m in moments)}"
+            reason = "that break the triangle inequality: no real body has them; taken as given"
+            self.note(link, f"{problem} {reason}")
 
     def drives(self, included: Sequence[DriveTerm]) -> None:
         """Say what of the joints' drives counts nowhere, or refuse what is asked for and no function has."""
@@ -260,7 +208,7 @@ class _Check:
                 if term in included:
                     place = f"{self.description.file}: " if self.description.file else ""
                     raise UnsupportedError(
-                        f'{place}joint "{shown(joint.name)}" has {what}, which no function has: '
+                        f"{place}{_called(joint)} has {what}, which no function has: "
                         f"remove it, or leave {term} out with --{term} report"
                     )
         for term, (number, what) in _TERMS.items():
@@ -268,6 +216,11 @@ class _Check:
             if having and term not in included:
                 have = f"{len(having)} joint{'s have' if len(having) > 1 else ' has'}"
                 self.notes.append(Note(f"{have} {what}; rnea does not include it (--{term} include does)"))
+
+
+def _called(item: Link | Joint) -> str:
+    """A link or a joint as messages name it."""
+    return f'{"link" if isinstance(item, Link) else "joint"} "{shown(item.name)}"'
 
 
 def negative_moment(inertia: RigidInertia) -> float | None:

@@ -58,32 +58,31 @@ class Document:
             remove_pis=True,
         )
         if b"<!DOCTYPE" in self.text:
-            line = self.text[: self.text.index(b"<!DOCTYPE")].count(b"\n") + 1
-            self.fail(
-                "a document type declaration is not accepted",
-                "remove the <!DOCTYPE ...> and any entities",
-                line,
-            )
+            self._refuse_doctype(self.text[: self.text.index(b"<!DOCTYPE")].count(b"\n") + 1)
         try:
             self.root = etree.fromstring(self._as_version_1(), parser)
         except etree.XMLSyntaxError as error:
-            self.fail(
-                f"not well-formed XML: {_one_line(error.msg)}",
-                "mend the XML at this place",
-                error.lineno or None,
-            )
+            problem = f"not well-formed XML: {shown(on_one_line(error.msg or 'unknown error'))}"
+            self.fail(problem, "mend the XML at this place", error.lineno or None)
         except (ValueError, LookupError) as error:
-            self.fail(f"not readable as XML: {_one_line(str(error))}", "save the file as UTF-8 XML", None)
+            problem = f"not readable as XML: {shown(on_one_line(str(error)))}"
+            self.fail(problem, "save the file as UTF-8 XML", None)
         information: Any = self.root.getroottree().docinfo
         if information.doctype:
-            self.fail(
-                "a document type declaration is not accepted", "remove the <!DOCTYPE ...> and any entities", 1
-            )
+            self._refuse_doctype(1)
+
+    def _refuse_doctype(self, line: int) -> NoReturn:
+        problem = "a document type declaration is not accepted"
+        self.fail(problem, "remove the <!DOCTYPE ...> and any entities", line)
 
     def fail(self, problem: str, remedy: str, where: etree._Element | int | None) -> NoReturn:
         """Raise DescriptionError at an element or a line."""
         line = where if isinstance(where, int) or where is None else line_of(where)
         raise DescriptionError(problem, remedy, self.file, line)
+
+    def note(self, message: str, where: etree._Element | int | None = None) -> None:
+        """Note what is odd at an element or a line."""
+        self.notes.append(Note(message, where if isinstance(where, int) or where is None else line_of(where)))
 
     def attribute(self, element: etree._Element, name: str) -> str:
         """A required, non-empty attribute."""
@@ -117,11 +116,8 @@ class Document:
         text = element.get(name)
         words = [] if text is None else text.split()
         if text is not None and len(words) not in counts:
-            self.fail(
-                f'<{element.tag}> {name}="{shown(text)}" has {len(words)} numbers',
-                f"write {in_words}, separated by blanks",
-                element,
-            )
+            problem = f'<{element.tag}> {name}="{shown(text)}" has {len(words)} numbers'
+            self.fail(problem, f"write {in_words}, separated by blanks", element)
         return [self._finite(element, name, word) for word in words]
 
     def children(self, element: etree._Element) -> Iterator[etree._Element]:
@@ -138,9 +134,7 @@ class Document:
         declared = _DECLARED_VERSION.match(self.text)
         if declared is None or declared[2].startswith(b"1."):
             return self.text
-        self.notes.append(
-            Note(f'the file is declared as XML of version "{shown(declared[2].decode())}": read as 1.0', 1)
-        )
+        self.note(f'the file is declared as XML of version "{shown(declared[2].decode())}": read as 1.0', 1)
         return declared[1] + b"1.0" + self.text[declared.end() :]
 
     def _finite(self, element: etree._Element, name: str, text: str) -> float:
@@ -172,7 +166,3 @@ def on_one_line(text: str) -> str:
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-
-
-def _one_line(text: str | None) -> str:
-    return shown(" ".join((text or "unknown error").split()))

@@ -31,8 +31,8 @@ from rbdc.planning.lane_signs import signed, signed_output, signs_of
 from rbdc.reduction.limb_frames import aligned
 from rbdc.reduction.limbs import LimbGroup, LinkConstants, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
-from rbdc.spatial import Placement, Scalar
-from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
+from rbdc.spatial import AnyRotation, Placement, Scalar
+from rbdc.spatial.axis_rotations import AxisRotation, rotation_product
 from rbdc.spatial.scalars import cos, sin
 
 CONSTANTS = "limb_constants"
@@ -93,7 +93,7 @@ class LaneBody(JointSpaceBody):
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
         """The placement of the joint-space model's body, by the constants."""
         link = self.link
-        steps: list[Step] = [
+        steps: list[AnyRotation] = [
             AxisRotation("z", link.cos_gamma, link.sin_gamma),
             AxisRotation("x", link.cos_alpha, link.sin_alpha),
         ]

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from rbdc.spatial.scalars import Scalar
-from rbdc.spatial.transforms import AnyRotation, Rotation, Rows
-from rbdc.spatial.vectors import AXES, Symmetric3, Vector3
+from rbdc.spatial.transforms import AnyRotation, Rows
+from rbdc.spatial.vectors import Symmetric3, Vector3
 
 
 @dataclass(frozen=True, slots=True)
-class AxisRotation:
+class AxisRotation(AnyRotation):
     """A rotation about the x or the z axis by an angle of cosine c and sine s, from child to parent
     coordinates.
     """
@@ -28,17 +28,11 @@ class AxisRotation:
         return isinstance(self.c, float) and isinstance(self.s, float) and (self.c, self.s) == (1.0, 0.0)
 
     def apply(self, v: Vector3) -> Vector3:
-        """R v."""
         if self.axis == "z":
             return Vector3(self.c * v.x - self.s * v.y, self.s * v.x + self.c * v.y, v.z)
         return Vector3(v.x, self.c * v.y - self.s * v.z, self.s * v.y + self.c * v.z)
 
-    def apply_transposed(self, v: Vector3) -> Vector3:
-        """R^T v."""
-        return self.transposed().apply(v)
-
     def transposed(self) -> AxisRotation:
-        """R^T."""
         return AxisRotation(self.axis, self.c, -self.s)
 
     def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
@@ -91,51 +85,28 @@ class AxisRotation:
         return a - w, self.c * p - d, b + w
 
 
-Step: TypeAlias = AxisRotation | AnyRotation
-"""A factor of a product."""
-
-
 @dataclass(frozen=True, slots=True)
-class RotationProduct:
+class RotationProduct(AnyRotation):
     """A rotation as steps, the first one next to the parent: R = R_1 R_2 ... R_n."""
 
-    steps: tuple[Step, ...]
-
-    @property
-    def x(self) -> Vector3:
-        """The child's x axis in the parent frame."""
-        return self.apply(AXES[0])
-
-    @property
-    def y(self) -> Vector3:
-        """The child's y axis in the parent frame."""
-        return self.apply(AXES[1])
-
-    @property
-    def z(self) -> Vector3:
-        """The child's z axis in the parent frame."""
-        return self.apply(AXES[2])
+    steps: tuple[AnyRotation, ...]
 
     def apply(self, v: Vector3) -> Vector3:
-        """R v."""
         for step in reversed(self.steps):
             v = step.apply(v)
         return v
 
     def apply_transposed(self, v: Vector3) -> Vector3:
-        """R^T v."""
         for step in self.steps:
             v = step.apply_transposed(v)
         return v
 
     def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
-        """R A R^T."""
         for step in reversed(self.steps):
             a = step.rotate_symmetric(a)
         return a
 
     def rotate_matrix(self, rows: Rows) -> Rows:
-        """R A R^T of any matrix A, by rows."""
         for step in reversed(self.steps):
             rows = step.rotate_matrix(rows)
         return rows
@@ -143,7 +114,7 @@ class RotationProduct:
     def compose(self, other: AnyRotation) -> AnyRotation:
         """R other: of products the steps of both, neighbours about one axis in one; else column by column."""
         if not isinstance(other, RotationProduct):
-            return self._by_columns(other)
+            return AnyRotation.compose(self, other)
         steps = list(self.steps)
         for step in other.steps:
             last = steps[-1] if steps else None
@@ -156,18 +127,10 @@ class RotationProduct:
         return rotation_product(steps)
 
     def transposed(self) -> RotationProduct:
-        """R^T."""
         return RotationProduct(tuple(step.transposed() for step in reversed(self.steps)))
 
-    def rows(self) -> list[list[Scalar]]:
-        """Row-major 3x3 entries."""
-        return self._by_columns(Rotation.identity()).rows()
 
-    def _by_columns(self, other: AnyRotation) -> Rotation:
-        return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
-
-
-def rotation_product(steps: Sequence[Step]) -> RotationProduct:
+def rotation_product(steps: Sequence[AnyRotation]) -> RotationProduct:
     """The steps without those that do nothing."""
     return RotationProduct(
         tuple(step for step in steps if not (isinstance(step, AxisRotation) and step.is_identity()))

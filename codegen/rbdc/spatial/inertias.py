@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, Self
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,57 +15,65 @@ from rbdc.spatial.transforms import Placement, Rotation
 from rbdc.spatial.vectors import AXES, Force, Motion, Symmetric3, Vector3
 
 
-class RigidInertia(Protocol):
-    """A rigid body's inertia about its frame's origin, by either set of parameters: `Inertia`,
-    `MomentInertia`.
+@dataclass(frozen=True, slots=True)
+class RigidInertia(ABC):
+    """A rigid body's inertia about its frame's origin, by one set of ten parameters or another: mass m (kg),
+    first moment h = m c (kg m), and six more.
 
     Those of one frame and one set add up.
     """
 
-    @property
-    def mass(self) -> Scalar:
-        """m (kg)."""
+    mass: Scalar
+    first_moment: Vector3
 
     @property
-    def first_moment(self) -> Vector3:
-        """h = m c (kg m)."""
-
-    @property
+    @abstractmethod
     def about_origin(self) -> Symmetric3:
         """J (kg m^2)."""
 
+    @abstractmethod
     def second_moments(self) -> Symmetric3:
         """K = sum m r r^T (kg m^2)."""
 
-    def __add__(self, other: Self, /) -> Self:
-        """The inertia of both bodies together."""
+    @abstractmethod
+    def moved(self, placement: Placement) -> Self:
+        """The body seen from the parent frame of `placement` (child: the frame it is given in)."""
 
-    def __matmul__(self, v: Motion, /) -> Force:
-        """I v."""
+    @classmethod
+    def zero(cls) -> Self:
+        """No mass at all."""
+        return cls(0.0, Vector3.zero(), Symmetric3.zero())  # type: ignore[call-arg]  # of each set
 
-    def moved(self, placement: Placement, /) -> Self:
-        """The body seen from the parent frame of `placement`."""
+    def _parts(self) -> list[Any]:
+        """Mass, first moment and the symmetric matrix of the set."""
+        return [getattr(self, part.name) for part in fields(self)]
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(a + b for a, b in zip(self._parts(), other._parts(), strict=True)))
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(*(a - b for a, b in zip(self._parts(), other._parts(), strict=True)))
+
+    def __matmul__(self, v: Motion) -> Force:
+        """I v = (m v + w x h, J w + h x v)."""
+        h, w = self.first_moment, v.angular
+        return Force(v.linear.scaled(self.mass) - h.cross(w), self.about_origin @ w + h.cross(v.linear))
 
     def scalars(self) -> list[Scalar]:
-        """The ten parameters of its set."""
+        """The ten parameters of the set: mass, first moment, and a symmetric matrix in Pinocchio's order."""
+        mass, first_moment, matrix = self._parts()
+        return [mass, *first_moment.scalars(), *matrix.scalars()]
 
 
 @dataclass(frozen=True, slots=True)
-class Inertia:
+class Inertia(RigidInertia):
     """A rigid body's inertia about the origin of its frame: mass m (kg), first moment h = m c (kg m), J (kg
     m^2).
 
     In these ten parameters inertias of one frame simply add, and a massless link is nothing special.
     """
 
-    mass: Scalar
-    first_moment: Vector3
-    about_origin: Symmetric3
-
-    @staticmethod
-    def zero() -> Inertia:
-        """No mass at all."""
-        return Inertia(0.0, Vector3.zero(), Symmetric3.zero())
+    about_origin: Symmetric3 = field()  # in place of the property, whose value would be a default
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
@@ -135,20 +144,7 @@ class Inertia:
         pairs = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
         return Symmetric3(*(x - h[i] * h[j] / mass for x, (i, j) in zip(k, pairs, strict=True)))
 
-    def __add__(self, other: Inertia) -> Inertia:
-        return Inertia(
-            self.mass + other.mass,
-            self.first_moment + other.first_moment,
-            self.about_origin + other.about_origin,
-        )
-
-    def __matmul__(self, v: Motion) -> Force:
-        """I v = (m v + w x h, J w + h x v)."""
-        h, w = self.first_moment, v.angular
-        return Force(v.linear.scaled(self.mass) - h.cross(w), self.about_origin @ w + h.cross(v.linear))
-
     def moved(self, placement: Placement) -> Inertia:
-        """The body seen from the parent frame of `placement` (child: the frame it is given in)."""
         p, h = placement.translation, placement.rotation.apply(self.first_moment)
         rotated = placement.rotation.rotate_symmetric(self.about_origin)
         moment = h + p.scaled(self.mass)
@@ -161,27 +157,16 @@ class Inertia:
         half = 0.5 * (j.xx + j.yy + j.zz)
         return Symmetric3(half - j.xx, -j.xy, half - j.yy, -j.xz, -j.yz, half - j.zz)
 
-    def scalars(self) -> list[Scalar]:
-        """The ten parameters m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
-        return [self.mass, *self.first_moment.scalars(), *self.about_origin.scalars()]
-
 
 @dataclass(frozen=True, slots=True)
-class MomentInertia:
+class MomentInertia(RigidInertia):
     """A rigid body's inertia about its frame's origin by m (kg), h (kg m) and K = sum m r r^T (kg m^2).
 
     [[K, h], [h^T, m]] turns and shifts like a cloud of points, for fewer operations than J takes; J = tr(K) 1
     - K.
     """
 
-    mass: Scalar
-    first_moment: Vector3
     second: Symmetric3
-
-    @staticmethod
-    def zero() -> MomentInertia:
-        """No mass at all."""
-        return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 
     @property
     def about_origin(self) -> Symmetric3:
@@ -192,21 +177,6 @@ class MomentInertia:
     def second_moments(self) -> Symmetric3:
         """K."""
         return self.second
-
-    def __add__(self, other: MomentInertia) -> MomentInertia:
-        return MomentInertia(
-            self.mass + other.mass, self.first_moment + other.first_moment, self.second + other.second
-        )
-
-    def __sub__(self, other: MomentInertia) -> MomentInertia:
-        return MomentInertia(
-            self.mass - other.mass, self.first_moment - other.first_moment, self.second - other.second
-        )
-
-    def __matmul__(self, v: Motion) -> Force:
-        """I v = (m v + w x h, J w + h x v)."""
-        h, w = self.first_moment, v.angular
-        return Force(v.linear.scaled(self.mass) - h.cross(w), self.about_origin @ w + h.cross(v.linear))
 
     def moved(self, placement: Placement) -> MomentInertia:
         """The body seen from the parent frame: h' = R h + m P, K' = R K R^T + P (R h)^T + h' P^T."""
@@ -226,10 +196,6 @@ class MomentInertia:
                 k.zz + p.z * both.z,
             ),
         )
-
-    def scalars(self) -> list[Scalar]:
-        """m, h (3), Kxx, Kxy, Kyy, Kxz, Kyz, Kzz."""
-        return [self.mass, *self.first_moment.scalars(), *self.second.scalars()]
 
 
 _ROUNDING = 1e-12

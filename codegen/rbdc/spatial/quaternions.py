@@ -154,23 +154,13 @@ def _nonzero(x: Scalar) -> Scalar:
     return where_less(x * x, _NEGLIGIBLE, 1.0, x)
 
 
-@dataclass(frozen=True)
-class PlanarExponential:
-    """Rotation in the plane by t (rad): cos t, sin t, and V of exp([v; t]) in SE(2), sin(h)/h times the
-    rotation by h = t/2.
+def planar_exponential(angle: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """Cosine and sine of a rotation in the plane by the angle t (rad), and c, s of V = [[c, -s], [s, c]] of
+    exp([v; t]) in SE(2): sin(h)/h times the rotation by h = t/2.
     """
-
-    cosine: Scalar
-    sine: Scalar
-    cosine_part: Scalar
-    sine_part: Scalar
-
-
-def planar_exponential(angle: Scalar) -> PlanarExponential:
-    """The exponential of a rotation in the plane."""
     c, ratio, _ = in_one_piece(_exponential, angle * angle)
     s = ratio * angle
-    return PlanarExponential(1.0 - 2.0 * s * s, 2.0 * s * c, 2.0 * ratio * c, 2.0 * ratio * s)
+    return 1.0 - 2.0 * s * s, 2.0 * s * c, 2.0 * ratio * c, 2.0 * ratio * s
 
 
 def planar_logarithm(cosine: Scalar, sine: Scalar) -> tuple[Scalar, Scalar]:

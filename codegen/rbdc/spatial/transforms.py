@@ -3,63 +3,77 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass, field
+from typing import Self, TypeAlias
 
 from rbdc.spatial.scalars import Scalar, hypot
-from rbdc.spatial.vectors import Force, Motion, Symmetric3, Vector3
+from rbdc.spatial.vectors import AXES, Force, Motion, Symmetric3, Vector3
 
 Rows: TypeAlias = tuple[Vector3, Vector3, Vector3]
 """A 3x3 matrix by its rows."""
 
 
-class AnyRotation(Protocol):
+class AnyRotation(ABC):
     """A rotation R from child to parent coordinates, however it is held: as a matrix, or as a product of
     several.
     """
 
+    __slots__ = ()
+
     @property
     def x(self) -> Vector3:
         """The child's x axis in the parent frame."""
+        return self.apply(AXES[0])
 
     @property
     def y(self) -> Vector3:
         """The child's y axis in the parent frame."""
+        return self.apply(AXES[1])
 
     @property
     def z(self) -> Vector3:
         """The child's z axis in the parent frame."""
+        return self.apply(AXES[2])
 
-    def apply(self, v: Vector3, /) -> Vector3:
+    @abstractmethod
+    def apply(self, v: Vector3) -> Vector3:
         """R v."""
 
-    def apply_transposed(self, v: Vector3, /) -> Vector3:
-        """R^T v."""
-
-    def rotate_symmetric(self, matrix: Symmetric3, /) -> Symmetric3:
+    @abstractmethod
+    def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
         """R A R^T of a symmetric matrix A."""
 
-    def rotate_matrix(self, rows: Rows, /) -> Rows:
+    @abstractmethod
+    def rotate_matrix(self, rows: Rows) -> Rows:
         """R A R^T of any matrix A, by rows."""
 
-    def compose(self, other: AnyRotation, /) -> AnyRotation:
-        """R other."""
-
-    def transposed(self) -> AnyRotation:
+    @abstractmethod
+    def transposed(self) -> Self:
         """R^T."""
+
+    def apply_transposed(self, v: Vector3) -> Vector3:
+        """R^T v."""
+        return self.transposed().apply(v)
+
+    def compose(self, other: AnyRotation) -> AnyRotation:
+        """R other."""
+        return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
 
     def rows(self) -> list[list[Scalar]]:
         """Row-major 3x3 entries."""
+        x, y, z = (axis.scalars() for axis in (self.x, self.y, self.z))
+        return [list(row) for row in zip(x, y, z, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
-class Rotation:
+class Rotation(AnyRotation):
     """A 3x3 rotation matrix by its columns: the child frame's axes in the parent frame."""
 
-    x: Vector3
-    y: Vector3
-    z: Vector3
+    x: Vector3 = field()  # in place of the properties, whose values would be defaults
+    y: Vector3 = field()
+    z: Vector3 = field()
 
     @staticmethod
     def identity() -> Rotation:
@@ -129,7 +143,6 @@ class Rotation:
         )
 
     def apply(self, v: Vector3) -> Vector3:
-        """R v."""
         a, b, c = self.x, self.y, self.z
         return Vector3(
             a.x * v.x + b.x * v.y + c.x * v.z,
@@ -138,37 +151,21 @@ class Rotation:
         )
 
     def apply_transposed(self, v: Vector3) -> Vector3:
-        """R^T v."""
         return Vector3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
 
-    def compose(self, other: AnyRotation) -> Rotation:
-        """R other."""
-        return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
-
     def transposed(self) -> Rotation:
-        """R^T."""
         return Rotation.from_rows([self.x.scalars(), self.y.scalars(), self.z.scalars()])
 
-    def rotate_symmetric(self, matrix: Symmetric3) -> Symmetric3:
-        """R A R^T of a symmetric matrix A."""
-        a, b, c = (self.apply(Vector3.of(row)) for row in matrix.rows())  # rows of A are columns: R A
-        rows = Rotation(a, b, c).transposed()  # columns of (R A)^T, so that x, y, z are rows of R A
+    def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
+        columns = (self.apply(Vector3.of(row)) for row in a.rows())  # rows of A are columns: R A
+        rows = Rotation(*columns).transposed()  # columns of (R A)^T, so that x, y, z are rows of R A
         x, y, z = (self.apply(row) for row in (rows.x, rows.y, rows.z))
         return Symmetric3(x.x, x.y, y.y, x.z, y.z, z.z)
 
     def rotate_matrix(self, rows: Rows) -> Rows:
-        """R A R^T of any matrix A, by rows."""
         turned = Rotation(*(self.apply(row) for row in rows)).transposed()  # columns: those of A R^T
         result = self.compose(turned).transposed()  # columns: rows of R A R^T
         return result.x, result.y, result.z
-
-    def rows(self) -> list[list[Scalar]]:
-        """Row-major 3x3 entries."""
-        return [
-            [self.x.x, self.y.x, self.z.x],
-            [self.x.y, self.y.y, self.z.y],
-            [self.x.z, self.y.z, self.z.z],
-        ]
 
 
 @dataclass(frozen=True, slots=True)

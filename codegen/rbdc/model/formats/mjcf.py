@@ -21,15 +21,13 @@ from typing import Any
 
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, Loop, Mimic, Note
-from rbdc.model.formats.mjcf_actuators import actuators
-from rbdc.model.formats.mjcf_refusals import CONNECT, closes_loop, is_mimic, left_out, refuse
+from rbdc.model.formats import mjcf_elements as elements
+from rbdc.model.formats.mjcf_elements import BALL, CONNECT, FREE, HINGE, SLIDE
 from rbdc.model.formats.urdf import snapped
 from rbdc.model.joints.coupling import composed, trimmed
 from rbdc.model.xml import Document, on_one_line, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
-FREE, BALL, SLIDE, HINGE = range(4)
-"""MuJoCo's types of joints."""
 _KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
 
 _SITE = 6
@@ -50,10 +48,10 @@ def read_mjcf(document: Document, snap: float = 0.0) -> Description:
     supported, and where MuJoCo is not installed.
     """
     compiled, noted = _compiled(document)
-    refuse(compiled, document.file)
+    elements.refuse(compiled, document.file)
     reader = _Reader(compiled, document.file, max(snap, _ROUNDING))
     links, joints = reader.tree()
-    said = [*left_out(compiled), *reader.renamed]
+    said = [*elements.left_out(compiled), *reader.renamed]
     notes = [*document.notes, *noted, *(Note(message) for message in said)]
     gravity = [0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity]
     digest = hashlib.sha256(document.text).hexdigest()
@@ -61,7 +59,7 @@ def read_mjcf(document: Document, snap: float = 0.0) -> Description:
         _name(document), tuple(links), tuple(joints), tuple(notes), document.file, digest
     )
     field = (gravity[0], gravity[1], gravity[2])
-    motors = tuple(actuators(compiled, reader.joint_names))
+    motors = tuple(elements.actuators(compiled, reader.joint_names))
     return replace(description, gravity=field, in_order=True, loops=tuple(reader.loops()), actuators=motors)
 
 
@@ -175,8 +173,8 @@ class _Reader:
         """A joint of MuJoCo's; `at` is the body's frame as the joints before have left it, in the link
         above.
         """
-        kind, address = int(self.m.jnt_type[j]), int(self.m.jnt_qposadr[j])
-        axis, ref = _vector(self.m.jnt_axis[j]), float(self.m.qpos0[address])
+        kind = int(self.m.jnt_type[j])
+        axis, ref = _vector(self.m.jnt_axis[j]), float(self.m.joint(j).qpos0[0])
         place = Placement.identity()
         if kind != FREE:
             place = at.compose(Placement(Rotation.identity(), _vector(self.m.jnt_pos[j])))
@@ -193,9 +191,7 @@ class _Reader:
     def _drive(self, j: int, kind: int) -> dict[str, Any]:
         """The fields of a joint's drive, by the names that `Joint` has for them."""
         armature, damping = self._summed(j, "armature"), self._summed(j, "damping")
-        friction = float(self.m.dof_frictionloss[int(self.m.jnt_dofadr[j])])
-        if _disabled(self.m, "FRICTIONLOSS"):
-            friction = 0.0
+        friction = 0.0 if _disabled(self.m, "FRICTIONLOSS") else float(self.m.joint(j).frictionloss[0])
         if _disabled(self.m, "DAMPER"):
             damping = [0.0] * len(damping)
         others = list(self._other_drives(j, kind, damping, friction))
@@ -206,7 +202,6 @@ class _Reader:
             self._unsupported(
                 j, "armature, which MuJoCo counts along the world's axes; give the body more mass"
             )
-        place = int(self.m.jnt_qposadr[j])
         sprung = DriveTerm.SPRINGS not in named and not _disabled(self.m, "SPRING")
         stiffness = float(self.m.jnt_stiffness[j]) if sprung else 0.0
         return {
@@ -214,7 +209,7 @@ class _Reader:
             "damping": 0.0 if DriveTerm.DAMPING in named else damping[0],
             "friction": 0.0 if DriveTerm.FRICTION in named else friction,
             "stiffness": stiffness,
-            "spring_rest": float(self.m.qpos_spring[place]) if stiffness else 0.0,
+            "spring_rest": float(self.m.joint(j).qpos_spring[0]) if stiffness else 0.0,
             "other_drives": tuple(others),
         }
 
@@ -240,19 +235,13 @@ class _Reader:
         """Armature or damping of a joint by its directions, with its actuators' by the square of their
         gears.
         """
-        dof = int(self.m.jnt_dofadr[j])
-        size = {FREE: 6, BALL: 3}.get(int(self.m.jnt_type[j]), 1)
-        values = [float(x) for x in getattr(self.m, f"dof_{what}")[dof : dof + size]]
-        for actuator in self._actuators(j):
-            own = float(getattr(self.m, f"actuator_{what}")[actuator])
-            gear = [float(x) for x in self.m.actuator_gear[actuator][:size]]
-            values = [value + own * g * g for value, g in zip(values, gear, strict=True)]
+        values = [float(x) for x in getattr(self.m.joint(j), what)]
+        for actuator in range(self.m.nu):
+            if elements.acts_on_joint(self.m, actuator) and int(self.m.actuator_trnid[actuator][0]) == j:
+                own = float(getattr(self.m, f"actuator_{what}")[actuator])
+                gear = map(float, self.m.actuator_gear[actuator])  # six, whatever the joint
+                values = [value + own * g * g for value, g in zip(values, gear, strict=False)]
         return values
-
-    def _actuators(self, j: int) -> list[int]:
-        """Motors that act on a joint by its own coordinates: transmissions "joint" and "jointinparent"."""
-        kinds, ids = self.m.actuator_trntype, self.m.actuator_trnid
-        return [a for a in range(self.m.nu) if int(kinds[a]) in (0, 1) and int(ids[a][0]) == j]
 
     def _unsupported(self, j: int, problem: str) -> None:
         name = shown(self.joint_names[j])
@@ -282,10 +271,10 @@ class _Reader:
         """
         mimics: dict[str, Mimic] = {}
         for e in range(self.m.neq):
-            if not is_mimic(self.m, e):
+            if not elements.is_mimic(self.m, e):
                 continue
             follower, leader = int(self.m.eq_obj1id[e]), int(self.m.eq_obj2id[e])
-            own, other = (float(self.m.qpos0[int(self.m.jnt_qposadr[j])]) for j in (follower, leader))
+            own, other = (float(self.m.joint(j).qpos0[0]) for j in (follower, leader))
             curve = composed(trimmed([float(x) for x in self.m.eq_data[e][:5]]), [-other, 1.0])
             offset, multiplier, *higher = curve
             mimics[self.joint_names[follower]] = Mimic(
@@ -297,14 +286,14 @@ class _Reader:
         """Equality constraints of bodies and of sites; what moves comes first."""
         found = []
         for e in range(self.m.neq):
-            kind = int(self.m.eq_type[e])
-            if not closes_loop(self.m, e):
+            if not elements.closes_loop(self.m, e):
                 continue
             name = self._unique(self.m.equality(e).name, f"equality{e}")
             sides = [self._side(e, side) for side in (0, 1)]
             if sides[0][0] == WORLD_LINK:
                 sides.reverse()
-            found.append(Loop(name, "point" if kind == CONNECT else "weld", sides[0], sides[1]))
+            kind = "point" if int(self.m.eq_type[e]) == CONNECT else "weld"
+            found.append(Loop(name, kind, sides[0], sides[1]))
         return found
 
     def _side(self, e: int, side: int) -> tuple[str, Placement]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from lxml import etree
 
-from rbdc.model.description import Actuator, Joint, Note
+from rbdc.model.description import Actuator, Joint
 from rbdc.model.xml import Document, shown
 
 
@@ -39,11 +39,8 @@ class Transmissions:
             return simple
         joints = [child for child in self.document.children(element) if child.tag == "joint"]
         if len(joints) != 1:
-            self.document.fail(
-                f"a <transmission> with <drake:rotor_inertia> names {len(joints)} joints",
-                "let it name one",
-                element,
-            )
+            problem = f"a <transmission> with <drake:rotor_inertia> names {len(joints)} joints"
+            self.document.fail(problem, "let it name one", element)
         name = self.document.attribute(joints[0], "name")
         self.armature[name] = self.armature.get(name, 0.0) + armature
         self.elements.setdefault(name, element)
@@ -71,7 +68,7 @@ class Transmissions:
         if len(known) < len(self.motors):
             count = len(self.motors) - len(known)
             problem = "name a joint that does not exist or has several coordinates: not used"
-            self.document.notes.append(Note(f"{count} x <transmission> {problem}"))
+            self.document.note(f"{count} x <transmission> {problem}")
         return tuple(known)
 
     def given_to(self, joints: Sequence[Joint]) -> list[Joint]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
+from rbdc.model.description import Description, Joint, Limits, Link, Mimic
 from rbdc.model.formats.transmissions import Transmissions
 from rbdc.model.joints import BOUNDED, DESCRIBED, KINDS_OF_URDF
 from rbdc.model.joints.coupling import trimmed
@@ -55,18 +55,14 @@ class _Reader:
         self.snap = max(snap, _ROUNDING)
         self.unused: Counter[str] = Counter()
         self.first_line: dict[str, int | None] = {}
-        self.notes = document.notes
         self.snapped = 0
         self.kept = 0
 
     def description(self) -> Description:
         document, root = self.document, self.document.root
         if root.tag != "robot":
-            document.fail(
-                f"the root element is <{shown(str(root.tag))}>, not <robot> or <mujoco>",
-                "give a URDF file",
-                root,
-            )
+            problem = f"the root element is <{shown(str(root.tag))}>, not <robot> or <mujoco>"
+            document.fail(problem, "give a URDF file", root)
         name = root.get("name") or Path(document.file).stem
         links, joints, transmissions = [], [], Transmissions(document)
         for element in document.children(root):
@@ -81,7 +77,8 @@ class _Reader:
         joints, motors = transmissions.given_to(joints), transmissions.actuators(joints)
         self._closing_notes(joints)
         digest = hashlib.sha256(document.text).hexdigest()
-        made = Description(name, tuple(links), tuple(joints), tuple(self.notes), document.file, digest)
+        notes = tuple(document.notes)
+        made = Description(name, tuple(links), tuple(joints), notes, document.file, digest)
         return replace(made, actuators=motors)
 
     def _link(self, element: etree._Element) -> Link:
@@ -101,20 +98,19 @@ class _Reader:
         self._attributes(element)
         if "mass" not in parts:
             self.document.fail("<inertial> has no <mass>", 'give it <mass value="..."/>', element)
-        mass = self.document.number(parts["mass"], "value")
+        number = self.document.number
+        mass = number(parts["mass"], "value")
         self._attributes(parts["mass"], "value")
         names = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
         tensor = Symmetric3.zero()
         if "inertia" in parts:
-            entries = [
-                self.document.number(parts["inertia"], n, 0.0 if n[1] != n[2] else None) for n in names
-            ]
-            tensor = Symmetric3(*entries)
+            tensor = Symmetric3(
+                *(number(parts["inertia"], n, None if n in ("ixx", "iyy", "izz") else 0.0) for n in names)
+            )
             self._attributes(parts["inertia"], *names)
         elif mass != 0.0:
-            self.notes.append(
-                Note("an <inertial> has a mass but no <inertia>: it counts as a point mass", line_of(element))
-            )
+            problem = "an <inertial> has a mass but no <inertia>: it counts as a point mass"
+            self.document.note(problem, element)
         placement = self._placement(parts.get("origin"), snap=False)
         return Inertia.about_com(mass, placement.translation, placement.rotation.rotate_symmetric(tensor))
 
@@ -122,22 +118,16 @@ class _Reader:
         document = self.document
         name, kind = document.attribute(element, "name"), document.attribute(element, "type")
         self._attributes(element, "name", "type")
+        called = f'joint "{shown(name)}"'
         if kind not in KINDS_OF_URDF:
-            document.fail(
-                f'joint "{shown(name)}" has the unknown type "{shown(kind)}"',
-                f"use one of {', '.join(KINDS_OF_URDF)}",
-                element,
-            )
-        parts = self._parts(
-            element,
-            ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
-            f'joint "{shown(name)}"',
-        )
+            problem = f'{called} has the unknown type "{shown(kind)}"'
+            document.fail(problem, f"use one of {', '.join(KINDS_OF_URDF)}", element)
+        known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
+        parts = self._parts(element, known, called)
         for required in ("parent", "child"):
             if required not in parts:
-                document.fail(
-                    f'joint "{shown(name)}" has no <{required}>', f'give it <{required} link="..."/>', element
-                )
+                remedy = f'give it <{required} link="..."/>'
+                document.fail(f"{called} has no <{required}>", remedy, element)
             self._attributes(parts[required], "link")
         axis = document.vector(parts["axis"], "xyz", (1.0, 0.0, 0.0)) if "axis" in parts else (1.0, 0.0, 0.0)
         dynamics = parts.get("dynamics")
@@ -160,12 +150,8 @@ class _Reader:
     def _limits(self, name: str, kind: str, limit: etree._Element | None, joint: etree._Element) -> Limits:
         if limit is None:
             if kind in BOUNDED:
-                self.notes.append(
-                    Note(
-                        f'joint "{shown(name)}" is {kind} but has no <limit>: taken as unbounded',
-                        line_of(joint),
-                    )
-                )
+                problem = f'joint "{shown(name)}" is {kind} but has no <limit>: taken as unbounded'
+                self.document.note(problem, joint)
             return Limits()
         self._attributes(limit, "lower", "upper", "velocity", "effort")
         if kind == "fixed":
@@ -238,26 +224,20 @@ class _Reader:
         self.first_line.setdefault(what, line_of(element))
 
     def _closing_notes(self, joints: list[Joint]) -> None:
+        note = self.document.note
         for what, count in self.unused.items():
-            self.notes.append(Note(f"{count} x {what}: not used", self.first_line[what]))
+            note(f"{count} x {what}: not used", self.first_line[what])
         if self.snapped:
-            self.notes.append(
-                Note(
-                    f"{self.snapped} entries of joint rotations within {self.snap} of 0, 1 or -1 "
-                    "were taken as exactly that"
-                )
-            )
+            found = f"{self.snapped} entries of joint rotations within {self.snap} of 0, 1 or -1"
+            note(f"{found} were taken as exactly that")
         if self.kept:
-            self.notes.append(
-                Note(
-                    f"{self.kept} entries of joint rotations are within {LIKELY_MEANT} of 0, 1 or -1 "
-                    f"and are kept as written; --snap {LIKELY_MEANT} takes them as exact and saves operations"
-                )
-            )
+            found = f"{self.kept} entries of joint rotations are within {LIKELY_MEANT} of 0, 1 or -1"
+            remedy = f"--snap {LIKELY_MEANT} takes them as exact and saves operations"
+            note(f"{found} and are kept as written; {remedy}")
         default = Vector3(1.0, 0.0, 0.0)
         ignored = sum(not _uses_axis(joint) and joint.axis != default for joint in joints)
         if ignored:
-            self.notes.append(Note(f"{ignored} fixed or floating joints have an <axis>: not used"))
+            note(f"{ignored} fixed or floating joints have an <axis>: not used")
 
 
 def _uses_axis(joint: Joint) -> bool:

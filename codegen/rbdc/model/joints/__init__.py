@@ -1,4 +1,4 @@
-"""Joint types, one small file each: sizes, placement, motion subspace, manifold operations, names.
+"""Joint types: sizes, placement, motion subspace, manifold operations, names.
 
 To add a joint type: subclass `JointType` in a file of its own and enter the class in `JOINT_TYPES`. Every
 function then handles it; a description makes it by one of its `spellings`.
@@ -8,9 +8,8 @@ from collections.abc import Mapping
 
 from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
 from rbdc.model.joints.free_flyer import FreeFlyer
+from rbdc.model.joints.one_axis import Prismatic, Revolute
 from rbdc.model.joints.planar import Planar
-from rbdc.model.joints.prismatic import Prismatic
-from rbdc.model.joints.revolute import Revolute
 from rbdc.model.joints.spherical import Spherical
 
 JOINT_TYPES: tuple[type[JointType], ...] = (Revolute, Prismatic, Spherical, Planar, FreeFlyer)

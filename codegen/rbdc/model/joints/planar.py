@@ -55,13 +55,10 @@ class Planar(JointType):
         return [c * v[0] - s * v[1], s * v[0] + c * v[1], -s * v[2], c * v[2]]
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        turn = planar_exponential(dv[2])
-        x, y = (
-            turn.cosine_part * dv[0] - turn.sine_part * dv[1],
-            turn.sine_part * dv[0] + turn.cosine_part * dv[1],
-        )
+        cosine, sine, along, across = planar_exponential(dv[2])
+        x, y = along * dv[0] - across * dv[1], across * dv[0] + along * dv[1]
         c, s = normalized(q[2:])
-        rotation = [c * turn.cosine - s * turn.sine, s * turn.cosine + c * turn.sine]
+        rotation = [c * cosine - s * sine, s * cosine + c * sine]
         return [q[0] + q[2] * x - q[3] * y, q[1] + q[3] * x + q[2] * y, *rotation]
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:

@@ -1,18 +1,59 @@
-"""Elements of an MJCF model that change its tree or its inertia and are not supported, and what is left out:
-forces, of which a model is the same without them.
+"""Motors and constraints of an MJCF model: what acts on joints; what is refused, for it changes the tree or
+its inertia and no function has it; and what is left out, forces, of which a model is the same without them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rbdc.errors import UnsupportedError
-from rbdc.model.formats.mjcf_actuators import JOINT, JOINT_IN_PARENT, depending_on_q
+from rbdc.model.description import Actuator
 from rbdc.model.xml import shown
 
+FREE, BALL, SLIDE, HINGE = range(4)
+"""MuJoCo's types of joints."""
 CONNECT, WELD, OF_JOINTS = range(3)
 """MuJoCo's numbers of the equality constraints "connect", "weld" and "joint"."""
+_JOINT, _JOINT_IN_PARENT, _TENDON = 0, 1, 3
+"""MuJoCo's numbers of the transmissions "joint", "jointinparent" and "tendon"."""
+_WRAPS_JOINT = 1
+"""MuJoCo's number of the part of a fixed tendon."""
+
+
+def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
+    """The motors, each with what joints get of its force: its gears, and those times the coefficients of a
+    fixed tendon. Test: MuJoCo's `qfrc_actuator`.
+    """
+    for number in range(compiled.nu):
+        gains = tuple(_gains(compiled, number, joint_names))
+        if gains:
+            yield Actuator(compiled.actuator(number).name or f"actuator{number}", gains)
+
+
+def _depending_on_q(compiled: Any) -> int:
+    """How many motors there are whose forces on joints depend on q."""
+    return int(compiled.nu) - sum(bool(list(_gains(compiled, k, None))) for k in range(compiled.nu))
+
+
+def _gains(m: Any, number: int, names: Sequence[str] | None) -> Iterator[tuple[str, int, float]]:
+    """names: of all joints; None where they do not matter."""
+    kind, target = int(m.actuator_trntype[number]), int(m.actuator_trnid[number][0])
+    gear = [float(x) for x in m.actuator_gear[number]]
+    if kind == _TENDON:
+        first, count = int(m.tendon_adr[target]), int(m.tendon_num[target])
+        parts = range(first, first + count)
+        if all(int(m.wrap_type[part]) == _WRAPS_JOINT for part in parts):
+            for part in parts:
+                joint = int(m.wrap_objid[part])
+                yield names[joint] if names else "", 0, gear[0] * float(m.wrap_prm[part])
+    elif kind in (_JOINT, _JOINT_IN_PARENT):
+        joint_kind = int(m.jnt_type[target])
+        if joint_kind >= SLIDE:
+            yield names[target] if names else "", 0, gear[0]
+        elif joint_kind == BALL and kind == _JOINT:
+            for direction in range(3):
+                yield names[target] if names else "", direction, gear[direction]
 
 
 def refuse(compiled: Any, file: str) -> None:
@@ -31,13 +72,14 @@ def _refused(m: Any) -> Iterator[tuple[str, str]]:
             name = shown(m.tendon(tendon).name)
             yield f'tendon "{name}" has armature', "remove it, or give it to the joints"
     for actuator in range(m.nu):
-        if not _acts_on_joint(m, actuator) and m.actuator_armature[actuator]:
+        if not acts_on_joint(m, actuator) and m.actuator_armature[actuator]:
             name = shown(m.actuator(actuator).name)
             yield f'actuator "{name}" has armature and does not act on a joint', "remove it"
 
 
-def _acts_on_joint(m: Any, actuator: int) -> bool:
-    return int(m.actuator_trntype[actuator]) in (JOINT, JOINT_IN_PARENT)
+def acts_on_joint(m: Any, actuator: int) -> bool:
+    """Whether a motor acts on a joint by the joint's own coordinates."""
+    return int(m.actuator_trntype[actuator]) in (_JOINT, _JOINT_IN_PARENT)
 
 
 def is_mimic(m: Any, equality: int) -> bool:
@@ -63,12 +105,12 @@ def left_out(m: Any) -> list[str]:
     damped = [
         a
         for a in range(m.nu)
-        if m.actuator_dampingpoly[a].any() or (m.actuator_damping[a] and not _acts_on_joint(m, a))
+        if m.actuator_dampingpoly[a].any() or (m.actuator_damping[a] and not acts_on_joint(m, a))
     ]
     touching = m.ngeom and any(m.geom_contype) and any(m.geom_conaffinity)
     counted = (
         (m.nu, "actuators: their controls are not used, tau is the force of all motors together"),
-        (depending_on_q(m), "actuators act by forces that depend on q: not in the actuation matrix"),
+        (_depending_on_q(m), "actuators act by forces that depend on q: not in the actuation matrix"),
         (len(damped), "actuators have damping that is not a joint's: not used"),
         (len(forced), "tendons have stiffness, damping or friction: not used"),
         (int(sum(map(bool, m.tendon_limited))), "tendons have limits: not enforced"),
