@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.emit.c.stores import Store, stores
+from rbdc.emit.c.stores import Store, is_worth_clearing, stores
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
@@ -24,10 +24,11 @@ def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list
     return finish("f", [Array("x", 4)], [output], builder, [entries], [Section("", "")], {}), entries
 
 
-def stored(program: Program, number: int = 0, home: int = 0) -> list[Store]:
+def stored(program: Program, number: int = 0, home: int = 0, cleared: tuple[str, ...] = ()) -> list[Store]:
     homes = dict.fromkeys(program.results[0], home)
     return sorted(
-        (s for made in stores(program, homes, number, LONGEST).values() for s in made), key=lambda s: s.place
+        (s for made in stores(program, homes, number, cleared, LONGEST).values() for s in made),
+        key=lambda s: s.place,
     )
 
 
@@ -53,6 +54,12 @@ def test_what_is_no_lane_is_stored_alone() -> None:
     ]
 
 
+def test_zeros_of_cleared_outputs_are_there_already() -> None:
+    program, _ = lanes()
+    assert [s.place for s in stored(program)] == [0, 1, 5]
+    assert [s.place for s in stored(program, cleared=("y",))] == [1, 5]
+
+
 def test_each_chunk_stores_its_own() -> None:
     program, _ = lanes()
     assert stored(program, number=1, home=0) == []
@@ -62,24 +69,24 @@ def test_each_chunk_stores_its_own() -> None:
 def test_a_store_waits_for_the_last_of_its_values() -> None:
     program, entries = lanes()
     homes = dict.fromkeys(entries, 0)
-    assert {key: [s.place for s in made] for key, made in stores(program, homes, 0, LONGEST).items()} == {
+    assert {key: [s.place for s in made] for key, made in stores(program, homes, 0, (), LONGEST).items()} == {
         entries[0]: [0],
         entries[4]: [1],
         entries[8]: [5],
     }
 
 
-def constants(values: list[float]) -> Program:
+def constants(values: list[float]) -> tuple[Program, Array, list[int]]:
     """A program whose output is these constants; in place of 9.0 an input."""
     builder = Builder()
     x = builder.input("x", 0)
     entries = [x if value == 9.0 else builder.constant(value) for value in values]
     output = Array("y", len(entries))
-    return finish("f", [Array("x", 1)], [output], builder, [entries], [Section("", "")], {})
+    return finish("f", [Array("x", 1)], [output], builder, [entries], [Section("", "")], {}), output, entries
 
 
 def test_runs_of_zeros_go_together_and_other_constants_alone() -> None:
-    program = constants([1.0, 1.0, 9.0, 0.0, 9.0, *(0.0 for _ in range(LONGEST + 2)), 4.0])
+    program, _, _ = constants([1.0, 1.0, 9.0, 0.0, 9.0, *(0.0 for _ in range(LONGEST + 2)), 4.0])
     assert [(s.place, len(s.values)) for s in stored(program)] == [
         (0, 1),
         (1, 1),
@@ -89,4 +96,15 @@ def test_runs_of_zeros_go_together_and_other_constants_alone() -> None:
         (5, LONGEST),
         (5 + LONGEST, 2),
         (7 + LONGEST, 1),
+    ]
+
+
+def test_outputs_are_cleared_where_that_takes_fewer_stores() -> None:
+    scattered = [9.0, 0.0] * 40
+    in_runs = [9.0] * 40 + [0.0] * 40
+    ones = [9.0, 1.0] * 40
+    assert [is_worth_clearing(*constants(values)) for values in (scattered, in_runs, ones)] == [
+        True,
+        False,
+        False,
     ]

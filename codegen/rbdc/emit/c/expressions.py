@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.emit.c.inlining import inlined, is_function_of_vectors
-from rbdc.emit.c.stores import Store, stores, whole_vector
+from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
 from rbdc.emit.c.trigonometry import joint_angles, made_together, statements
 from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
@@ -44,6 +44,7 @@ class StatementWriter:
             if number >= 0:
                 self._members[number].append(index)
         self._angles = joint_angles(program, scalar)
+        self._cleared = self._sparse_outputs()
         self._together = made_together(program, self._angles, chunks.chunk_of, scalar)
         self._uses = program.users()
         self._inline = inlined(program, chunks, self._angles, self._uses)
@@ -77,8 +78,8 @@ class StatementWriter:
     def blocks(self, number: int) -> list[CodeBlock]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
         homes = {index: self._home(index) for result in self.program.results for index in result}
-        to_store = stores(self.program, homes, number, self.zeros)
-        blocks: list[CodeBlock] = []
+        to_store = stores(self.program, homes, number, self._cleared, self.zeros)
+        blocks = self._clearing() if number == 0 else []
         lines: list[str] = []
         section = Section("", "")
         for index in self._members[number]:
@@ -99,6 +100,11 @@ class StatementWriter:
         if rest:
             blocks.append(CodeBlock("results", "known without computation", tuple(rest)))
         return blocks
+
+    def _clearing(self) -> list[CodeBlock]:
+        lines = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items()]
+        why = "zero where one branch of the tree has nothing to do with another"
+        return [CodeBlock("results", why, tuple(lines))] if lines else []
 
     def _made(self, index: int, number: int) -> list[str]:
         """The statements that make a value; none where it is written inside the expression that uses it."""
@@ -192,6 +198,14 @@ class StatementWriter:
             block = replace(block, formula=f"more of {re.split(' = |:', block.formula)[0]}")
         if lines:
             blocks.append(block)
+
+    def _sparse_outputs(self) -> dict[str, int]:
+        """The outputs that are cleared whole at the beginning, with their sizes."""
+        return {
+            array.name: array.size
+            for array, result in zip(self.program.outputs, self.program.results, strict=True)
+            if is_worth_clearing(self.program, array, result)
+        }
 
     def _home(self, index: int) -> int:
         """The chunk that stores a result: that which makes it, the last one for constants and inputs."""

@@ -8,12 +8,18 @@ for processors that it takes to be quick to fill a register with a number. Zeros
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from rbdc.ir.nodes import Program
+from rbdc.ir.nodes import Array, Program
 from rbdc.ir.operations import EXTRACT
 from rbdc.reduction.limbs import LANES
+
+IN_CLEARING = 8
+"""Entries that one instruction writes where an output is cleared whole, 64 bytes."""
+
+CLEARING = 8
+"""Instructions that it takes beside."""
 
 
 @dataclass(frozen=True)
@@ -26,21 +32,31 @@ class Store:
     adds: bool = False
 
 
-def stores(program: Program, homes: Mapping[int, int], number: int, longest: int) -> dict[int, list[Store]]:
+def stores(
+    program: Program, homes: Mapping[int, int], number: int, cleared: Collection[str], longest: int
+) -> dict[int, list[Store]]:
     """The stores of chunk `number` by the value that makes them possible, the last of theirs. `homes`: the
-    chunk that stores each result; `longest`: zeros that go in one store.
+    chunk that stores each result; `cleared`: arrays whose zeros are there already; `longest`: zeros that go
+    in one store.
     """
     made: dict[int, list[Store]] = {}
     for array, result in zip(program.outputs, program.results, strict=True):
         entries: dict[int, int] = {}
         for entry, index in enumerate(result):
-            known = array.adds and program.values[index].constant == 0.0
+            known = (array.adds or array.name in cleared) and program.values[index].constant == 0.0
             if homes[index] == number and not known:
                 entries[array.output_indices[entry] if array.output_indices else entry] = index
         alone = [Store(array.name, place, (index,), adds=True) for place, index in entries.items()]
         for store in alone if array.adds else _grouped(program, array.name, entries, longest):
             made.setdefault(max(store.values), []).append(store)
     return made
+
+
+def is_worth_clearing(program: Program, array: Array, result: Sequence[int]) -> bool:
+    """Whether an output is better cleared whole at the beginning than given its zeros run by run."""
+    zeros = {entry: index for entry, index in enumerate(result) if program.values[index].constant == 0.0}
+    runs = len(_grouped(program, array.name, zeros, IN_CLEARING))
+    return not (array.output_indices or array.adds) and runs > array.size / IN_CLEARING + CLEARING
 
 
 def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: int) -> list[Store]:
