@@ -17,7 +17,6 @@ from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_deriva
 from rbdc.algorithms.reference.lagrangian import dynamics, sensitivity
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.trace import silent
 from rbdc.errors import OptionError, UnsupportedError, VerificationError
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.evaluation import Part
@@ -34,6 +33,7 @@ from tests.laws.test_lanes import creature
 from tests.peers.test_pinocchio_trees import pinocchio_tree
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, conditioning, slow_but
 from tests.support_pinocchio import Peer, pin
+from tests.support_references import generated
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 FIRST = ("rnea_derivatives", "aba_derivatives")
@@ -70,7 +70,7 @@ def evaluated(model: Model, function: str, given: dict[str, list[float]]) -> lis
     """The outputs of a function by its first generated method, on floats."""
     record = functions_of(model)[function]
     inputs = {p.name: given[p.name] for p in record.declaration.inputs}
-    found = next(iter(record.methods.values()))(model, inputs, silent)
+    found = generated(next(iter(record.methods.values())), model, inputs)
     shapes = [p.shape for p in record.declaration.outputs]
     return [np.array(x, dtype=float).reshape(shape) for x, shape in zip(found, shapes, strict=True)]
 

@@ -47,7 +47,8 @@ def _functions_of(model: Model, families: Sequence[Family]) -> Mapping[str, Func
     if model.world_forces:
         functions = [_in_world(function) for function in functions]
     if model.parameters:
-        functions = [_parametric(model, function) for function in functions]
+        by_name = {function.name: function for function in functions}
+        functions = [_parametric(model, function, by_name) for function in functions]
     if any(model.friction):
         functions = [_of_width(model, function) for function in functions]
     found = _chained(model, {function.name: function for function in functions})
@@ -68,7 +69,10 @@ def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Funct
             if function.chain is not None:
                 own = function.chain.source
                 source = one(function.chain.of) if own is None else along(own)
-                function = replace(function, chain=replace(function.chain, source=source))
+                chain = replace(function.chain, source=source)
+                function = replace(function, chain=chain)
+                if not (function.methods or function.declaration.framed):
+                    function = replace(function, methods=chain.methods())
             made[name] = along(function)
         return made[name]
 
@@ -85,12 +89,15 @@ def _in_world(function: Function) -> Function:
     return replace(function, policy=replace(function.policy, rolled={}, windows=""))
 
 
-def _parametric(model: Model, function: Function) -> Function:
+def _parametric(model: Model, function: Function, functions: Mapping[str, Function]) -> Function:
     """The function with the inertial parameters as one input more, before the optional one, if its result
-    depends on them: what does is computed on the joint-space model. Loops over tables and kernels along paths
-    have the inertias as constants.
+    depends on them: what does is computed on the joint-space model, or derived from what is. Loops over
+    tables and kernels along paths have the inertias as constants.
     """
-    if not any(isinstance(evaluate, OnJointSpace) for evaluate in function.methods.values()):
+    source = function
+    while not source.methods and source.chain is not None:
+        source = functions[source.chain.of]
+    if not any(isinstance(evaluate, OnJointSpace) for evaluate in source.methods.values()):
         return function
     declaration = function.declaration
     optional = [p for p in declaration.inputs if p.optional]

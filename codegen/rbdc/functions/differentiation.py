@@ -23,10 +23,12 @@ from rbdc.spatial import Scalar
 class Differentiated:
     """The derivatives of each output of an algorithm by each of some inputs in turn, by the chain rule on its
     operations: of configurations in the tangent space, times the rates of their entries along each direction.
+    kept: numbers of those that are outputs; None: all.
     """
 
     algorithm: Evaluate
     by: tuple[Parameter, ...]
+    kept: tuple[int, ...] | None = None
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
@@ -45,7 +47,7 @@ class Differentiated:
                 rows = curves.put(jacobian(values, by, along.get(p.name)))
                 _announce(model, rows, p, trace)
                 found.append([x for row in rows for x in row])
-        return found
+        return found if self.kept is None else [found[k] for k in self.kept]
 
 
 @dataclass(frozen=True)
@@ -85,16 +87,6 @@ def weighted(algorithm: Evaluate, *weights: str) -> Evaluate:
         others = {name: x for name, x in inputs.items() if name not in weights}
         values = [x for output in algorithm(model, others, trace) for x in output]
         return [[dot([w for name in weights for w in inputs[name]], values)]]
-
-    return evaluate
-
-
-def picked(algorithm: Evaluate, kept: Sequence[int]) -> Evaluate:
-    """Some outputs of an algorithm, by their numbers."""
-
-    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        outputs = algorithm(model, inputs, trace)
-        return [outputs[k] for k in kept]
 
     return evaluate
 

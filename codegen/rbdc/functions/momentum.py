@@ -21,7 +21,6 @@ from rbdc.algorithms.other_regressors import (
     static_regressor,
 )
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.functions.differentiation import Differentiated
 from rbdc.functions.evaluation import JointSpace, on_joint_space, on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Requirement
@@ -197,7 +196,7 @@ def _energies(model: Model) -> list[Function]:
                     Parameter("denergy_dv", row, "derivative by v, M v (kg m/s, kg m^2/s)", Kind.JOINT_ROWS),
                 ),
             ),
-            {"sum": Differentiated(JointSpace(kinetic_energy), (q, v))},
+            {},
             chain=ChainRule("kinetic_energy", ("q", "v")),
             preset="optimisation",
             differential=Differential("kinetic_energy_second_derivatives", derived=True),

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.differentiation import AlongDirections, Differentiated, picked, weighted
+from rbdc.functions.differentiation import AlongDirections, Differentiated, weighted
 from rbdc.functions.evaluation import Evaluate
 
 PRESETS = ("control", "optimisation", "full")
@@ -140,12 +140,9 @@ class ChainRule:
         by = tuple(p for p in self.function.declaration.inputs if p.name in self.by)
         if self.weights:
             evaluate = weighted(evaluate, *self.weights)
-        made: Evaluate = (
-            AlongDirections(evaluate, by, self.directions)
-            if self.directions
-            else Differentiated(evaluate, by)
-        )
-        return {name: made if self.kept is None else picked(made, self.kept)}
+        if self.directions:
+            return {name: AlongDirections(evaluate, by, self.directions)}
+        return {name: Differentiated(evaluate, by, self.kept)}
 
 
 @dataclass(frozen=True)
@@ -165,8 +162,8 @@ class Function:
     the papers' methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
     where its derivatives are. resisted: drives are part of it, as of all that external forces are.
-    chain: as derivatives of another function; so are references, where it names none, and where joints follow
-    others along curves, methods and references. along_curves: methods there in place of those.
+    chain: as derivatives of another function; so are methods and references, where it names none, and where
+    joints follow others along curves, both. along_curves: methods there in place of those.
     """
 
     declaration: FunctionDeclaration

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rbdc.algorithms.derivatives.hessian_products import aba_hessian_product, rnea_hessian_product
-from rbdc.algorithms.derivatives.hessians import aba_hessian_vector, rnea_hessian_vector
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
 from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
@@ -81,7 +80,7 @@ def _tensor_functions(model: Model) -> list[Function]:
                 (q, v, a, weights(model), fext),
                 _blocks(model, "qq", "vv", "qv", "qa"),
             ),
-            {"contracted": JointSpace(rnea_hessian_vector)},
+            {},
             chain=ChainRule("rnea_vjp", ("q", "v", "a"), kept=(0, 4, 1, 2)),
             along_paths=on_joint_space(path_quantities),
             preset=SECOND,
@@ -94,7 +93,7 @@ def _tensor_functions(model: Model) -> list[Function]:
                 (q, v, tau, weights(model), fext),
                 _blocks(model, "qq", "vv", "qv", "qtau"),
             ),
-            {"contracted": JointSpace(aba_hessian_vector)},
+            {},
             chain=ChainRule("aba_vjp", ("q", "v", "tau"), kept=(0, 4, 1, 2)),
             along_paths=on_joint_space(path_quantities),
             uses=("aba",),
