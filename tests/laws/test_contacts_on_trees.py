@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms.contacts.world_aligned import TURNED
 from rbdc.algorithms.kinematics import forward_kinematics
 from rbdc.algorithms.manifold import integrate
 from rbdc.algorithms.reference.contacts.centroidal import centroidal_contact_dynamics
@@ -24,6 +23,7 @@ from rbdc.algorithms.reference.contacts.dynamics import constrained_dynamics, im
 from rbdc.algorithms.reference.contacts.world_aligned import turned
 from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import functions_of
+from rbdc.functions.contacts.records import contacts as contacts_of
 from rbdc.functions.evaluation import arrays, called_with, with_width
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
@@ -308,7 +308,7 @@ def test_every_function_along_the_axes_of_the_world() -> None:
     tree, contacts = held("spherical")
     model = read(tree, BuildOptions(contacts=contacts, contact_frame="local-world-aligned"))
     functions, rng = functions_of(model), np.random.default_rng(6)
-    for name in TURNED:
+    for name in (function.name for function in contacts_of(model)):
         inputs = functions[name].declaration.inputs
         given = {p.name: [float(x) for x in rng.uniform(0.2, 1.0, p.size)] for p in inputs}
         given["q"] = [float(x) for x in integrate(model, model.neutral(), list(rng.normal(size=model.nv)))]

@@ -7,6 +7,8 @@ one unit (m, rad) by 1 / sqrt(1 + |step|^2), which leaves short ones what they a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rbdc.algorithms.contacts.constraints import stacked
 from rbdc.algorithms.contacts.motion import contact_motions, tree_motion
 from rbdc.algorithms.couplings import at_configuration
@@ -25,7 +27,7 @@ def project_configuration(model: Model, q: Scalars, trace: Trace = silent) -> tu
     """The configuration (nq), and the error of the loops that is left (rows of the loops; m, rad). Test: it
     is zero from near closed configurations, which stay as they are.
     """
-    loops, reached = loops_of(model), list(q)
+    loops, reached = _loops(model), list(q)
     for count in range(PROJECTION_STEPS):
         error, jacobian = _error_and_jacobian(loops, reached)
         step = _least(jacobian, error)
@@ -40,10 +42,15 @@ def project_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent
     """The velocity (nv) nearest to v at which the loops stay as they are: v - J^T (J J^T)^-1 J v. Test: J
     takes it to zero, it is its own projection.
     """
-    _, jacobian = _error_and_jacobian(loops_of(model), q)
+    _, jacobian = _error_and_jacobian(_loops(model), q)
     off = _least(jacobian, [dot(row, v) for row in jacobian])
     trace("loops", "J^T (J J^T)^-1 J v", "off", off)
     return [x - y for x, y in zip(v, off, strict=True)]
+
+
+def _loops(model: Model) -> Model:
+    """The model with closed loops alone, along the axes of their frames."""
+    return replace(loops_of(model), world_aligned=False)
 
 
 def _error_and_jacobian(loops: Model, q: Scalars) -> tuple[Vector, Matrix]:

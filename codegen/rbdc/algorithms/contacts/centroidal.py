@@ -16,11 +16,11 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.centroidal import centre_of_moving_links
 from rbdc.algorithms.contacts.derivatives import followed_force
-from rbdc.algorithms.contacts.dynamics import forces_at_origin
+from rbdc.algorithms.contacts.dynamics import forces_at_origin, turning_of_forces
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, at, contact_motions, tree_motion
 from rbdc.algorithms.momentum import com_jacobian, total_mass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import total_rows
@@ -59,7 +59,7 @@ def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars
 def centroidal_contact_dynamics_derivatives(
     model: Model, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, Matrix]:
-    """hdot by q (6, nv), the forces constant in the contacts' axes, and by the forces (6, nc). Test: complex
+    """hdot by q (6, nv), the forces constant along their axes, and by the forces (6, nc). Test: complex
     step of the reference.
     """
     tree = tree_motion(model, q, trace=trace)
@@ -78,8 +78,9 @@ def centroidal_contact_dynamics_derivatives(
         column[3:] = [x - y for x, y in zip(column[3:], shift.cross(total.linear).scalars(), strict=True)]
     rows = range(total_rows(model))
     units = ([float(i == k) for i in rows] for k in rows)
-    by_forces = [_about(centre, _wrench(tree, contacts, unit)).scalars() for unit in units]
-    return transposed(by_q), transposed(by_forces)
+    by_forces = transposed([_about(centre, _wrench(tree, contacts, unit)).scalars() for unit in units])
+    turning = [[-x for x in row] for row in turning_of_forces(contacts, forces)]
+    return plus(transposed(by_q), product(by_forces, turning)), by_forces
 
 
 def _changed(

@@ -11,7 +11,8 @@ Where there are several steps each has T_dx and r_dx at its own qddot and f.
 T_dx is that of inverse dynamics under external forces that are constant in their bodies. On body 2 of a loop
 the force is not: it follows body 1. A step of k turns it against body 2 by J_k where k carries body 1 and not
 2, by -J_k the other way, so that T_q[j, k] has J_j . (J_k x* F) more, for j that carry body 2; where points
-are held only the force's direction follows, and it acts at body 2's own point.
+are held only the force's direction follows, and it acts at body 2's own point. A force F that is constant
+along the world's axes does not turn with body 1: T_q has J^T (w_k x F) more.
 
 r_dx is put together from what a step of the degree of freedom k does to the motion of its bodies at the
 contact. In their coordinates (psi, chi: `rbdc.algorithms.contacts.motion`; Carpentier and Mansard)
@@ -30,6 +31,7 @@ from rbdc.algorithms.contacts.dynamics import (
     forces_at_origin,
     impact,
     solution,
+    turning_of_forces,
     with_contact_forces,
 )
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
@@ -43,7 +45,15 @@ from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.minverse import as_matrices
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, plus_diagonal, transposed, zeros
+from rbdc.algorithms.tools.linear import (
+    Factorisation,
+    Matrix,
+    plus,
+    plus_diagonal,
+    product,
+    transposed,
+    zeros,
+)
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
@@ -72,7 +82,7 @@ def constrained_dynamics_derivatives(
     of_steps = [_sides(model, q, v, step, fext, options, trace) for step in found.steps]
     for known, *sides in zip(known_root_columns(model, q, v), *of_steps, strict=True):
         moved, pushed = _solved(constraints, sides)
-        parts.append((_plus(moved, known), pushed))
+        parts.append((plus(moved, known), pushed))
     parts.append(_by_torques(constraints, model.nv))
     names = ("q", "v", "tau")
     for name, (moved, _) in zip(names, parts, strict=True):
@@ -99,7 +109,7 @@ def _sides(
     external = _with(fext, contact_forces_on_bodies(tree, contacts, forces))
     roots = not root_columns_are_known(model)
     by_q, by_v, _ = rnea_derivatives(model, q, v, accelerations, external, trace, root_columns=roots)
-    by_q = _plus(by_q, following(tree, contacts, forces))
+    by_q = plus(by_q, following(tree, contacts, forces))
     r_q, r_v = residual_derivatives(contacts, known_root_columns(model, q, v))
     return (by_q, r_q), (by_v, r_v)
 
@@ -128,10 +138,6 @@ def _with(fext: Sequence[Force] | None, more: Sequence[Force]) -> list[Force]:
     return list(more) if fext is None else [f + g for f, g in zip(fext, more, strict=True)]
 
 
-def _plus(one: Matrix, other: Matrix) -> Matrix:
-    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(one, other, strict=True)]
-
-
 def _solved(constraints: Constraints, steps: Sequence[Side]) -> tuple[Matrix, Matrix]:
     """Accelerations (nv, nv) and forces (nc, nv) by each column of what inverse dynamics and the residual
     change by in each step.
@@ -152,7 +158,9 @@ def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
 
 
 def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Matrix:
-    """Terms that T_q has more, for forces of loops follow body 1; see the module's docstring."""
+    """Terms that T_q has more, for forces of loops follow body 1 and those along the world's axes do not; see
+    the module's docstring.
+    """
     model = tree.model
     starts, size = first_dofs(model), full_size(model)
     full = zeros(size, size)
@@ -168,7 +176,10 @@ def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Seque
                 for index in other:
                     for row, own in enumerate(tree.columns[index], starts[index]):
                         full[row][column] = full[row][column] + own.dot(turned)
-    return reduce_matrix(model, full)
+    result = reduce_matrix(model, full)
+    if not model.world_aligned:
+        return result
+    return plus(result, product(transposed(stacked(contacts)), turning_of_forces(contacts, forces)))
 
 
 def followed_force(contact: ContactMotion, s: Motion, force: Force) -> Force:
@@ -213,7 +224,7 @@ def _impact_sides(
     still: Vector = [0.0] * model.nv
     external = contact_forces_on_bodies(tree, contacts, impulses)
     by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
-    by_q = _plus(by_q, following(tree, contacts, impulses))
+    by_q = plus(by_q, following(tree, contacts, impulses))
     factor = 1.0 + restitution[0]
     approach = [[factor * x for x in row] for row in stacked(contacts)]
     return (by_q, velocity_derivatives(contacts)), (zeros(model.nv, model.nv), approach)
@@ -253,7 +264,7 @@ def contact_inverse_dynamics_derivatives(
     tree = tree_motion(model, q, v, a, trace)
     contacts = contact_motions(tree, options, local=True)
     by_q, by_v, by_a = rnea_derivatives(model, q, v, a, with_contact_forces(model, q, forces, fext), trace)
-    by_q = _plus(by_q, following(tree, contacts, forces))
+    by_q = plus(by_q, following(tree, contacts, forces))
     jacobian = stacked(contacts)
     by_forces = [[-x for x in row] for row in transposed(jacobian)]
     return by_q, by_v, by_a, by_forces, *residual_derivatives(contacts), jacobian
@@ -271,7 +282,7 @@ def contact_forward_dynamics_derivatives(
     """ddq_dq, ddq_dv, ddq_dtau = M^-1 (nv, nv), ddq_dforces = M^-1 J^T (nv, nc)."""
     factors, _, *sides = _forward_sides(model, q, v, tau, forces, fext, trace)
     by_q, by_v, by_forces = (
-        _plus(transposed([factors.solve(column) for column in transposed(side)]), known)
+        plus(transposed([factors.solve(column) for column in transposed(side)]), known)
         for side, known in sides
     )
     return by_q, by_v, factors.inverse(), by_forces
@@ -292,7 +303,7 @@ def _forward_sides(
     a, by_q, by_v = inverse_dynamics_derivatives(model, q, v, tau, external, trace, factors)
     tree = tree_motion(model, q)
     contacts = contact_motions(tree, local=True)
-    by_q = _plus(by_q, following(tree, contacts, forces))
+    by_q = plus(by_q, following(tree, contacts, forces))
     side_q, side_v = ([[-x for x in row] for row in by] for by in (by_q, by_v))
     known_q, known_v = known_root_columns(model, q, v)
     pushed = transposed(stacked(contacts))

@@ -21,7 +21,7 @@ from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Scalar, Vector3
 
 Vector = list[Scalar]
 
@@ -105,23 +105,23 @@ def constrained_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """ddq (nv) and forces (nc), those that the world or body 2 does to body 1, along the axes of its frame.
+    """ddq (nv) and forces (nc), those that the world or body 2 does to body 1, along the axes of its frame or
+    of the world.
 
     Test: M ddq + h = tau + J^T forces, J ddq + gamma = 0, Pinocchio.
     """
     found = solution(model, q, v, tau, fext, options, trace)
-    return found.accelerations, in_own_axes(contact_motions(tree_motion(model, q)), found.forces)
+    return found.accelerations, as_users_have_them(model, q, found.forces)
 
 
-def in_own_axes(contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Vector:
-    """Rows along the axes of the one frame, along those of the contacts' first frames."""
+def as_users_have_them(model: Model, q: Sequence[Scalar], rows: Sequence[Scalar]) -> Vector:
+    """Rows along the axes of the one frame, along those that users have."""
     found: Vector = []
-    for contact in contacts:
-        own = list(forces[len(found) : len(found) + contact.contact.rows])
-        turn = contact.first.rotation
+    for contact in contact_motions(tree_motion(model, q), local=True):
+        own = list(rows[len(found) : len(found) + contact.contact.rows])
         if contact.contact.whole:
             vectors = [Vector3.of(own[k : k + 3]) for k in range(0, len(own), 3)]
-            own = [entry for x in vectors for entry in turn.apply_transposed(x).scalars()]
+            own = [entry for x in vectors for entry in contact.along_rows(x).scalars()]
         found += own
     return found
 
@@ -140,7 +140,7 @@ def impulse_dynamics(
     """
     steps, _ = impact(model, q, v, restitution, options, trace)
     after, impulses = steps[-1]
-    return after, in_own_axes(contact_motions(tree_motion(model, q)), impulses)
+    return after, as_users_have_them(model, q, impulses)
 
 
 def impact(
@@ -183,10 +183,8 @@ def forces_at_origin(
     contacts: Sequence[ContactMotion], forces: Sequence[Scalar]
 ) -> list[tuple[Force, Force]]:
     """The force of each contact on body 1 and on body 2, about the origin of the one frame."""
-    found, start = [], 0
-    for contact in contacts:
-        force = contact_force(contact, forces[start : start + contact.contact.rows])
-        start += contact.contact.rows
+    found = []
+    for contact, force in zip(contacts, contact_forces(contacts, forces), strict=True):
         other = contact.second if contact.of_points else contact.first
         found.append(
             (_about_origin(contact.first.translation, force), -_about_origin(other.translation, force))
@@ -194,15 +192,28 @@ def forces_at_origin(
     return found
 
 
+def contact_forces(contacts: Sequence[ContactMotion], rows: Sequence[Scalar]) -> list[Force]:
+    """The force of each contact's rows, at the contact along the axes of the one frame."""
+    found, start = [], 0
+    for contact in contacts:
+        found.append(contact_force(contact, rows[start : start + contact.contact.rows]))
+        start += contact.contact.rows
+    return found
+
+
+def turning_of_forces(contacts: Sequence[ContactMotion], rows: Sequence[Scalar]) -> Matrix:
+    """What rows of forces change by that go along with body 1 (nc, nv); see `ContactMotion.turning`."""
+    pairs = zip(contacts, contact_forces(contacts, rows), strict=True)
+    return [row for contact, f in pairs for row in contact.turning(Motion(f.linear, f.angular))]
+
+
 def contact_force(contact: ContactMotion, rows: Sequence[Scalar]) -> Force:
     """The force of a contact's rows, at the contact along the axes of the one frame."""
     entries: Vector = [0.0] * 6
     for k, row in zip(contact.contact.held, rows, strict=True):
         entries[k] = row
-    force, turn = Force.of(entries), contact.first.rotation
-    if contact.local or not contact.contact.whole:
-        force = Force(turn.apply(force.linear), turn.apply(force.angular))
-    return force
+    force = Force.of(entries)
+    return Force(contact.from_rows(force.linear), contact.from_rows(force.angular))
 
 
 def _about_origin(point: Vector3, force: Force) -> Force:

@@ -16,7 +16,9 @@ difference of the classical accelerations of both, of a body that of the spatial
     r = alpha_1(p1) - alpha_2(p2) + Kd (nu_1 - nu_2) + Kp (p1 - p2)
     r = A_1 - A_2 + e_v x V_2 + Kd e_v + Kp log6(2_M_1)
 
-the last two at p1. Rows are along the axes of the one frame; `local` says those of the contact's first frame.
+the last two at p1. Rows are along the axes of the one frame; `local` says those that users have: of the
+contact's first frame, or the world's where the model is `world_aligned`. Loops that hold less than vectors
+keep the axes of their frames.
 """
 
 from __future__ import annotations
@@ -98,7 +100,7 @@ def at(point: Vector3, m: Motion) -> Motion:
 @dataclass(frozen=True)
 class ContactMotion:
     """A contact on bodies that move: its first frame, and the second one or that which it is held at in the
-    world; Kp and Kd. local: whether rows are along the axes of the first frame.
+    world; Kp and Kd. local: whether rows are along the axes that users have.
     """
 
     tree: TreeMotion
@@ -120,12 +122,26 @@ class ContactMotion:
         """Whether it holds points, not bodies."""
         return self.contact.kind.components == 3
 
+    @property
+    def along_the_world(self) -> bool:
+        """Whether rows are along the world's axes."""
+        return self.local and self.contact.whole and self.tree.model.world_aligned
+
+    def along_rows(self, v: Vector3) -> Vector3:
+        """A vector along the axes of the one frame, along those of the rows."""
+        if self.along_the_world:
+            return self.tree.frame.rotation.apply(v)
+        return self.first.rotation.apply_transposed(v) if self.local or not self.contact.whole else v
+
+    def from_rows(self, v: Vector3) -> Vector3:
+        """A vector along the axes of the rows, along those of the one frame."""
+        if self.along_the_world:
+            return self.tree.frame.rotation.apply_transposed(v)
+        return self.first.rotation.apply(v) if self.local or not self.contact.whole else v
+
     def rows(self, m: Motion) -> list[Scalar]:
         """The rows of a motion that is given at the contact."""
-        if self.local or not self.contact.whole:
-            turn = self.first.rotation
-            m = Motion(turn.apply_transposed(m.linear), turn.apply_transposed(m.angular))
-        entries = m.scalars()
+        entries = Motion(self.along_rows(m.linear), self.along_rows(m.angular)).scalars()
         return [entries[k] for k in self.contact.held]
 
     def relative(self, one: Motion, other: Motion) -> Motion:
@@ -163,12 +179,26 @@ class ContactMotion:
             }
         )
 
+    def turning(self, m: Motion) -> Matrix:
+        """w_k x m (rows, nv), w_k the angular velocity that degree of freedom k gives to body 1: what rows of
+        a motion along the world's axes change by that go along with the body; zeros along its own axes.
+        """
+        along = self.tree.model.support(self.bodies[0]) if self.along_the_world else ()
+        turns = {
+            index: [Motion(Vector3.zero(), s.angular) for s in self.tree.columns[index]] for index in along
+        }
+        return self.matrix({index: [self.rows(w.cross(m)) for w in own] for index, own in turns.items()})
+
     def velocity(self) -> Motion:
         """Velocity at the contact, of body 1 relative to body 2."""
         return self.relative(*map(self.tree.velocity, self.bodies))
 
     def residual(self) -> list[Scalar]:
         """r (rows)."""
+        return self.rows(self.residual_motion())
+
+    def residual_motion(self) -> Motion:
+        """r as a motion at the contact."""
         one, two = self.bodies
         tree, velocity = self.tree, self.velocity()
         if self.of_points:
@@ -180,7 +210,7 @@ class ContactMotion:
             spatial = tree.acceleration(one) - tree.acceleration(two) + apart.cross(tree.velocity(two))
             found = at(self.first.translation, spatial)
         found = found + velocity.scaled(self.kd)
-        return self.rows(found if is_zero(self.kp) else found + self.error().scaled(self.kp))
+        return found if is_zero(self.kp) else found + self.error().scaled(self.kp)
 
     def _classical(self, body: int, frame: Placement) -> Vector3:
         """Classical acceleration of a body's point: a + w x v."""
@@ -195,8 +225,20 @@ class ContactMotion:
         """
         if self.of_points:
             return Motion(self.first.translation - self.second.translation, Vector3.zero())
-        own = logarithm_of(self.second.inverse().compose(self.first))
-        return Motion(self.first.rotation.apply(own.linear), self.first.rotation.apply(own.angular))
+        return self.from_own(self.logarithm())
+
+    def logarithm(self) -> Motion:
+        """log6 of the first frame's placement in the second, along the axes of the first."""
+        return logarithm_of(self.second.inverse().compose(self.first))
+
+    def own(self, m: Motion) -> Motion:
+        """A motion at the contact, along the axes of its own frame."""
+        turn = self.first.rotation
+        return Motion(turn.apply_transposed(m.linear), turn.apply_transposed(m.angular))
+
+    def from_own(self, m: Motion) -> Motion:
+        """A motion along the axes of the contact's own frame, along those of the one frame."""
+        return Motion(self.first.rotation.apply(m.linear), self.first.rotation.apply(m.angular))
 
 
 def contact_motions(

@@ -16,12 +16,13 @@ e' = Jlog(e) J q'.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import islice
 
 from rbdc.algorithms.contacts.constraints import WEIGHTS, Step
-from rbdc.algorithms.contacts.dynamics import residuals, solution, with_contact_forces
+from rbdc.algorithms.contacts.dynamics import contact_force, residuals, solution, with_contact_forces
 from rbdc.algorithms.contacts.logarithm import rate_of_logarithm, transposed_rate_of_logarithm
-from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
+from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions, tree_motion
 from rbdc.algorithms.derivatives.jvp import values_and_rates
 from rbdc.algorithms.derivatives.vjp import there_and_back
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
@@ -30,7 +31,7 @@ from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
+from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.tangent import rate_of, tangents
@@ -50,34 +51,35 @@ def _torques_and_residual(model: Model, step: Step, fext: Forces | None, options
         external = with_contact_forces(model, q, forces, fext)
         torques = newton_euler(model, q, v, accelerations, external, trace)
         contacts = contact_motions(tree_motion(model, q, v, accelerations), options, local=True)
-        held = [contact if contact.of_points else replace(contact, kp=0.0) for contact in contacts]
-        return [*torques, *residuals(held)]
+        return [*torques, *residuals([replace(c, kp=0.0) if _has_logarithm(c) else c for c in contacts])]
 
     return values
 
 
-@dataclass(frozen=True)
-class _Logarithm:
-    """The error of a contact of bodies with Kp: all of its components, and their places among the rows."""
-
-    contact: ContactMotion
-    rows: list[tuple[int, int]]
-
-    @property
-    def error(self) -> Motion:
-        """e, along the axes of the contact's own frame."""
-        return Motion.of(self.contact.rows(self.contact.error()))
+def _has_logarithm(contact: ContactMotion) -> bool:
+    return not contact.of_points and not is_zero(contact.kp)
 
 
-def _logarithms(tree: TreeMotion, options: ContactOptions) -> list[_Logarithm]:
-    found, start = [], 0
-    for contact in contact_motions(tree, options, local=True):
-        held = contact.contact.held
-        if not contact.of_points and not is_zero(contact.kp):
-            whole = replace(contact, contact=replace(contact.contact, held=tuple(range(6))))
-            found.append(_Logarithm(whole, list(enumerate(held, start))))
-        start += len(held)
-    return found
+def _rate_of_error(contact: ContactMotion) -> Vector:
+    """The rate of the rows of the error of a contact of bodies that move."""
+    moving = contact.own(contact.velocity())
+    rate = contact.from_own(rate_of_logarithm(contact.logarithm(), moving))
+    if contact.along_the_world:
+        turn = contact.tree.velocity(contact.bodies[0]).angular
+        rate = rate + Motion(Vector3.zero(), turn).cross(contact.error())
+    return contact.rows(rate)
+
+
+def _weighted_error(contact: ContactMotion, weights: Vector) -> Vector:
+    """The sum of the rows of the derivatives of the error of a contact of bodies by q (nv), weighted."""
+    force = contact_force(contact, weights)
+    own = Force.of(contact.own(Motion(force.linear, force.angular)).scalars())
+    pulled = transposed_rate_of_logarithm(contact.logarithm(), own)
+    whole = replace(contact, contact=replace(contact.contact, held=tuple(range(6))))
+    along_columns = whole.rows(contact.from_own(Motion(pulled.linear, pulled.angular)))
+    terms = [*zip(whole.jacobian(), along_columns, strict=True)]
+    terms += zip(contact.turning(contact.error()), weights, strict=True)
+    return [dot(column, [x for _, x in terms]) for column in transposed([row for row, _ in terms])]
 
 
 def _sum(vectors: Sequence[Vector]) -> Vector:
@@ -103,12 +105,10 @@ def constrained_dynamics_jvp(
     dq, dv, dtau = directions
     found = solution(model, q, v, tau, fext, options, trace, local=True)
     moving = [*tangents(q, configuration_rate(model, q, dq))], [*tangents(v, dv)]
-    errors: Vector = [0.0] * len(found.forces)
-    for logarithm in _logarithms(tree_motion(model, q, dq), options):
-        contact = logarithm.contact
-        rate = rate_of_logarithm(logarithm.error, Motion.of(contact.rows(contact.velocity()))).scalars()
-        for row, component in logarithm.rows:
-            errors[row] = contact.kp * rate[component]
+    errors: Vector = []
+    for contact in contact_motions(tree_motion(model, q, dq), options, local=True):
+        rate = _rate_of_error(contact) if _has_logarithm(contact) else [0.0] * contact.contact.rows
+        errors += [contact.kp * x for x in rate]
     sides = []
     for step in found.steps:
         values = _torques_and_residual(model, step, fext, options)
@@ -143,11 +143,9 @@ def constrained_dynamics_vjp(
         values += of_step(given_q, given_v, there_and_back(tape, trace))
     bar = tape.adjoints(values, [z for own, rows in weighted for z in (*(-x for x in own), *rows)])
     by_q = tangent_gradient(model, q, [bar(x) for x in given_q])
-    for logarithm in _logarithms(tree_motion(model, q), options):
-        contact, entries = logarithm.contact, [0.0] * 6
-        for row, component in logarithm.rows:
-            entries[component] = contact.kp * of_rows[row]
-        pulled = transposed_rate_of_logarithm(logarithm.error, Force.of(entries)).scalars()
-        columns = transposed(contact.jacobian())
-        by_q = [x + dot(column, pulled) for x, column in zip(by_q, columns, strict=True)]
+    rows = iter(of_rows)
+    for contact in contact_motions(tree_motion(model, q), options, local=True):
+        own = [contact.kp * x for x in islice(rows, contact.contact.rows)]
+        if _has_logarithm(contact):
+            by_q = [x + y for x, y in zip(by_q, _weighted_error(contact, own), strict=True)]
     return by_q, [bar(x) for x in given_v], of_torques

@@ -8,7 +8,7 @@ carries, in its own coordinates, by
 with psi = V_p x J and V_k the velocity of the body itself. Seen from body 1, whose coordinates rows are in,
 body 2 changes moreover by what a step turns body 1 against it, Omega = J where k carries body 1 and not body
 2, and -J the other way: w = V_2 by dV_2 + w x Omega, likewise A_2. Where points are held, body 2's is its
-own, and only the axes turn.
+own, and only the axes turn. Rows along the world's axes also turn with body 1.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.contacts.logarithm import logarithm_of, rate_of_logarithm
+from rbdc.algorithms.contacts.logarithm import rate_of_logarithm
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, at
-from rbdc.algorithms.tools.linear import Matrix
+from rbdc.algorithms.tools.linear import Matrix, plus
 from rbdc.model import WORLD
 from rbdc.spatial import Motion, Placement, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
@@ -70,14 +70,22 @@ def _pushed(tree: TreeMotion, index: int, pushes: Pushes) -> list[list[Motion]]:
 
 def residual_derivatives(contacts: Sequence[ContactMotion], pushes: Pushes = None) -> tuple[Matrix, Matrix]:
     """r_q and r_v (nc, nv), r's forces and accelerations held, but for what `pushes` says of these."""
-    by_q = [row for contact in contacts for row in _matrix(contact, _by_q, pushes)]
+    by_q = [
+        row
+        for contact in contacts
+        for row in plus(_matrix(contact, _by_q, pushes), contact.turning(contact.residual_motion()))
+    ]
     by_v = [row for contact in contacts for row in _matrix(contact, _by_v, pushes)]
     return by_q, by_v
 
 
 def velocity_derivatives(contacts: Sequence[ContactMotion]) -> Matrix:
     """Derivative of J u by q (nc, nv), u being the velocity of the tree."""
-    return [row for contact in contacts for row in _matrix(contact, _velocity_by_q)]
+    return [
+        row
+        for contact in contacts
+        for row in plus(_matrix(contact, _velocity_by_q), contact.turning(contact.velocity()))
+    ]
 
 
 Change = Callable[[ContactMotion, Step, Step], Motion]
@@ -193,8 +201,4 @@ def _error_by_q(contact: ContactMotion, one: Step, two: Step) -> Motion:
     if contact.of_points:
         apart = contact.first.translation - contact.second.translation
         return Motion(moved.linear + apart.cross(one.s.angular), Vector3.zero())
-    turn = contact.first.rotation
-    e = logarithm_of(contact.second.inverse().compose(contact.first))
-    own = Motion(turn.apply_transposed(moved.linear), turn.apply_transposed(moved.angular))
-    rate = rate_of_logarithm(e, own)
-    return Motion(turn.apply(rate.linear), turn.apply(rate.angular))
+    return contact.from_own(rate_of_logarithm(contact.logarithm(), contact.own(moved)))

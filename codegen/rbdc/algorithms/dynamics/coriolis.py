@@ -20,7 +20,7 @@ from rbdc.algorithms.tools.joint_coordinates import (
     reduce_matrix,
 )
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
-from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
+from rbdc.algorithms.tools.linear import Matrix, plus, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
@@ -109,8 +109,7 @@ def _along_curves(
         if index in model.curves:
             inertia[start][start] = inertia[start][start] + model.bodies[index].armature
     bent = bent_columns(model, v, inertia)
-    added = transposed(reduce_columns(model, transposed(bent)))
-    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(c, added, strict=True)]
+    return plus(c, transposed(reduce_columns(model, transposed(bent))))
 
 
 def _entries(

@@ -55,7 +55,8 @@ def tree_of(model: Model, cluster: Cluster) -> Model:
     ]
     loops = tuple(_within(model, cluster, loop, numbers) for loop in cluster.loops)
     count = len(bodies)
-    return replace(model, bodies=tuple(bodies), frames=(), nq=count, nv=count, contacts=loops, clusters=())
+    alone = replace(model, bodies=tuple(bodies), frames=(), nq=count, nv=count, contacts=loops, clusters=())
+    return replace(alone, world_aligned=False)
 
 
 def _within(model: Model, cluster: Cluster, loop: Contact, numbers: Mapping[int, int]) -> Contact:

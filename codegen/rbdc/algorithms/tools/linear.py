@@ -32,6 +32,17 @@ def dot(a: Scalars, b: Scalars) -> Scalar:
     return total
 
 
+def plus(a: Matrix, b: Matrix) -> Matrix:
+    """The sum of two matrices."""
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
+
+
+def product(a: Matrix, b: Matrix) -> Matrix:
+    """The product of two matrices, without the terms that are zero whatever the inputs are."""
+    columns = transposed(b)
+    return [[dot(row, column) for column in columns] for row in a]
+
+
 def plus_diagonal(matrix: Matrix, diagonal: Scalars) -> Matrix:
     """A square matrix with a diagonal added, in place."""
     for k, x in enumerate(diagonal):

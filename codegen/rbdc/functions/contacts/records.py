@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from rbdc.algorithms.contacts import derivatives
-from rbdc.algorithms.contacts.world_aligned import TURNED, Algorithm
 from rbdc.functions.contacts.shared import (
     FORWARD,
     HELD,
@@ -20,7 +21,7 @@ from rbdc.functions.contacts.shared import (
 )
 from rbdc.functions.declarations import CONTACT_OPTIONS, Kind, Parameter
 from rbdc.functions.dynamics import FORCES_AS_TORQUES
-from rbdc.functions.evaluation import JointSpace, OnJointSpace
+from rbdc.functions.evaluation import JointSpace
 from rbdc.functions.inputs import (
     acceleration,
     configuration,
@@ -46,11 +47,12 @@ def contacts(model: Model) -> list[Function]:
         *_impacts(model),
         *_under_forces(model),
         *_centroidal(model),
-        *_projections(model),
     ]
     if model.redundant:
         functions = [*map(_in_two_steps, functions)]
-    return [*map(_along_the_world, functions)] if model.world_aligned else functions
+    if model.world_aligned:
+        functions = [*map(_along_the_world, functions)]
+    return [*functions, *_projections(model)]
 
 
 def _in_two_steps(function: Function) -> Function:
@@ -70,20 +72,9 @@ def _in_two_steps(function: Function) -> Function:
 
 
 def _along_the_world(function: Function) -> Function:
-    """The function with forces and rows of contacts along the world's axes."""
-    if function.name not in TURNED:
-        return function
-    turn = TURNED[function.name]
-    methods = {
-        name: replace(evaluate, algorithm=turn(evaluate.algorithm))
-        for name, evaluate in function.methods.items()
-        if isinstance(evaluate, OnJointSpace)
-    }
+    """The function with forces and rows of contacts along the world's axes, which no other library has."""
     return replace(
         function,
-        methods=methods,
-        to_solve=None,
-        with_values=None,
         references={} if function.chain else {"dense": f".contacts.world_aligned:{function.name}"},
         comparison=replace(function.comparison, peers={}, checks_only=True),
     )
@@ -165,7 +156,7 @@ def _constrained(model: Model) -> list[Function]:
     ]
 
 
-def _in_columns(function: Function, with_values: Algorithm) -> Function:
+def _in_columns(function: Function, with_values: Callable[..., tuple[Any, ...]]) -> Function:
     """The function with its solves side by side. with_values: the algorithm of `Function.with_values`, which
     has vectors after all that `Function.to_solve` has.
     """

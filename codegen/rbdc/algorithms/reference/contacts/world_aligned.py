@@ -63,6 +63,7 @@ def _under(reference: Reference) -> Reference:
     return of
 
 
+contact_placements = dynamics.contact_placements
 contact_jacobian = _one(dynamics.contact_jacobian)
 contact_velocity = _one(dynamics.contact_velocity)
 contact_error = _one(dynamics.contact_error)
