@@ -202,7 +202,7 @@ def contact_forces(contacts: Sequence[ContactMotion], rows: Sequence[Scalar]) ->
 
 
 def turning_of_forces(contacts: Sequence[ContactMotion], rows: Sequence[Scalar]) -> Matrix:
-    """What rows of forces change by that go along with body 1 (nc, nv); see `ContactMotion.turning`."""
+    """Change of rows of forces that go along with body 1, by q (nc, nv); see `ContactMotion.turning`."""
     pairs = zip(contacts, contact_forces(contacts, rows), strict=True)
     return [row for contact, f in pairs for row in contact.turning(Motion(f.linear, f.angular))]
 

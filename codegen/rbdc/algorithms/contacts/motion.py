@@ -123,6 +123,11 @@ class ContactMotion:
         return self.contact.kind.components == 3
 
     @property
+    def has_logarithm(self) -> bool:
+        """Whether its residual has one, whose derivative is known: dual numbers do not go through it."""
+        return not self.of_points and not is_zero(self.kp)
+
+    @property
     def along_the_world(self) -> bool:
         """Whether rows are along the world's axes."""
         return self.local and self.contact.whole and self.tree.model.world_aligned

@@ -33,7 +33,6 @@ from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.adjoint import Tape
-from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.tangent import rate_of, tangents
 
 Vector = list[Scalar]
@@ -51,13 +50,9 @@ def _torques_and_residual(model: Model, step: Step, fext: Forces | None, options
         external = with_contact_forces(model, q, forces, fext)
         torques = newton_euler(model, q, v, accelerations, external, trace)
         contacts = contact_motions(tree_motion(model, q, v, accelerations), options, local=True)
-        return [*torques, *residuals([replace(c, kp=0.0) if _has_logarithm(c) else c for c in contacts])]
+        return [*torques, *residuals([replace(c, kp=0.0) if c.has_logarithm else c for c in contacts])]
 
     return values
-
-
-def _has_logarithm(contact: ContactMotion) -> bool:
-    return not contact.of_points and not is_zero(contact.kp)
 
 
 def _rate_of_error(contact: ContactMotion) -> Vector:
@@ -107,7 +102,7 @@ def constrained_dynamics_jvp(
     moving = [*tangents(q, configuration_rate(model, q, dq))], [*tangents(v, dv)]
     errors: Vector = []
     for contact in contact_motions(tree_motion(model, q, dq), options, local=True):
-        rate = _rate_of_error(contact) if _has_logarithm(contact) else [0.0] * contact.contact.rows
+        rate = _rate_of_error(contact) if contact.has_logarithm else [0.0] * contact.contact.rows
         errors += [contact.kp * x for x in rate]
     sides = []
     for step in found.steps:
@@ -146,6 +141,6 @@ def constrained_dynamics_vjp(
     rows = iter(of_rows)
     for contact in contact_motions(tree_motion(model, q), options, local=True):
         own = [contact.kp * x for x in islice(rows, contact.contact.rows)]
-        if _has_logarithm(contact):
+        if contact.has_logarithm:
             by_q = [x + y for x, y in zip(by_q, _weighted_error(contact, own), strict=True)]
     return by_q, [bar(x) for x in given_v], of_torques

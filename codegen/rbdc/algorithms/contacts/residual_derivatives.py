@@ -7,21 +7,21 @@ carries, in its own coordinates, by
 
 with psi = V_p x J and V_k the velocity of the body itself. Seen from body 1, whose coordinates rows are in,
 body 2 changes moreover by what a step turns body 1 against it, Omega = J where k carries body 1 and not body
-2, and -J the other way: w = V_2 by dV_2 + w x Omega, likewise A_2. Where points are held, body 2's is its
-own, and only the axes turn. Rows along the world's axes also turn with body 1.
+2, and -J the other way: w = V_2 by dV_2 + w x Omega, likewise A_2, and its frame by -Omega. The residual
+follows from these over dual numbers. Rows along the world's axes also turn with body 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rbdc.algorithms.contacts.logarithm import rate_of_logarithm
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, at
 from rbdc.algorithms.tools.linear import Matrix, plus
 from rbdc.model import WORLD
 from rbdc.spatial import Motion, Placement, Scalar, Vector3
-from rbdc.spatial.scalars import is_zero
+from rbdc.spatial.tangent import rate_of, tangents
 from rbdc.spatial.vectors import motion_sum
 
 Pushes = tuple[Matrix, Matrix] | None
@@ -70,135 +70,80 @@ def _pushed(tree: TreeMotion, index: int, pushes: Pushes) -> list[list[Motion]]:
 
 def residual_derivatives(contacts: Sequence[ContactMotion], pushes: Pushes = None) -> tuple[Matrix, Matrix]:
     """r_q and r_v (nc, nv), r's forces and accelerations held, but for what `pushes` says of these."""
-    by_q = [
-        row
-        for contact in contacts
-        for row in plus(_matrix(contact, _by_q, pushes), contact.turning(contact.residual_motion()))
-    ]
-    by_v = [row for contact in contacts for row in _matrix(contact, _by_v, pushes)]
-    return by_q, by_v
+    turning = [row for contact in contacts for row in contact.turning(contact.residual_motion())]
+    return plus(_rows(contacts, _by_q, pushes), turning), _rows(contacts, _by_v, pushes)
 
 
 def velocity_derivatives(contacts: Sequence[ContactMotion]) -> Matrix:
     """Derivative of J u by q (nc, nv), u being the velocity of the tree."""
-    return [
-        row
-        for contact in contacts
-        for row in plus(_matrix(contact, _velocity_by_q), contact.turning(contact.velocity()))
-    ]
+    turning = [row for contact in contacts for row in contact.turning(contact.velocity())]
+    return plus(_rows(contacts, _velocity_by_q), turning)
 
+
+Pair = tuple[Motion, Motion]
+"""A quantity of body 1 and of body 2."""
 
 Change = Callable[[ContactMotion, Step, Step], Motion]
 """Change at the contact by a degree of freedom, as it moves body 1 and body 2."""
 
 
-def _matrix(contact: ContactMotion, change: Change, pushes: Pushes = None) -> Matrix:
-    tree, (first, second) = contact.tree, contact.bodies
-    columns: dict[int, list[list[Scalar]]] = {}
-    for index, (one, two) in contact.supports().items():
-        nothing = [NOTHING] * len(tree.columns[index])
-        ones = _steps(tree, index, first, pushes) if one else nothing
-        twos = _steps(tree, index, second, pushes) if two else nothing
-        columns[index] = [contact.rows(change(contact, a, b)) for a, b in zip(ones, twos, strict=True)]
-    return contact.matrix(columns)
+def _rows(contacts: Sequence[ContactMotion], change: Change, pushes: Pushes = None) -> Matrix:
+    """A change at all contacts by every degree of freedom (nc, nv)."""
+    rows: Matrix = []
+    for contact in contacts:
+        tree, (first, second) = contact.tree, contact.bodies
+        columns: dict[int, list[list[Scalar]]] = {}
+        for index, (one, two) in contact.supports().items():
+            nothing = [NOTHING] * len(tree.columns[index])
+            ones = _steps(tree, index, first, pushes) if one else nothing
+            twos = _steps(tree, index, second, pushes) if two else nothing
+            columns[index] = [contact.rows(change(contact, a, b)) for a, b in zip(ones, twos, strict=True)]
+        rows += contact.matrix(columns)
+    return rows
 
 
 def _by_q(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    change = _points_by_q(contact, one, two) if contact.of_points else _bodies_by_q(contact, one, two)
-    if not is_zero(contact.kd):
-        change = change + _velocity_by_q(contact, one, two).scaled(contact.kd)
-    if not is_zero(contact.kp):
-        change = change + _error_by_q(contact, one, two).scaled(contact.kp)
-    return change
-
-
-def _by_v(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    change = _points_by_v(contact, one, two) if contact.of_points else _bodies_by_v(contact, one, two)
-    if is_zero(contact.kd):
-        return change
-    return change + contact.relative(one.s, two.s).scaled(contact.kd)
-
-
-def _bodies_by_q(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    """dA_1 - db + de_v x w + e_v x dw."""
-    first, second = contact.bodies
-    tree = contact.tree
-    w, b = tree.velocity(second), tree.acceleration(second)
-    change = one.acceleration
-    if second != WORLD:
-        apart, turn = tree.velocity(first) - w, one.s - two.s
-        dw = two.velocity + w.cross(turn)
-        db = two.acceleration + b.cross(turn)
-        change = change - db + (one.velocity - dw).cross(w) + apart.cross(dw)
-    return at(contact.first.translation, change)
-
-
-def _bodies_by_v(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    """dA_1 - dA_2 + J x w + e_v x J_2."""
-    first, second = contact.bodies
-    change = one.by_rate
-    if second != WORLD:
-        w = contact.tree.velocity(second)
-        apart = contact.tree.velocity(first) - w
-        change = change - two.by_rate + (one.s - two.s).cross(w) + apart.cross(two.s)
-    return at(contact.first.translation, change)
-
-
-def _points_by_q(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    """dalpha_1 - (dalpha_2 + alpha_2 x Omega), Omega = w of J_1 - J_2."""
-    change = _classical(contact, 0, one.velocity, one.acceleration)
-    if contact.bodies[1] != WORLD:
-        change = change - _classical(contact, 1, two.velocity, two.acceleration)
-        alpha = _point_acceleration(contact, 1)
-        change = change - alpha.cross(one.s.angular - two.s.angular)
-    return Motion(change, Vector3.zero())
-
-
-def _points_by_v(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    change = _classical(contact, 0, one.s, one.by_rate)
-    if contact.bodies[1] != WORLD:
-        change = change - _classical(contact, 1, two.s, two.by_rate)
-    return Motion(change, Vector3.zero())
-
-
-def _side(contact: ContactMotion, side: int) -> tuple[int, Placement]:
-    return contact.bodies[side], (contact.first, contact.second)[side]
-
-
-def _classical(contact: ContactMotion, side: int, velocity: Motion, acceleration: Motion) -> Vector3:
-    """How the classical acceleration of a side's point changes with its spatial velocity and acceleration:
-    da + w x dv - v x dw.
-    """
-    body, frame = _side(contact, side)
-    point = frame.translation
-    moving, dv, da = at(point, contact.tree.velocity(body)), at(point, velocity), at(point, acceleration)
-    return da.linear + moving.angular.cross(dv.linear) - moving.linear.cross(dv.angular)
-
-
-def _point_acceleration(contact: ContactMotion, side: int) -> Vector3:
-    body, frame = _side(contact, side)
-    velocity, spatial = (
-        at(frame.translation, m(body)) for m in (contact.tree.velocity, contact.tree.acceleration)
-    )
-    return spatial.linear + velocity.angular.cross(velocity.linear)
+    moved = _moved_by_q(contact, one, two)
+    if not contact.has_logarithm:
+        return _rate(moved.residual_motion())
+    rate = rate_of_logarithm(contact.logarithm(), contact.own(contact.relative(one.s, two.s)))
+    others = replace(moved, kp=0.0).residual_motion()
+    return _rate(others) + contact.from_own(rate).scaled(contact.kp)
 
 
 def _velocity_by_q(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    """dv_1 - dw, or of points dnu_1 - (dnu_2 + nu_2 x Omega)."""
-    second = contact.bodies[1]
-    if not contact.of_points:
-        dw = two.velocity + contact.tree.velocity(second).cross(one.s - two.s)
-        return at(contact.first.translation, one.velocity - dw)
-    point = contact.second.translation
-    nu = at(point, contact.tree.velocity(second)).linear
-    turned = at(point, two.velocity).linear + nu.cross(one.s.angular - two.s.angular)
-    return Motion(at(contact.first.translation, one.velocity).linear - turned, Vector3.zero())
+    return _rate(_moved_by_q(contact, one, two).velocity())
 
 
-def _error_by_q(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    """Jlog6 J, or of points J + d x w of J_1, d = p1 - p2."""
-    moved = contact.relative(one.s, two.s)
-    if contact.of_points:
-        apart = contact.first.translation - contact.second.translation
-        return Motion(moved.linear + apart.cross(one.s.angular), Vector3.zero())
-    return contact.from_own(rate_of_logarithm(contact.logarithm(), contact.own(moved)))
+def _by_v(contact: ContactMotion, one: Step, two: Step) -> Motion:
+    return _rate(_moving(contact, (one.s, two.s), (one.by_rate, two.by_rate)).residual_motion())
+
+
+def _moved_by_q(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
+    """The contact as seen from body 1, over dual numbers."""
+    turn, second = one.s - two.s, contact.bodies[1]
+    w, b = contact.tree.velocity(second), contact.tree.acceleration(second)
+    velocities = one.velocity, two.velocity + w.cross(turn)
+    accelerations = one.acceleration, two.acceleration + b.cross(turn)
+    frame = contact.second
+    place = Vector3.of(tangents(frame.translation.scalars(), (-at(frame.translation, turn).linear).scalars()))
+    return _moving(replace(contact, second=Placement(frame.rotation, place)), velocities, accelerations)
+
+
+def _moving(contact: ContactMotion, velocities: Pair, accelerations: Pair) -> ContactMotion:
+    """The contact with changes of the motions of its bodies as rates of dual numbers."""
+    tree = contact.tree
+    made = replace(tree, velocities=[*tree.velocities], accelerations=[*tree.accelerations])
+    for body, velocity, acceleration in zip(contact.bodies, velocities, accelerations, strict=True):
+        if body != WORLD:
+            made.velocities[body] = _dual(tree.velocity(body), velocity)
+            made.accelerations[body] = _dual(tree.acceleration(body), acceleration)
+    return replace(contact, tree=made)
+
+
+def _dual(value: Motion, rate: Motion) -> Motion:
+    return Motion.of(tangents(value.scalars(), rate.scalars()))
+
+
+def _rate(m: Motion) -> Motion:
+    return Motion.of([rate_of(x) for x in m.scalars()])
