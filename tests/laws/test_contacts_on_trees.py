@@ -23,7 +23,7 @@ from rbdc.algorithms.reference.contacts.dynamics import constrained_dynamics, im
 from rbdc.algorithms.reference.contacts.world_aligned import turned
 from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.contacts.records import contacts as contacts_of
+from rbdc.functions.contacts import contacts as contacts_of
 from rbdc.functions.evaluation import arrays, called_with, with_width
 from rbdc.functions.references import reference_of
 from rbdc.model import Model

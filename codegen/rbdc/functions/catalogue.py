@@ -13,9 +13,9 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from rbdc.errors import OptionError
-from rbdc.functions.contacts.records import contacts
+from rbdc.functions.contacts import contacts
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.functions.derivatives import derivatives
+from rbdc.functions.derivatives import derivatives, second_order
 from rbdc.functions.dynamics import dynamics
 from rbdc.functions.evaluation import Evaluate, JointSpace, OnJointSpace, OwnFrames, on_model
 from rbdc.functions.inputs import friction_width, inertial_parameters
@@ -23,7 +23,6 @@ from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
 from rbdc.functions.record import ALONE, PRESETS, SECOND, ChainRule, Comparison, Function, Policy, Requirement
-from rbdc.functions.second_order import second_order
 from rbdc.model import Model
 
 Family = Callable[[Model], list[Function]]

@@ -1,8 +1,10 @@
-"""The records of the first derivatives of inverse and forward dynamics, and of products with them."""
+"""The records of the first and second derivatives of inverse and forward dynamics, and products with them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from rbdc.algorithms.derivatives.forward_derivatives import (
     derivatives_by_factors,
@@ -10,26 +12,82 @@ from rbdc.algorithms.derivatives.forward_derivatives import (
     derivatives_of_branches,
     derivatives_to_solve,
 )
+from rbdc.algorithms.derivatives.hessian_products import aba_hessian_product, rnea_hessian_product
 from rbdc.algorithms.derivatives.jvp import aba_tangent, rnea_tangent
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
+from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
+from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
 from rbdc.algorithms.derivatives.vjp import aba_adjoint, external_torque_adjoint, rnea_adjoint
-from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
-from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.functions.dynamics import by_shape, lagrangian
-from rbdc.functions.evaluation import JointSpace, on_model
-from rbdc.functions.inputs import (
-    acceleration,
-    configuration,
-    direction,
-    external_forces,
-    generalised_force,
-    in_space,
-    inverse_last,
-    velocity,
-    weights,
+from rbdc.algorithms.dynamics.forward_dynamics import (
+    Dynamics,
+    solved_by_articulated_bodies,
+    solved_by_factors,
 )
-from rbdc.functions.record import ALONE, ChainRule, Comparison, Differential, Function, Policy, Requirement
+from rbdc.functions.dynamics import by_shape, lagrangian
+from rbdc.functions.evaluation import Evaluate, JointSpace, on_joint_space, on_model
+from rbdc.functions.inputs import Declared, declarations
+from rbdc.functions.record import (
+    ALONE,
+    SECOND,
+    ChainRule,
+    Comparison,
+    Differential,
+    Function,
+    Policy,
+    Requirement,
+    SecondOrder,
+)
 from rbdc.model import Model
+
+DECLARATIONS = """
+rnea_derivatives(q, v, a, fext)
+    Derivatives of inverse dynamics by q (in the tangent space), v and a.
+    dtau_dq dtau_dv dtau_da[nv, nv]: derivative by <x>; row: of dtau, column: direction
+aba_derivatives(q, v, tau, fext)
+    Derivatives of forward dynamics by q (in the tangent space), v and tau.
+    ddq_dq ddq_dv[nv, nv]: derivative by <x>; row: of ddq, column: direction
+    ddq_dtau[inverse nv, nv]: derivative by <x>; row: of ddq, column: direction
+rnea_vjp(q, v, a, w, fext)
+    Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
+    w_dtau_dq w_dtau_dv w_dtau_da[nv]: one number for each direction
+aba_vjp(q, v, tau, w, fext)
+    Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
+    w_ddq_dq w_ddq_dv w_ddq_dtau[nv]: one number for each direction
+external_torque_vjp(q, w, fext!)
+    Weighted sums of the rows of the derivatives of external_torque: w^T dtau_dq, and w^T dtau_dfext, the
+    bodies' velocities J w.
+    w_dtau_dq[nv]: one number for each direction
+    w_dtau_dfext[6 njoints]: six numbers for each body's force
+rnea_jvp(q, v, a, dq, dv, da, fext)
+    Derivative of inverse dynamics in one direction.
+    dtau[nv]: one number for each direction
+aba_jvp(q, v, tau, dq, dv, dtau, fext)
+    Derivative of forward dynamics in one direction.
+    dddq[nv]: one number for each direction
+"""
+
+SECOND_DECLARATIONS = """
+rnea_second_derivatives(q, v, a, fext)
+    Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.
+    d2tau_dqdq d2tau_dvdv[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
+    d2tau_dqdv dM_dq[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
+aba_second_derivatives(q, v, tau, fext)
+    Second derivatives of forward dynamics by q (in the tangent space), v and tau.
+    d2ddq_dqdq d2ddq_dvdv[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
+    d2ddq_dqdv d2ddq_dqdtau[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
+rnea_hessian_vector(q, v, a, w, fext)
+    Hessian of w^T tau by q (in the tangent space), v and a, by blocks.
+    hessian_qq hessian_vv hessian_qv hessian_qa[nv, nv]: [j, k]: by the first, then by the second variable
+aba_hessian_vector(q, v, tau, w, fext)
+    Hessian of w^T ddq by q (in the tangent space), v and tau, by blocks.
+    hessian_qq hessian_vv hessian_qv hessian_qtau[nv, nv]: [j, k]: by the first, then by the second variable
+rnea_hessian_product(q, v, a, w, dq, dv, da, fext)
+    Hessian of w^T tau by q (in the tangent space), v and a times a direction.
+    hessian_q hessian_v hessian_a[nv]: one number for each direction
+aba_hessian_product(q, v, tau, w, dq, dv, dtau, fext)
+    Hessian of w^T ddq by q (in the tangent space), v and tau times a direction.
+    hessian_q hessian_v hessian_tau[nv]: one number for each direction
+"""
 
 FORWARD = frozenset({Requirement.REGULAR_INERTIA})
 WITH_FORWARD_DYNAMICS = Policy(leader="aba")
@@ -40,26 +98,15 @@ else.
 
 
 def derivatives(model: Model) -> list[Function]:
-    """Every one of them, in the order of the documentation."""
-    return [*_matrices(model), *_weighted(model), *_directional(model)]
+    """The records of first derivatives, in the order of the documentation."""
+    declared = declarations(model, DECLARATIONS)
+    return [*_matrices(model, declared), *_weighted(declared), *_directional(declared)]
 
 
-def _matrices(model: Model) -> list[Function]:
-    q, v, a, tau, fext = _inputs(model)
-
-    def by(of: str, *inputs: str) -> tuple[Parameter, ...]:
-        meaning = f"derivative by {{}}; row: of {of}, column: direction"
-        shape = (model.nv, model.nv)
-        return tuple(Parameter(f"{of}_d{x}", shape, meaning.format(x), Kind.JOINT_ROWS) for x in inputs)
-
+def _matrices(model: Model, declared: Declared) -> list[Function]:
     return [
         Function(
-            FunctionDeclaration(
-                "rnea_derivatives",
-                "Derivatives of inverse dynamics by q (in the tangent space), v and a.",
-                (q, v, a, fext),
-                by("dtau", q.name, v.name, a.name),
-            ),
+            declared["rnea_derivatives"],
             {"body_up": JointSpace(rnea_derivatives)},
             preset="optimisation",
             policy=Policy(
@@ -83,12 +130,7 @@ def _matrices(model: Model) -> list[Function]:
             ),
         ),
         Function(
-            FunctionDeclaration(
-                "aba_derivatives",
-                "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
-                (q, v, tau, fext),
-                inverse_last(by("ddq", q.name, v.name, tau.name)),
-            ),
+            declared["aba_derivatives"],
             by_shape(
                 model,
                 cholesky=JointSpace(derivatives_by_factors),
@@ -115,35 +157,18 @@ def _matrices(model: Model) -> list[Function]:
     ]
 
 
-def _weighted(model: Model) -> list[Function]:
-    q, v, a, tau, fext = _inputs(model)
-    w = weights(model)
+def _weighted(declared: Declared) -> list[Function]:
     return [
         Function(
-            FunctionDeclaration(
-                "rnea_vjp",
-                "Weighted sums of the rows of the derivatives of inverse dynamics: "
-                "w^T dtau_dq, w^T dtau_dv, w^T dtau_da.",
-                (q, v, a, w, fext),
-                _vectors(model, "w_dtau_dq", "w_dtau_dv", "w_dtau_da"),
-            ),
+            declared["rnea_vjp"],
             {"adjoint": JointSpace(rnea_adjoint)},
             preset="optimisation",
             chain=ChainRule("rnea", ("q", "v", "a"), weights=("w",)),
             references={"idsva-weighted": ".derivatives.products:rnea_vjp"},
         ),
         Function(
-            FunctionDeclaration(
-                "aba_vjp",
-                "Weighted sums of the rows of the derivatives of forward dynamics: "
-                "w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.",
-                (q, v, tau, w, fext),
-                _vectors(model, "w_ddq_dq", "w_ddq_dv", "w_ddq_dtau"),
-            ),
-            {
-                "articulated_bodies": JointSpace(aba_adjoint(solved_by_articulated_bodies)),
-                "cholesky": JointSpace(aba_adjoint(solved_by_factors)),
-            },
+            declared["aba_vjp"],
+            _by_dynamics(aba_adjoint),
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
@@ -151,16 +176,7 @@ def _weighted(model: Model) -> list[Function]:
             references={"carpentier-mansard-weighted": ".derivatives.products:aba_vjp"},
         ),
         Function(
-            FunctionDeclaration(
-                "external_torque_vjp",
-                "Weighted sums of the rows of the derivatives of external_torque: "
-                "w^T dtau_dq, and w^T dtau_dfext, the bodies' velocities J w.",
-                (q, w, replace(fext, optional=False)),
-                (
-                    *_vectors(model, "w_dtau_dq"),
-                    *in_space("w_dtau_dfext", (6 * model.njoints,), "six numbers for each body's force"),
-                ),
-            ),
+            declared["external_torque_vjp"],
             {"adjoint": on_model(external_torque_adjoint)},
             preset=ALONE,
             chain=ChainRule("external_torque", ("q", "fext"), weights=("w",)),
@@ -170,33 +186,18 @@ def _weighted(model: Model) -> list[Function]:
     ]
 
 
-def _directional(model: Model) -> list[Function]:
-    q, v, a, tau, fext = _inputs(model)
-    dq, dv, da, dtau = (direction(model, of.name) for of in (q, v, a, tau))
+def _directional(declared: Declared) -> list[Function]:
     return [
         Function(
-            FunctionDeclaration(
-                "rnea_jvp",
-                "Derivative of inverse dynamics in one direction.",
-                (q, v, a, dq, dv, da, fext),
-                _vectors(model, "dtau"),
-            ),
+            declared["rnea_jvp"],
             {"tangent": JointSpace(rnea_tangent)},
             preset="optimisation",
             chain=ChainRule("rnea", ("q", "v", "a"), directions=("dq", "dv", "da")),
             references={"idsva-times-direction": ".derivatives.products:rnea_jvp"},
         ),
         Function(
-            FunctionDeclaration(
-                "aba_jvp",
-                "Derivative of forward dynamics in one direction.",
-                (q, v, tau, dq, dv, dtau, fext),
-                _vectors(model, "dddq"),
-            ),
-            {
-                "articulated_bodies": JointSpace(aba_tangent(solved_by_articulated_bodies)),
-                "cholesky": JointSpace(aba_tangent(solved_by_factors)),
-            },
+            declared["aba_jvp"],
+            _by_dynamics(aba_tangent),
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
@@ -206,18 +207,89 @@ def _directional(model: Model) -> list[Function]:
     ]
 
 
-def _inputs(model: Model) -> tuple[Parameter, ...]:
-    """q, v, a, tau and the external forces."""
-    return (
-        configuration(model),
-        velocity(model),
-        acceleration(model),
-        generalised_force(model),
-        external_forces(model),
-    )
+def second_order(model: Model) -> list[Function]:
+    """The records of second derivatives, in the order of the documentation."""
+    declared = declarations(model, SECOND_DECLARATIONS)
+    return [*_tensors(declared), *_hessian_products(declared)]
 
 
-def _vectors(model: Model, *names: str) -> tuple[Parameter, ...]:
-    return tuple(
-        Parameter(name, (model.nv,), "one number for each direction", Kind.JOINT_ROWS) for name in names
-    )
+def _tensors(declared: Declared) -> list[Function]:
+    return [
+        Function(
+            replace(declared["rnea_second_derivatives"], zeroed=True),
+            {"compact": JointSpace(rnea_second_derivatives)},
+            chain=ChainRule("rnea_derivatives", ("q", "v"), kept=(0, 3, 1, 4)),
+            along_paths=on_joint_space(path_quantities),
+            preset=SECOND,
+            references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
+            comparison=Comparison(
+                second_order=SecondOrder("rnea", "rnea_derivatives", ((0, 0), (1, 1), (0, 1), (2, 0))),
+                peers={"pinocchio": ("rnea_second_derivatives",)},
+            ),
+        ),
+        Function(
+            replace(declared["aba_second_derivatives"], zeroed=True),
+            {"products": JointSpace(aba_second_derivatives)},
+            chain=ChainRule("aba_derivatives", ("q", "v", "tau"), kept=(0, 4, 1, 2)),
+            along_paths=on_joint_space(path_quantities),
+            uses=("aba",),
+            preset=SECOND,
+            requires=FORWARD,
+            references={
+                "fdsva-so-aza": ".derivatives.fdsva_so:by_dynamics",
+                "fdsva-so-idfoza": ".derivatives.fdsva_so:by_derivatives",
+                "fdsva-so": ".derivatives.fdsva_so:aba_second_derivatives",
+            },
+            comparison=Comparison(
+                second_order=SecondOrder("aba", "aba_derivatives", ((0, 0), (1, 1), (0, 1), (0, 2))),
+                peers={"pinocchio": ("aba_second_derivatives",)},
+            ),
+        ),
+        Function(
+            declared["rnea_hessian_vector"],
+            {},
+            chain=ChainRule("rnea_vjp", ("q", "v", "a"), kept=(0, 4, 1, 2)),
+            along_paths=on_joint_space(path_quantities),
+            preset=SECOND,
+            references={"contracted-idsva-so": ".derivatives.hessians:rnea_hessian_vector"},
+        ),
+        Function(
+            declared["aba_hessian_vector"],
+            {},
+            chain=ChainRule("aba_vjp", ("q", "v", "tau"), kept=(0, 4, 1, 2)),
+            along_paths=on_joint_space(path_quantities),
+            uses=("aba",),
+            preset=SECOND,
+            requires=FORWARD,
+            references={"contracted-fdsva-so": ".derivatives.hessians:aba_hessian_vector"},
+        ),
+    ]
+
+
+def _hessian_products(declared: Declared) -> list[Function]:
+    return [
+        Function(
+            declared["rnea_hessian_product"],
+            {"adjoint": JointSpace(rnea_hessian_product)},
+            chain=ChainRule("rnea_vjp", ("q", "v", "a"), directions=("dq", "dv", "da")),
+            preset=SECOND,
+            references={"idsva-so-times-direction": ".derivatives.hessians:rnea_hessian_product"},
+        ),
+        Function(
+            declared["aba_hessian_product"],
+            _by_dynamics(aba_hessian_product),
+            chain=ChainRule("aba_vjp", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
+            preset=SECOND,
+            requires=FORWARD,
+            policy=WITH_FORWARD_DYNAMICS,
+            references={"fdsva-so-times-direction": ".derivatives.hessians:aba_hessian_product"},
+        ),
+    ]
+
+
+def _by_dynamics(made: Callable[[Dynamics], Callable[..., Any]]) -> dict[str, Evaluate]:
+    """The methods of an algorithm that is made for solves with M: by articulated bodies, and by factors."""
+    return {
+        "articulated_bodies": JointSpace(made(solved_by_articulated_bodies)),
+        "cholesky": JointSpace(made(solved_by_factors)),
+    }

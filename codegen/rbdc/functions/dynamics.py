@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypedDict
 
 from rbdc.algorithms.dynamics.coriolis import coriolis
@@ -17,23 +16,44 @@ from rbdc.algorithms.dynamics.minverse import (
 )
 from rbdc.algorithms.dynamics.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.dynamics.regressor import (
-    PARAMETERS_PER_BODY,
     regressor_by_axes,
     regressor_by_forces,
     regressor_of_chosen_frames,
 )
-from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Evaluate, JointSpace, OwnFrames, on_joint_space, on_model
-from rbdc.functions.inputs import (
-    acceleration,
-    configuration,
-    external_forces,
-    generalised_force,
-    over_joints,
-    velocity,
-)
+from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
+
+DECLARATIONS = """
+rnea(q, v, a, fext)
+    Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.
+    tau[nv]: generalised force (N, N m)
+nle(q, v)
+    Nonlinear effects: C(q, v) v + g(q).
+    tau[nv]: generalised force (N, N m)
+gravity_torque(q)
+    Gravity: g(q).
+    tau[nv]: generalised force (N, N m)
+external_torque(q, fext!)
+    External forces as torques of the joints: sum of J^T fext.
+    tau[nv]: generalised force (N, N m)
+coriolis(q, v)
+    Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
+    C[nv, nv]: Coriolis matrix
+crba(q)
+    Joint-space inertia M(q), both triangles.
+    M[nv, nv]: joint-space inertia (kg, kg m, kg m^2)
+minverse(q)
+    Inverse of the joint-space inertia, both triangles.
+    Minv[inverse nv, nv]: inverse of M
+aba(q, v, tau, fext)
+    Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
+    ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
+torque_regressor(q, v, a)
+    Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+    Y[nv, 10 njoints]: joint torque regressor
+"""
 
 
 class _ThroughTorque(TypedDict):
@@ -47,20 +67,14 @@ FORCES_AS_TORQUES: _ThroughTorque = {"forces": "external_torque", "through": "ta
 
 def dynamics(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
-    return [*_inverse(model), *_inertia(model), *_forward(model), _regressor(model)]
+    declared = declarations(model, DECLARATIONS)
+    return [*_inverse(model, declared), *_inertia(model, declared), *_others(declared)]
 
 
-def _inverse(model: Model) -> list[Function]:
-    q, v, a, fext = configuration(model), velocity(model), acceleration(model), external_forces(model)
-    torque = over_joints("tau", (model.nv,), "generalised force (N, N m)")
+def _inverse(model: Model, declared: Declared) -> list[Function]:
     return [
         Function(
-            FunctionDeclaration(
-                "rnea",
-                "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.",
-                (q, v, a, fext),
-                torque,
-            ),
+            declared["rnea"],
             {"newton_euler": JointSpace(newton_euler)},
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
@@ -75,7 +89,7 @@ def _inverse(model: Model) -> list[Function]:
             ),
         ),
         Function(
-            FunctionDeclaration("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque),
+            declared["nle"],
             {"newton_euler": JointSpace(nonlinear_effects)},
             preset="control",
             policy=Policy(rolled={"rnea": "nonlinear_effects"}),
@@ -85,7 +99,7 @@ def _inverse(model: Model) -> list[Function]:
             comparison=Comparison(peers={"pinocchio": ("nle",)}),
         ),
         Function(
-            FunctionDeclaration("gravity_torque", "Gravity: g(q).", (q,), torque),
+            declared["gravity_torque"],
             {"newton_euler": JointSpace(gravity_torque)},
             preset="control",
             policy=Policy(rolled={"rnea": "gravity"}),
@@ -94,12 +108,7 @@ def _inverse(model: Model) -> list[Function]:
             comparison=Comparison(peers={"pinocchio": ("gravity_torque",)}),
         ),
         Function(
-            FunctionDeclaration(
-                "external_torque",
-                "External forces as torques of the joints: sum of J^T fext.",
-                (q, replace(fext, optional=False)),
-                torque,
-            ),
+            declared["external_torque"],
             {"leaves_to_root": on_joint_space(external_torque)},
             preset=ALONE,
             differential=Differential("external_torque_derivatives", "external_torque_vjp", derived=True),
@@ -107,12 +116,7 @@ def _inverse(model: Model) -> list[Function]:
             comparison=Comparison(checks_only=True),
         ),
         Function(
-            FunctionDeclaration(
-                "coriolis",
-                "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.",
-                (q, v),
-                over_joints("C", (model.nv, model.nv), "Coriolis matrix"),
-            ),
+            declared["coriolis"],
             {"composite": JointSpace(coriolis)},
             references={"christoffel": "coriolis:coriolis"},
             comparison=Comparison(peers={"pinocchio": ("coriolis",)}, checks_only=True),
@@ -141,16 +145,10 @@ def lagrangian(model: Model, place: str) -> dict[str, str]:
     return {"zhakatayev": f".lagrangian.{place}"}
 
 
-def _inertia(model: Model) -> list[Function]:
-    q, shape = configuration(model), (model.nv, model.nv)
+def _inertia(model: Model, declared: Declared) -> list[Function]:
     return [
         Function(
-            FunctionDeclaration(
-                "crba",
-                "Joint-space inertia M(q), both triangles.",
-                (q,),
-                over_joints("M", shape, "joint-space inertia (kg, kg m, kg m^2)"),
-            ),
+            declared["crba"],
             {"crba": JointSpace(crba)},
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
@@ -163,12 +161,7 @@ def _inertia(model: Model) -> list[Function]:
             ),
         ),
         Function(
-            FunctionDeclaration(
-                "minverse",
-                "Inverse of the joint-space inertia, both triangles.",
-                (q,),
-                (Parameter("Minv", shape, "inverse of M", Kind.INVERSE),),
-            ),
+            declared["minverse"],
             by_shape(
                 model,
                 cholesky=JointSpace(inverse_by_cholesky),
@@ -189,16 +182,10 @@ def _inertia(model: Model) -> list[Function]:
     ]
 
 
-def _forward(model: Model) -> list[Function]:
-    q, v, tau, fext = configuration(model), velocity(model), generalised_force(model), external_forces(model)
+def _others(declared: Declared) -> list[Function]:
     return [
         Function(
-            FunctionDeclaration(
-                "aba",
-                "Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).",
-                (q, v, tau, fext),
-                over_joints("ddq", (model.nv,), "generalised acceleration (m/s^2, rad/s^2)"),
-            ),
+            declared["aba"],
             {"articulated_bodies": JointSpace(by_articulated_bodies), "cholesky": JointSpace(by_factors)},
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
@@ -212,27 +199,17 @@ def _forward(model: Model) -> list[Function]:
                 benchmarked=True,
                 headline=True,
             ),
-        )
-    ]
-
-
-def _regressor(model: Model) -> Function:
-    inputs: tuple[Parameter, ...] = (configuration(model), velocity(model), acceleration(model))
-    return Function(
-        FunctionDeclaration(
-            "torque_regressor",
-            "Y with Y parameters = rnea(q, v, a); 10 parameters a body: "
-            "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
-            inputs,
-            over_joints("Y", (model.nv, PARAMETERS_PER_BODY * model.njoints), "joint torque regressor"),
         ),
-        {
-            "forces": OwnFrames(regressor_by_forces, regressor_of_chosen_frames),
-            "axes": on_model(regressor_by_axes),
-        },
-        references={"atkeson": "regressor:torque_regressor"},
-        comparison=Comparison(peers={"pinocchio": ("torque_regressor",)}),
-    )
+        Function(
+            declared["torque_regressor"],
+            {
+                "forces": OwnFrames(regressor_by_forces, regressor_of_chosen_frames),
+                "axes": on_model(regressor_by_axes),
+            },
+            references={"atkeson": "regressor:torque_regressor"},
+            comparison=Comparison(peers={"pinocchio": ("torque_regressor",)}),
+        ),
+    ]
 
 
 def by_shape(model: Model, cholesky: Evaluate, inverse_factor: Evaluate) -> dict[str, Evaluate]:

@@ -1,13 +1,32 @@
-"""Inputs and outputs that several functions have, by their kinds."""
+"""Inputs and outputs that several functions have, and declarations as texts have them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import replace
+from math import prod
 
-from rbdc.functions.declarations import EXTERNAL_FORCES, FRICTION_WIDTH, PARAMETERS, Kind, Parameter
+from rbdc.functions.declarations import (
+    EXTERNAL_FORCES,
+    FRICTION_WIDTH,
+    PARAMETERS,
+    FunctionDeclaration,
+    Kind,
+    Parameter,
+)
 from rbdc.model import Model
+from rbdc.model.contacts import loops_of, total_rows
 from rbdc.model.xml import shown
+
+_OUTPUTS = re.compile(r" +(\w+(?: \w+)*)\[(inverse )?(.*?)\]: (.+)")
+""""    a b[shape]: meaning": names, whether it is an inverse, shape and meaning."""
+
+Declared = Mapping[str, FunctionDeclaration]
+"""Declarations by their names."""
+
+_PLACE = ("frame", "other")
+"""The last in parentheses of functions of a frame, and of a pair of frames."""
 
 
 def configuration(model: Model, name: str = "q") -> Parameter:
@@ -76,12 +95,93 @@ def over_joints(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parame
     return (Parameter(name, shape, meaning, Kind.JOINT_ROWS),)
 
 
-def inverse_last(outputs: Sequence[Parameter]) -> tuple[Parameter, ...]:
-    """Derivatives of accelerations, of which the last, by generalised forces, is an inverse."""
-    *others, by_forces = outputs
-    return *others, replace(by_forces, kind=Kind.INVERSE)
-
-
 def in_space(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
     """One output whose rows are directions in space, or a single number."""
     return (Parameter(name, shape, meaning, Kind.SPACE_ROWS),)
+
+
+def declarations(model: Model, text: str, *more: Parameter) -> dict[str, FunctionDeclaration]:
+    """The declarations of a text for a model, by their names. Each is a line with indented ones below,
+
+        name(q, v, fext, frame)
+            What it computes.
+            dtau_dq dtau_dv[nv, nv]: derivative by <x>
+
+    in which <x> is what the name of an output ends in after its last d. `!`: required here. `frame`: it is a
+    function of a frame, with `other` of a pair. Shapes are of numbers, the sizes of `_sizes`, and products of
+    both, 10 njoints; "inverse" before them says that it is one.
+
+    Args:
+        model: whose sizes shapes have.
+        text: the declarations, one after the other.
+        more: inputs beside those that functions of all families have.
+    """
+    known = (configuration, velocity, acceleration, generalised_force, weights, external_forces)
+    inputs = [own(model) for own in known] + [direction(model, of) for of in ("q", "v", "a", "tau")]
+    by_name = {p.name: p for p in [*inputs, *more]}
+    sizes = _sizes(model)
+    made = [_declared(paragraph, by_name, sizes) for paragraph in re.split(r"\n(?=\S)", text.strip())]
+    return {declaration.name: declaration for declaration in made}
+
+
+def _sizes(model: Model) -> dict[str, int]:
+    """Sizes by the names that shapes have for them: those of the whole tree, of contacts and of closed loops
+    too.
+    """
+    joints = [body.joint for body in model.bodies]
+    return {
+        "nq": model.nq,
+        "nv": model.nv,
+        "njoints": model.njoints,
+        "frames": len(model.frames),
+        "nq_tree": sum(joint.nq for joint in joints),
+        "nv_tree": sum(joint.nv for joint in joints),
+        "contacts": len(model.contacts),
+        "nc": total_rows(model),
+        "nc_loops": total_rows(loops_of(model)),
+    }
+
+
+def _declared(
+    paragraph: str, inputs: Mapping[str, Parameter], sizes: Mapping[str, int]
+) -> FunctionDeclaration:
+    signature, *lines = paragraph.split("\n")
+    name, given = signature.strip().removesuffix(")").split("(")
+    takes = [own for own in given.split(", ") if own not in _PLACE]
+    parameters = [
+        replace(inputs[own[:-1]], optional=False, default=()) if own.endswith("!") else inputs[own]
+        for own in takes
+    ]
+    of_outputs = [_OUTPUTS.fullmatch(line) for line in lines]
+    summary = " ".join(line.strip() for line, found in zip(lines, of_outputs, strict=True) if not found)
+    outputs = [p for found in of_outputs if found for p in _outputs(found, sizes)]
+    return FunctionDeclaration(
+        name,
+        summary,
+        tuple(sorted((p for p in parameters if _is_there(p)), key=lambda p: p.optional)),
+        tuple(outputs),
+        framed=len(takes) < len(given.split(", ")),
+        pair=_PLACE[1] in given.split(", "),
+    )
+
+
+def _is_there(p: Parameter) -> bool:
+    """Whether a model has something for an input to be given: targets, only with contacts with the world."""
+    return p.kind is not Kind.PLACEMENTS or p.size > 0
+
+
+def _outputs(found: re.Match[str], sizes: Mapping[str, int]) -> list[Parameter]:
+    """The outputs of one line; those over entries of q and v have rows of joints."""
+    names, inverse, dimensions, meaning = found.groups()
+    shape = tuple(
+        prod(int(word) if word.isdigit() else sizes[word] for word in dimension.split())
+        for dimension in dimensions.split(", ")
+        if dimension
+    )
+    kind = Kind.JOINT_ROWS if dimensions.startswith(("nq", "nv")) else Kind.SPACE_ROWS
+    kind = Kind.INVERSE if inverse else kind
+    by_forces = dimensions.endswith(", nc")
+    return [
+        Parameter(name, shape, meaning.replace("<x>", name.split("_d")[-1]), kind, by_forces=by_forces)
+        for name in names.split(" ")
+    ]

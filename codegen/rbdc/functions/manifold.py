@@ -7,66 +7,43 @@ from typing import Any
 
 from rbdc.algorithms.manifold import difference, integrate
 from rbdc.algorithms.manifold_derivatives import ddifference, dintegrate
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import on_model
-from rbdc.functions.inputs import configuration, over_joints, step
+from rbdc.functions.inputs import configuration, declarations, step
 from rbdc.functions.record import ALONE, Comparison, Differential, Function
 from rbdc.model import Model
 
 INTEGRATE = "integrate"
 """The function that finite differences step with."""
 
+DECLARATIONS = """
+integrate(q, dv)
+    q (+) dv: the configuration reached by the constant velocity dv in unit time.
+    q_next[nq]: configuration
+difference(q0, q1)
+    The dv with q0 (+) dv = q1.
+    dv[nv]: tangent step (m, rad)
+dintegrate(q, dv)
+    Derivatives of q (+) dv by q and dv, all in the tangent spaces.
+    dq_next_dq dq_next_ddv[nv, nv]: derivative by <x>; row and column: directions
+ddifference(q0, q1)
+    Derivatives of the difference by q0 and q1, in the tangent spaces.
+    ddv_dq0 ddv_dq1[nv, nv]: derivative by <x>; row and column: directions
+"""
+
 
 def manifold(model: Model) -> list[Function]:
     """The steps and their derivatives, in the order of the documentation."""
-    q0, q1, q = (configuration(model, name) for name in ("q0", "q1", "q"))
-    dv = step(model)
+    ends = (configuration(model, name) for name in ("q0", "q1"))
+    declared = declarations(model, DECLARATIONS, *ends, step(model))
     return [
         _step(
-            FunctionDeclaration(
-                INTEGRATE,
-                "q (+) dv: the configuration reached by the constant velocity dv in unit time.",
-                (q, dv),
-                over_joints("q_next", (model.nq,), "configuration"),
-            ),
-            ("exponential", integrate),
-            Differential("dintegrate", configuration=True),
+            declared[INTEGRATE], ("exponential", integrate), Differential("dintegrate", configuration=True)
         ),
-        _step(
-            FunctionDeclaration(
-                "difference",
-                "The dv with q0 (+) dv = q1.",
-                (q0, q1),
-                over_joints(dv.name, dv.shape, dv.meaning),
-            ),
-            ("logarithm", difference),
-            Differential("ddifference"),
-        ),
-        _step(
-            FunctionDeclaration(
-                "dintegrate",
-                "Derivatives of q (+) dv by q and dv, all in the tangent spaces.",
-                (q, dv),
-                _by(model, "q_next", q, dv),
-            ),
-            ("right-jacobian", dintegrate),
-        ),
-        _step(
-            FunctionDeclaration(
-                "ddifference",
-                "Derivatives of the difference by q0 and q1, in the tangent spaces.",
-                (q0, q1),
-                _by(model, dv.name, q0, q1),
-            ),
-            ("right-jacobian", ddifference),
-        ),
+        _step(declared["difference"], ("logarithm", difference), Differential("ddifference")),
+        _step(declared["dintegrate"], ("right-jacobian", dintegrate)),
+        _step(declared["ddifference"], ("right-jacobian", ddifference)),
     ]
-
-
-def _by(model: Model, of: str, *inputs: Parameter) -> tuple[Parameter, ...]:
-    """The derivatives of a step by some inputs."""
-    shape, meaning = (model.nv, model.nv), "derivative by {}; row and column: directions"
-    return tuple(p for x in inputs for p in over_joints(f"d{of}_d{x.name}", shape, meaning.format(x.name)))
 
 
 def _step(

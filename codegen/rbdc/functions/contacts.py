@@ -1,0 +1,274 @@
+"""The records of the dynamics of trees with contacts and closed loops; none for a model without any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from rbdc.algorithms import projection
+from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.dynamics import FORCES_AS_TORQUES
+from rbdc.functions.evaluation import JointSpace, OnJointSpace
+from rbdc.functions.inputs import declarations
+from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Policy, Requirement
+from rbdc.model import Model
+from rbdc.model.contacts import PROJECTION_STEPS, loops_of, total_rows, with_the_world
+
+DECLARATIONS = f"""
+contact_placements(q)
+    Placements of the contacts in the world, as 4x4 matrices.
+    placements[contacts, 4, 4]: homogeneous matrices of the contacts (m)
+contact_jacobian(q)
+    Jacobian of the contacts, one below the other, along their axes.
+    J[nc, nv]: contact Jacobian
+contact_velocity(q, v)
+    Velocity of the contacts: J v.
+    velocity[nc]: velocity of the contacts (m/s, rad/s)
+contact_error(q, target!)
+    How far the contacts are from where they are held.
+    error[nc]: p1 - p2, or log6 of the placement (m, rad)
+contact_drift(q, v, target, gains)
+    Residual acceleration of the contacts without joint accelerations, Baumgarte's terms included.
+    drift[nc]: residual acceleration (m/s^2, rad/s^2)
+delassus(q, mu)
+    Inverse inertia that contacts feel: J M^-1 J^T + mu 1.
+    delassus[nc, nc]: J M^-1 J^T + mu 1
+constrained_dynamics(q, v, tau, fext, active, target, gains, mu)
+    Forward dynamics with contacts and loops held: M ddq + h = tau + J^T forces.
+    ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
+    forces[nc]: what the world, or body 2, does to body 1 (N, N m)
+constrained_dynamics_derivatives(q, v, tau, fext, active, target, gains, mu)
+    Derivatives of constrained dynamics by q (in the tangent space), v and tau.
+    ddq_dq ddq_dv[nv, nv]: derivative of ddq by <x>; column: direction
+    ddq_dtau[inverse nv, nv]: derivative of ddq by <x>; column: direction
+    forces_dq forces_dv forces_dtau[nc, nv]: derivative of forces by <x>; column: direction
+constrained_dynamics_vjp(q, v, tau, w_ddq, w_forces, fext, active, target, gains, mu)
+    Weighted sums of the rows of the derivatives of constrained dynamics: w_ddq^T ddq_dx + w_forces^T
+    forces_dx for x = q, v, tau.
+    w_dq w_dv w_dtau[nv]: weighted sum of rows; one number for each direction
+constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, fext, active, target, gains, mu)
+    Derivative of constrained dynamics in one direction.
+    dddq[nv]: change of ddq
+    dforces[nc]: change of the forces
+impulse_dynamics(q, v, restitution, active, mu)
+    Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v.
+    v_after[nv]: velocity (m/s, rad/s)
+    impulses[nc]: impulses on body 1 (N s, N m s)
+impulse_dynamics_derivatives(q, v, restitution, active, mu)
+    Derivatives of an impact by q (in the tangent space) and v.
+    v_after_dq v_after_dv[nv, nv]: derivative of v_after by <x>; column: direction
+    impulses_dq impulses_dv[nc, nv]: derivative of impulses by <x>; column: direction
+contact_inverse_dynamics(q, v, a, forces, fext, target, gains)
+    Inverse dynamics under contact forces, rnea - J^T forces, and the residual of the contacts.
+    tau[nv]: generalised force (N, N m)
+    residual[nc]: residual acceleration (m/s^2, rad/s^2)
+contact_inverse_dynamics_derivatives(q, v, a, forces, fext, target, gains)
+    Derivatives of inverse dynamics under contact forces, and of the residual.
+    dtau_dq dtau_dv dtau_da[nv, nv]: derivative of dtau by <x>; column: direction
+    dtau_dforces[nv, nc]: derivative of tau by forces; column: row of the contacts
+    dr_dq dr_dv dr_da[nc, nv]: derivative of dr by <x>; column: direction
+contact_forward_dynamics(q, v, tau, forces, fext)
+    Forward dynamics under contact forces: M ddq + h = tau + J^T forces.
+    ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
+contact_forward_dynamics_derivatives(q, v, tau, forces, fext)
+    Derivatives of forward dynamics under contact forces by q, v, tau and forces.
+    ddq_dq ddq_dv[nv, nv]: derivative of ddq by <x>; column: direction
+    ddq_dtau[inverse nv, nv]: derivative of ddq by <x>; column: direction
+    ddq_dforces[nv, nc]: derivative of ddq by forces; column: row of the contacts
+centroidal_contact_dynamics(q, forces)
+    Rate of the centroidal momentum by contacts and gravity, linear part first.
+    dh[6]: rate of the momentum, world axes (N, N m)
+centroidal_contact_dynamics_derivatives(q, forces)
+    Derivatives of that rate by q (in the tangent space) and by the forces.
+    dh_dq[6, nv]: derivative by q; column: direction
+    dh_dforces[6, nc]: derivative by forces; column: row of the contacts
+project_configuration(q)
+    Near q the configuration in which the loops are closed, by {PROJECTION_STEPS} Newton steps.
+    q_closed[nq]: configuration
+    error[nc_loops]: what the loops are off there, by their rows (m, rad)
+project_velocity(q, v)
+    The velocity nearest to v that leaves the loops as they are.
+    v_closed[nv]: velocity (m/s, rad/s)
+"""
+
+FORWARD = frozenset({Requirement.REGULAR_INERTIA})
+HELD = FORWARD | {Requirement.INDEPENDENT_ROWS}
+MASS = frozenset({Requirement.MOVING_MASS})
+
+ROOMS = (
+    (dynamics, ".contacts.dynamics"),
+    (derivatives, ".contacts.derivatives"),
+    (products, ".contacts.derivatives"),
+    (centroidal, ".contacts.centroidal"),
+    (projection, "couplings"),
+)
+"""Where algorithms are, each with the file of their references."""
+
+PEERS = (
+    "constrained_dynamics",
+    "constrained_dynamics_derivatives",
+    "impulse_dynamics",
+    "impulse_dynamics_derivatives",
+)
+"""Functions that Pinocchio has too."""
+
+
+def contacts(model: Model) -> list[Function]:
+    """Every one of them, in the order of the documentation."""
+    if not model.contacts:
+        return []
+    declared = declarations(model, DECLARATIONS, *_inputs(model))
+
+    def record(
+        name: str,
+        requires: frozenset[Requirement] = frozenset(),
+        chain: ChainRule | None = None,
+        differential: Differential | None = None,
+    ) -> Function:
+        return _record(declared[name], requires, chain, differential)
+
+    held = None if model.redundant else Differential("constrained_dynamics_derivatives", **FORCES_AS_TORQUES)
+    by_tau, by_a = ("q", "v", "tau"), ("q", "v", "a", "forces")
+    functions = [
+        record("contact_placements"),
+        record("contact_jacobian"),
+        record("contact_velocity"),
+        record("contact_error"),
+        record("contact_drift"),
+        record("delassus", FORWARD),
+        record("constrained_dynamics", HELD, differential=held),
+        _in_columns(
+            record("constrained_dynamics_derivatives", HELD, ChainRule("constrained_dynamics", by_tau)),
+            derivatives.constrained_to_solve_with_values,
+        ),
+        record(
+            "constrained_dynamics_vjp", HELD, ChainRule("constrained_dynamics", by_tau, ("w_ddq", "w_forces"))
+        ),
+        record(
+            "constrained_dynamics_jvp",
+            HELD,
+            ChainRule("constrained_dynamics", by_tau, directions=("dq", "dv", "dtau")),
+        ),
+        record("impulse_dynamics", HELD),
+        _in_columns(
+            record("impulse_dynamics_derivatives", HELD, ChainRule("impulse_dynamics", ("q", "v"))),
+            derivatives.impulse_to_solve_with_values,
+        ),
+        record("contact_inverse_dynamics"),
+        record(
+            "contact_inverse_dynamics_derivatives",
+            chain=ChainRule("contact_inverse_dynamics", by_a, kept=(0, 1, 2, 3, 4, 5, 6)),
+        ),
+        record(
+            "contact_forward_dynamics",
+            FORWARD,
+            differential=Differential("contact_forward_dynamics_derivatives", **FORCES_AS_TORQUES),
+        ),
+        _in_columns(
+            record(
+                "contact_forward_dynamics_derivatives",
+                FORWARD,
+                ChainRule("contact_forward_dynamics", (*by_tau, "forces")),
+            ),
+            derivatives.contact_forward_to_solve_with_values,
+        ),
+        record("centroidal_contact_dynamics", MASS),
+        record(
+            "centroidal_contact_dynamics_derivatives",
+            MASS,
+            ChainRule("centroidal_contact_dynamics", ("q", "forces")),
+        ),
+    ]
+    if model.redundant:
+        functions = [*map(_in_two_steps, functions)]
+    if model.world_aligned:
+        functions = [*map(_along_the_world, functions)]
+    closed = loops_of(model).contacts
+    return [*functions, *map(record, ("project_configuration", "project_velocity") if closed else ())]
+
+
+def _inputs(model: Model) -> list[Parameter]:
+    """Inputs that only functions of contacts have."""
+    count, world, rows = len(model.contacts), len(with_the_world(model)), (total_rows(model),)
+    meaning = "where contacts with the world are held, x y z qx qy qz qw (m, unit quaternions)"
+    target = Parameter("target", (world, 7), meaning, Kind.PLACEMENTS, True, (*[0.0] * 6, 1.0) * world)
+    return [
+        Parameter(
+            "active", (count,), "1 for contacts that hold, 0 for others", Kind.SWITCHES, True, (1.0,) * count
+        ),
+        target,
+        Parameter("gains", (count, 2), "Baumgarte's Kp and Kd (1/s^2, 1/s)", Kind.NOT_NEGATIVE, True),
+        Parameter(
+            "mu", (), "added to the diagonal of J M^-1 J^T", Kind.NOT_NEGATIVE, optional=not model.redundant
+        ),
+        Parameter("forces", rows, "forces of the contacts along their axes (N, N m)", Kind.CONTACT_FORCES),
+        Parameter("w_ddq", (model.nv,), "weights of the rows of ddq", Kind.WEIGHTS),
+        Parameter("w_forces", rows, "weights of the rows of the forces", Kind.CONTACT_FORCES),
+        Parameter("restitution", (), "coefficient of restitution, 0 to 1", Kind.PART),
+    ]
+
+
+def _record(
+    declaration: FunctionDeclaration,
+    requires: frozenset[Requirement],
+    chain: ChainRule | None,
+    differential: Differential | None,
+) -> Function:
+    """The record of a function whose algorithm and reference have its name."""
+    name = declaration.name
+    room, place = next((room, place) for room, place in ROOMS if name in vars(room))
+    algorithm = getattr(room, name)
+    return Function(
+        declaration,
+        {"range_space": (OnJointSpace if room is projection else JointSpace)(algorithm)},
+        preset="control" if chain is None else "optimisation",
+        requires=requires,
+        chain=chain,
+        differential=differential,
+        references={"dense": f"{place}:{name}"} if chain is None or name in PEERS else {},
+        comparison=Comparison(
+            derivative_of=None if room is products or chain is None else chain.of,
+            peers={"pinocchio": (name,)} if name in PEERS else {},
+            checks_only=name not in PEERS,
+        ),
+    )
+
+
+def _in_columns(function: Function, with_values: Callable[..., tuple[Any, ...]]) -> Function:
+    """The function with its solves side by side. with_values: the algorithm of `Function.with_values`, which
+    has vectors after all that `Function.to_solve` has.
+    """
+    sides = sum(p.kind is Kind.JOINT_ROWS for p in function.declaration.outputs)
+    return replace(
+        function,
+        to_solve=JointSpace(lambda *given, **named: with_values(*given, **named)[: 2 * sides + 2]),
+        with_values=JointSpace(with_values),
+        policy=Policy(dense_right_sides=True),
+    )
+
+
+def _in_two_steps(function: Function) -> Function:
+    """The function under contacts whose rows depend on others: no single solve gives its derivatives, which
+    are compared with dual numbers through both steps, and Pinocchio regularises in another way.
+    """
+    if function.name not in PEERS:
+        return function
+    return replace(
+        function,
+        to_solve=None,
+        with_values=None,
+        policy=Policy(),
+        references={} if function.chain else function.references,
+        comparison=replace(function.comparison, peers={}, checks_only=True),
+    )
+
+
+def _along_the_world(function: Function) -> Function:
+    """The function with forces and rows of contacts along the world's axes, which no other library has."""
+    return replace(
+        function,
+        references={} if function.chain else {"dense": f".contacts.world_aligned:{function.name}"},
+        comparison=replace(function.comparison, peers={}, checks_only=True),
+    )

@@ -1,1 +1,0 @@
-"""The records of trees with contacts and closed loops."""
