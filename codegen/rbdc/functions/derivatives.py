@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.algorithms.derivatives.forward_derivatives import (
-    derivatives_by_factors,
-    derivatives_by_inverse_factor,
-    derivatives_of_branches,
+    aba_derivatives,
+    aba_derivatives_of_branches,
     derivatives_to_solve,
 )
 from rbdc.algorithms.derivatives.hessian_products import aba_hessian_product, rnea_hessian_product
@@ -23,7 +22,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import (
     solved_by_articulated_bodies,
     solved_by_factors,
 )
-from rbdc.functions.dynamics import by_shape, lagrangian
+from rbdc.functions.dynamics import lagrangian
 from rbdc.functions.evaluation import Evaluate, JointSpace, on_joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import (
@@ -131,11 +130,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
         ),
         Function(
             declared["aba_derivatives"],
-            by_shape(
-                model,
-                cholesky=JointSpace(derivatives_by_factors),
-                inverse_factor=JointSpace(derivatives_by_inverse_factor, derivatives_of_branches),
-            ),
+            {"cholesky": JointSpace(aba_derivatives, aba_derivatives_of_branches)},
             to_solve=JointSpace(derivatives_to_solve),
             preset="optimisation",
             requires=FORWARD,
@@ -145,7 +140,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
                 windows="forward_dynamics_derivatives",
             ),
             chain=ChainRule("aba", ("q", "v", "tau")),
-            along_curves={"inverse_factor": JointSpace(derivatives_by_inverse_factor)},
+            along_curves={"cholesky": JointSpace(aba_derivatives)},
             references={"carpentier-mansard": ".derivatives.forward_derivatives:aba_derivatives"},
             comparison=Comparison(
                 derivative_of="aba",

@@ -8,19 +8,14 @@ from rbdc.algorithms.dynamics.coriolis import coriolis
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.external_forces import external_torque
 from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies, by_factors
-from rbdc.algorithms.dynamics.minverse import (
-    inverse_by_cholesky,
-    inverse_by_inverse_factor,
-    inverse_factors,
-    inverse_of_branches,
-)
+from rbdc.algorithms.dynamics.minverse import inverse_factors, minverse, minverse_of_branches
 from rbdc.algorithms.dynamics.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.dynamics.regressor import (
     regressor_by_axes,
     regressor_by_forces,
     regressor_of_chosen_frames,
 )
-from rbdc.functions.evaluation import Evaluate, JointSpace, OwnFrames, on_joint_space, on_model
+from rbdc.functions.evaluation import JointSpace, OwnFrames, on_joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
@@ -68,7 +63,7 @@ FORCES_AS_TORQUES: _ThroughTorque = {"forces": "external_torque", "through": "ta
 def dynamics(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
     declared = declarations(model, DECLARATIONS)
-    return [*_inverse(model, declared), *_inertia(model, declared), *_others(declared)]
+    return [*_inverse(model, declared), *_inertia(declared), *_others(declared)]
 
 
 def _inverse(model: Model, declared: Declared) -> list[Function]:
@@ -145,7 +140,7 @@ def lagrangian(model: Model, place: str) -> dict[str, str]:
     return {"zhakatayev": f".lagrangian.{place}"}
 
 
-def _inertia(model: Model, declared: Declared) -> list[Function]:
+def _inertia(declared: Declared) -> list[Function]:
     return [
         Function(
             declared["crba"],
@@ -162,11 +157,7 @@ def _inertia(model: Model, declared: Declared) -> list[Function]:
         ),
         Function(
             declared["minverse"],
-            by_shape(
-                model,
-                cholesky=JointSpace(inverse_by_cholesky),
-                inverse_factor=JointSpace(inverse_by_inverse_factor, inverse_of_branches),
-            ),
+            {"cholesky": JointSpace(minverse, minverse_of_branches)},
             to_solve=JointSpace(inverse_factors),
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
@@ -210,11 +201,3 @@ def _others(declared: Declared) -> list[Function]:
             comparison=Comparison(peers={"pinocchio": ("torque_regressor",)}),
         ),
     ]
-
-
-def by_shape(model: Model, cholesky: Evaluate, inverse_factor: Evaluate) -> dict[str, Evaluate]:
-    """The way to solve with M, of two, that takes fewer operations: L^-1 on trees that branch, L on chains
-    (on all robots tried).
-    """
-    branches = any(len(model.children(index)) > 1 for index in range(-1, model.njoints))
-    return {"inverse_factor": inverse_factor} if branches else {"cholesky": cholesky}

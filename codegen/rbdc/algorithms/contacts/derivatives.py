@@ -47,6 +47,7 @@ from rbdc.algorithms.dynamics.minverse import as_matrices
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.linear import (
     Factorisation,
+    InverseFactor,
     Matrix,
     plus,
     plus_diagonal,
@@ -281,11 +282,12 @@ def contact_forward_dynamics_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """ddq_dq, ddq_dv, ddq_dtau = M^-1 (nv, nv), ddq_dforces = M^-1 J^T (nv, nc)."""
     factors, _, *sides = _forward_sides(model, q, v, tau, forces, fext, trace)
+    inverse = InverseFactor(factors)
     by_q, by_v, by_forces = (
-        plus(transposed([factors.solve(column) for column in transposed(side)]), known)
+        plus(transposed([inverse.solve(column) for column in transposed(side)]), known)
         for side, known in sides
     )
-    return by_q, by_v, factors.inverse(), by_forces
+    return by_q, by_v, inverse.inverse(), by_forces
 
 
 def _forward_sides(

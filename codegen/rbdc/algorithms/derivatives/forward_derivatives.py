@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import crba
@@ -12,65 +13,43 @@ from rbdc.algorithms.tools.joint_coordinates import joint_positions
 from rbdc.algorithms.tools.linear import Factorisation, InverseFactor, Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import AnyRotation, Force, Scalar, Scalars, Vector3
+from rbdc.spatial import AnyRotation, Forces, Scalar, Scalars, Vector3
 
 
-def derivatives_by_factors(
+def aba_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
+    *,
+    inverse_of: Callable[[InverseFactor], Matrix] = InverseFactor.inverse,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv and ddq_dtau = M^-1 by solves with L on every column that is not known beforehand. Test:
-    the reference.
-    """
-    factors = Factorisation(crba(model, q, trace))
-    _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
-    return _solved(model, q, v, by, factors.solve, factors.inverse(), trace)
-
-
-def derivatives_by_inverse_factor(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
-) -> tuple[Matrix, Matrix, Matrix]:
-    """The derivatives with W = L^-1, which is as sparse as L: M^-1 = W D^-1 W^T.
-
-    A branch then costs by the number of its ancestors, not by its own size.
+    """ddq_dq, ddq_dv and ddq_dtau = M^-1 with W = L^-1, which has the zeros of L between branches: M^-1 = W
+    D^-1 W^T, and a branch costs by the number of its ancestors, not by its own size. Test: the reference.
     """
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
     _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
-    return _solved(model, q, v, by, inverse.solve, inverse.inverse(), trace)
+    result = []
+    for matrix in by:
+        columns = [[-x for x in inverse.solve(column)] for column in transposed(matrix)]
+        result.append(transposed(columns))
+    _add_root_columns(model, q, v, result[0], result[1])
+    made = result[0], result[1], inverse_of(inverse)
+    for name, matrix in zip(("ddq_dq", "ddq_dv", "Minv"), made, strict=True):
+        for j, column in enumerate(transposed(matrix)):
+            trace("forward dynamics", f"column {j} of {name}", f"{name}_{j}", column)
+    return made
 
 
-def derivatives_of_branches(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
-) -> tuple[Matrix, Matrix, Matrix]:
-    """The derivatives with all branches of the tree treated alike, for lanes."""
-    factors = Factorisation(crba(model, q, trace))
-    inverse = InverseFactor(factors)
-    _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
-    return _solved(model, q, v, by, inverse.solve, inverse.symmetric_inverse(), trace)
+aba_derivatives_of_branches = partial(aba_derivatives, inverse_of=InverseFactor.symmetric_inverse)
+"""The derivatives with all branches of the tree treated alike, for lanes."""
 
 
 def derivatives_to_solve(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
     """B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M = L^T D L, and ddq_dv likewise: what is left
     to do is the same for every column, so that columns can run side by side.
@@ -83,10 +62,10 @@ def derivatives_to_solve(
 
 def inverse_dynamics_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None,
     trace: Trace,
     factors: Factorisation,
 ) -> tuple[list[Scalar], Matrix, Matrix]:
@@ -106,30 +85,7 @@ def root_columns_are_known(model: Model) -> bool:
     return all(is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
 
-def _solved(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    by: Sequence[Matrix],
-    solve: Callable[[Scalars], list[Scalar]],
-    inverse: Matrix,
-    trace: Trace,
-) -> tuple[Matrix, Matrix, Matrix]:
-    """-M^-1 dtau_dq and -M^-1 dtau_dv with what is known of them, and M^-1."""
-    result = []
-    for matrix in by:
-        columns = [[-x for x in solve(column)] for column in transposed(matrix)]
-        result.append(transposed(columns))
-    _add_root_columns(model, q, v, result[0], result[1])
-    for name, matrix in (("ddq_dq", result[0]), ("ddq_dv", result[1]), ("Minv", inverse)):
-        for j, column in enumerate(transposed(matrix)):
-            trace("forward dynamics", f"column {j} of {name}", f"{name}_{j}", column)
-    return result[0], result[1], inverse
-
-
-def _free_roots(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
-) -> Iterator[tuple[int, AnyRotation, Vector3, Vector3]]:
+def _free_roots(model: Model, q: Scalars, v: Scalars) -> Iterator[tuple[int, AnyRotation, Vector3, Vector3]]:
     """For each free body on the world where its entries of v begin, its rotation, and its linear and angular
     velocity.
     """
@@ -144,16 +100,14 @@ def _free_roots(
             )
 
 
-def known_root_columns(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Matrix, Matrix]:
+def known_root_columns(model: Model, q: Scalars, v: Scalars) -> tuple[Matrix, Matrix]:
     """The parts of ddq_dq and ddq_dv (nv, nv) that need no solve."""
     known = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
     _add_root_columns(model, q, v, *known)
     return known
 
 
-def _add_root_columns(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by_q: Matrix, by_v: Matrix
-) -> None:
+def _add_root_columns(model: Model, q: Scalars, v: Scalars, by_q: Matrix, by_v: Matrix) -> None:
     """The part of a free root's columns that is M x with x in the root's own rows, so that M^-1 of it is
     known: -x.
 

@@ -10,7 +10,7 @@ of inverse dynamics.
 
 from __future__ import annotations
 
-from rbdc.algorithms.derivatives.forward_derivatives import derivatives_by_factors
+from rbdc.algorithms.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.derivatives.second_order import rnea_second_derivatives
 from rbdc.algorithms.dynamics.forward_dynamics import by_factors
 from rbdc.algorithms.tools.linear import Matrix, dot
@@ -27,7 +27,7 @@ def aba_second_derivatives(
     """
     size = range(model.nv)
     a = by_factors(model, q, v, tau, fext, trace)
-    by_q, by_v, inverse = derivatives_by_factors(model, q, v, tau, fext, trace)
+    by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
     qq, vv, qv, mq = rnea_second_derivatives(model, q, v, a, fext, trace)
 
     def inner(matrix: Matrix) -> Matrix:
