@@ -11,12 +11,18 @@ from rbdc.algorithms.derivatives.forward_derivatives import (
     aba_derivatives_of_branches,
     derivatives_to_solve,
 )
-from rbdc.algorithms.derivatives.hessian_products import aba_hessian_product, rnea_hessian_product
-from rbdc.algorithms.derivatives.jvp import aba_tangent, rnea_tangent
+from rbdc.algorithms.derivatives.products import (
+    aba_adjoint,
+    aba_hessian_product,
+    aba_tangent,
+    external_torque_adjoint,
+    rnea_adjoint,
+    rnea_hessian_product,
+    rnea_tangent,
+)
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
-from rbdc.algorithms.derivatives.vjp import aba_adjoint, external_torque_adjoint, rnea_adjoint
 from rbdc.algorithms.dynamics.forward_dynamics import (
     Dynamics,
     solved_by_articulated_bodies,

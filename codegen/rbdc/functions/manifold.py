@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rbdc.algorithms.manifold import difference, integrate
-from rbdc.algorithms.manifold_derivatives import ddifference, dintegrate
+from rbdc.algorithms.manifold import ddifference, difference, dintegrate, integrate
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import configuration, declarations, step

@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdc.algorithms.contacts.logarithm import logarithm_of
 from rbdc.algorithms.kinematics import free_root, in_one_frame
+from rbdc.algorithms.logarithm import logarithm_of
 from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed

@@ -1,0 +1,205 @@
+"""Products of the derivatives of inverse and forward dynamics with vectors, by the cheapest recursions.
+
+In one direction `newton_euler` runs over dual numbers, which carry rates along. Weighted sums of the rows of
+derivatives come from `newton_euler` over scalars that remember what they were made of, forwards, then back
+over all of its steps. Hessians of such sums times a direction, at the cost of a few evaluations, are the
+rates of these in that direction (Pearlmutter, 1994): adjoints over dual numbers.
+
+Forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves:
+the rows of -M^-1 dID weighted with w are those of -dID weighted with s = M^-1 w, and the products -dID^T s
+change by the direction of q and v, by that of the accelerations, and by ds = -M^-1 dM s.
+`rbdc.algorithms.reference.derivatives.products` multiplies the papers' matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rbdc.algorithms.dynamics.external_forces import external_torque
+from rbdc.algorithms.dynamics.forward_dynamics import Dynamics
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
+from rbdc.algorithms.manifold import configuration_rate, tangent_gradient
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.spatial import Force, Forces, Scalar, Scalars, adjoint
+from rbdc.spatial.adjoint import Tape
+from rbdc.spatial.tangent import rate_of, tangents, value_of
+
+Vectors = tuple[list[Scalar], list[Scalar], list[Scalar]]
+Vector = list[Scalar]
+
+
+def rnea_tangent(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    *directions: Scalars,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. Test: the same product of
+    `rnea_derivatives`.
+    """
+    dq, dv, da = directions
+    moving = tangents(q, configuration_rate(model, q, dq))
+    torque = newton_euler(
+        model, moving, tangents(v, dv), tangents(a, da), without_rates(fext), values_and_rates(trace)
+    )
+    return [rate_of(x) for x in torque]
+
+
+def without_rates(fext: Forces | None) -> list[Force] | None:
+    """External forces as dual numbers; they are constant."""
+    return None if fext is None else [Force.of(tangents(f.scalars(), [0.0] * 6)) for f in fext]
+
+
+def values_and_rates(trace: Trace) -> Trace:
+    """The trace of dual numbers that announces their values, then their rates."""
+
+    def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
+        trace(section, formula, symbol, [value_of(x) for x in values])
+        trace(section, f"rate of {formula}", f"d{symbol}", [rate_of(x) for x in values])
+
+    return record
+
+
+def aba_tangent(dynamics: Dynamics) -> Callable[..., Vector]:
+    """The algorithm (model, q, v, tau, *directions) for ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) in the
+    directions dq, dv and dtau, with the solves of `dynamics`. Test: the product of `aba_derivatives`.
+    """
+
+    def tangent(
+        model: Model,
+        q: Scalars,
+        v: Scalars,
+        tau: Scalars,
+        *directions: Scalars,
+        fext: Forces | None = None,
+        trace: Trace = silent,
+    ) -> Vector:
+        dq, dv, dtau = directions
+        a, solve = dynamics(model, q, v, tau, fext, trace)
+        moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext=fext, trace=trace)
+        return solve([x - y for x, y in zip(dtau, moved, strict=True)])
+
+    return tangent
+
+
+def rnea_adjoint(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+) -> Vectors:
+    """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of
+    `rnea_derivatives`.
+    """
+    tape = Tape()
+    given_q, given_v, given_a = (tape.variables(x) for x in (q, v, a))
+    constant = None if fext is None else [Force.of(tape.variables(f.scalars())) for f in fext]
+    both = there_and_back(tape, trace)
+    bar = tape.adjoints(newton_euler(model, given_q, given_v, given_a, constant, both), w)
+    by_q, by_v, by_a = ([bar(x) for x in given] for given in (given_q, given_v, given_a))
+    return tangent_gradient(model, q, by_q), by_v, by_a
+
+
+def external_torque_adjoint(
+    model: Model, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
+) -> tuple[Vector, Vector]:
+    """w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints), the bodies' velocities J w, of tau = sum of J^T fext.
+    Test: the same products of the derivatives of `external_torque`.
+    """
+    tape = Tape()
+    given_q, given_forces = tape.variables(q), [tape.variables(force.scalars()) for force in fext]
+    torque = external_torque(model, given_q, [Force.of(x) for x in given_forces], there_and_back(tape, trace))
+    bar = tape.adjoints(torque, w)
+    by_forces = [bar(x) for force in given_forces for x in force]
+    return tangent_gradient(model, q, [bar(x) for x in given_q]), by_forces
+
+
+def there_and_back(tape: Tape, trace: Trace) -> Trace:
+    """A trace of recorded scalars: their values at once, their adjoints on the way back."""
+
+    def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
+        trace(section, formula, symbol, [adjoint.value_of(x) for x in values])
+        tape.watch(
+            values,
+            lambda bar: trace(section, f"adjoint of {formula}", f"{symbol}_bar", [bar(x) for x in values]),
+        )
+
+    return record
+
+
+def aba_adjoint(dynamics: Dynamics) -> Callable[..., Vectors]:
+    """The algorithm (model, q, v, tau, w) for w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each), with the
+    solves of `dynamics`. Test: the products of `aba_derivatives`.
+    """
+
+    def weighted(
+        model: Model,
+        q: Scalars,
+        v: Scalars,
+        tau: Scalars,
+        w: Scalars,
+        fext: Forces | None = None,
+        trace: Trace = silent,
+    ) -> Vectors:
+        a, solve = dynamics(model, q, v, tau, fext, trace)
+        solved = solve(list(w))
+        by_q, by_v, _ = rnea_adjoint(model, q, v, a, solved, fext, trace)
+        return [-x for x in by_q], [-x for x in by_v], solved
+
+    return weighted
+
+
+def rnea_hessian_product(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    w: Scalars,
+    *direction: Scalars,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+) -> Vectors:
+    """The rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) in the direction dq, dv, da, of weights
+    that may have rates themselves. Test: `rnea_hessian_vector` times it.
+    """
+    dq, dv, da = direction
+    moving = tangents(q, configuration_rate(model, q, dq))
+    constant, both = without_rates(fext), values_and_rates(trace)
+    found = rnea_adjoint(model, moving, tangents(v, dv), tangents(a, da), w, constant, both)
+    by_q, by_v, by_a = ([rate_of(x) for x in own] for own in found)
+    return by_q, by_v, by_a
+
+
+def aba_hessian_product(dynamics: Dynamics) -> Callable[..., Vectors]:
+    """The algorithm (model, q, v, tau, w, *direction) for the rates of w^T ddq_dq, w^T ddq_dv and w^T
+    ddq_dtau (nv each) in the direction dq, dv, dtau, with the solves of `dynamics`. Test:
+    `aba_hessian_vector` times it.
+    """
+
+    def product(
+        model: Model,
+        q: Scalars,
+        v: Scalars,
+        tau: Scalars,
+        *weights_and_direction: Scalars,
+        fext: Forces | None = None,
+        trace: Trace = silent,
+    ) -> Vectors:
+        (w, dq, dv, dtau), rest = weights_and_direction, [0.0] * model.nv
+        a, solve = dynamics(model, q, v, tau, fext, trace)
+        moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext=fext, trace=trace)
+        da = solve([x - y for x, y in zip(dtau, moved, strict=True)])
+        solved = solve(list(w))
+        turned = solve(rnea_tangent(model.of_inertia(), q, rest, solved, dq, rest, rest, trace=trace))
+        weights = tangents(solved, [-x for x in turned])
+        by_q, by_v, _ = rnea_hessian_product(model, q, v, a, weights, dq, dv, da, fext=fext, trace=trace)
+        return [-x for x in by_q], [-x for x in by_v], [-x for x in turned]
+
+    return product
