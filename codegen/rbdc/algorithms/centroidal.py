@@ -171,10 +171,7 @@ def _momentum_by_q(model: Model, q: Scalars, v: Scalars, trace: Trace) -> Matrix
         for s in body.joint.subspace():
             changed = s.cross_force(momenta[index]) + inertias[index] @ above.cross(s)
             moved = placements[index].act_force(changed)
-            linear = pose.turned(moved.linear)
-            own.append(
-                [*linear.scalars(), *(pose.turned(moved.angular) + pose.origin.cross(linear)).scalars()]
-            )
+            own.append(pose.act_force(moved).scalars())
         formula = "d[P; L]/dq = 0_X* (S x* h + I (v_parent x S))"
         trace(body.name, formula, f"H{index}", [entry for column in own for entry in column])
         columns += own

@@ -41,8 +41,12 @@ def _of_few_steps(above: AnyRotation, own: AnyRotation) -> AnyRotation:
         return above.compose(own)
     if isinstance(above, RotationProduct) and len(above.steps) + len(own.steps) <= MOST_STEPS:
         return above.compose(own)
-    rows = [own.apply_transposed(Vector3.of(row)).scalars() for row in above.rows()]
-    return Rotation.from_rows(rows)
+    return rotated_rows(above, own)
+
+
+def rotated_rows(above: AnyRotation, own: AnyRotation) -> Rotation:
+    """Their product as a matrix, whose rows are those of the first turned by the steps of the second."""
+    return Rotation.from_rows([own.apply_transposed(Vector3.of(row)).scalars() for row in above.rows()])
 
 
 def free_root(model: Model) -> int | None:

@@ -14,15 +14,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.dynamics.crba import composite_inertias
+from rbdc.algorithms.kinematics import rotated_rows
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import MomentInertia, Motion, Placement, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
+from rbdc.spatial import (
+    Force,
+    MomentInertia,
+    Motion,
+    Placement,
+    RigidInertia,
+    Scalar,
+    Scalars,
+    Symmetric3,
+    Vector3,
+)
 from rbdc.spatial.scalars import is_zero
-from rbdc.spatial.transforms import Rows
-from rbdc.spatial.vectors import AXES
 
 
 @dataclass(frozen=True)
@@ -69,40 +78,19 @@ def subtree_moments(
     return moments, whole
 
 
-@dataclass(frozen=True)
-class Pose:
-    """A frame in the world: its rotation by rows, and its origin."""
-
-    rows: Rows
-    origin: Vector3
-
-    @staticmethod
-    def world() -> Pose:
-        """The pose of the world itself."""
-        return Pose(AXES, Vector3.zero())
-
-    def turned(self, v: Vector3) -> Vector3:
-        """A vector given in the frame, in the world's axes."""
-        return Vector3(*(row.dot(v) for row in self.rows))
-
-    def followed(self, placement: Placement) -> Pose:
-        """The pose of a frame placed in this one."""
-        x, y, z = (placement.rotation.apply_transposed(row) for row in self.rows)
-        return Pose((x, y, z), self.origin + self.turned(placement.translation))
-
-
-def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Pose]:
+def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
     """Where the frame of each body's parent is in the world: momenta are given there, which leaves the last
     frames out.
     """
     carries = {body.parent for body in model.bodies}
-    poses = {WORLD: Pose.world()}
+    poses = {WORLD: Placement.identity()}
     for index, body in enumerate(model.bodies):
         if index in carries:
-            pose = poses[body.parent].followed(placements[index])
-            values = [*(entry for row in pose.rows for entry in row.scalars()), *pose.origin.scalars()]
-            trace(body.name, "0_X_i = 0_X_parent X: placement in the world", f"W{index}", values)
-            poses[index] = pose
+            above, own = poses[body.parent], placements[index]
+            turned = rotated_rows(above.rotation, own.rotation)
+            poses[index] = Placement(turned, above.act_point(own.translation))
+            formula = "0_X_i = 0_X_parent X: placement in the world"
+            trace(body.name, formula, f"W{index}", poses[index].scalars())
     return [poses[body.parent] for body in model.bodies]
 
 
@@ -147,7 +135,7 @@ def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     columns = []
     for index, body in enumerate(model.bodies):
         momenta = (moments[index].linear_momentum(s) for s in body.joint.subspace())
-        own = [poses[index].turned(placements[index].rotation.apply(p)).scalars() for p in momenta]
+        own = [poses[index].rotation.apply(placements[index].rotation.apply(p)).scalars() for p in momenta]
         trace(
             body.name, "J = R (m v + w x h) of S", f"J{index}", [entry for column in own for entry in column]
         )
@@ -171,12 +159,10 @@ def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) 
         own = []
         for s in body.joint.subspace():
             momentum = placements[index].act_force(composite[index] @ s)
-            linear = poses[index].turned(momentum.linear)
-            if about_centre is None:
-                angular = poses[index].turned(momentum.angular) + (poses[index].origin - centre).cross(linear)
-            else:
-                angular = placements[index].rotation.apply(about_centre @ s.angular)
-            own.append([*linear.scalars(), *angular.scalars()])
+            about = Placement(poses[index].rotation, poses[index].translation - centre).act_force(momentum)
+            if about_centre is not None:
+                about = Force(about.linear, placements[index].rotation.apply(about_centre @ s.angular))
+            own.append(about.scalars())
         trace(
             body.name,
             "A = 0_X* IC S, about the centre of mass",
