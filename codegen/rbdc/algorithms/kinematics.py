@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
-from rbdc.algorithms.tools.kinematics import world_placements
+from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_positions, joint_velocities
+from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import AnyRotation, Placement, Rotation, Scalar, Scalars, Vector3
+from rbdc.spatial import AnyRotation, Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.axis_rotations import RotationProduct
+from rbdc.spatial.vectors import motion_sum
 
 
 def in_one_frame(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
@@ -84,3 +86,66 @@ def expand(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> tuple
         trace(body.name, "coordinates of the joint and their rates", f"joint{index}", own)
     place, rate = ([x for own in each for x in own] for each in found)
     return place, rate
+
+
+@dataclass(frozen=True)
+class TreeMotion:
+    """For each body its placement, the columns of its joint, its velocity and its acceleration; the frame in
+    whose coordinates they are, in the world; the acceleration of the world.
+    """
+
+    model: Model
+    placements: list[Placement]
+    columns: list[list[Motion]]
+    velocities: list[Motion]
+    accelerations: list[Motion]
+    frame: Placement
+    of_world: Motion
+
+    def velocity(self, body: int) -> Motion:
+        """Velocity of a body, or of the world."""
+        return Motion.zero() if body == WORLD else self.velocities[body]
+
+    def acceleration(self, body: int) -> Motion:
+        """Acceleration of a body, or of the world."""
+        return self.of_world if body == WORLD else self.accelerations[body]
+
+
+def tree_motion(
+    model: Model,
+    q: Scalars,
+    v: Scalars | None = None,
+    a: Scalars | None = None,
+    trace: Trace = silent,
+    *,
+    gravity: bool = False,
+) -> TreeMotion:
+    """The motion of the bodies at q (nq), v and a (nv), zeros where they are not given. gravity: the world
+    accelerates by -g.
+    """
+    joints = joint_placements(model, q, trace)
+    placements, root = in_one_frame(model, joints, trace), free_root(model)
+    zero: list[Scalar] = [0.0] * model.nv
+    v, a = (zero if x is None else x for x in (v, a))
+    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
+    columns: list[list[Motion]] = []
+    frame = Placement.identity() if root is None else joints[root]
+    of_world = -frame.rotation.apply_transposed(model.gravity) if gravity else Vector3.zero()
+    motion = TreeMotion(model, placements, columns, [], [], frame, Motion(of_world, Vector3.zero()))
+    for index, body in enumerate(model.bodies):
+        columns.append([placements[index].act(s) for s in body.joint.subspace()])
+        step, push = (motion_sum(columns[index], x[index]) for x in (rates, seconds))
+        above = motion.velocity(body.parent)
+        motion.velocities.append(above + step)
+        motion.accelerations.append(motion.acceleration(body.parent) + push + above.cross(step))
+        trace(
+            body.name, "J = X S, at the origin", f"J{index}", [x for s in columns[index] for x in s.scalars()]
+        )
+        trace(body.name, "V = V_parent + J qdot", f"V{index}", motion.velocities[index].scalars())
+        trace(
+            body.name,
+            "A = A_parent + J qddot + V_parent x J qdot",
+            f"A{index}",
+            motion.accelerations[index].scalars(),
+        )
+    return motion

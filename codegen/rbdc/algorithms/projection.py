@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbdc.algorithms.contacts.constraints import stacked
-from rbdc.algorithms.contacts.motion import contact_motions, tree_motion
+from rbdc.algorithms.contacts.motion import contact_motions
 from rbdc.algorithms.couplings import at_configuration
+from rbdc.algorithms.kinematics import tree_motion
 from rbdc.algorithms.manifold import integrate
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent

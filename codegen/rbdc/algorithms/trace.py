@@ -40,7 +40,7 @@ _COMPONENTS: Mapping[str, Sequence[tuple[str, ...]]] = {
     "v": (_MOTION,),
     "a": (_xyz("a", "dw"),),
     "m": (_xyz("w", "dw", "a"), _xyz("w", "dw", "v", "a")),
-    "va": (_xyz("v", "w", "a", "dw"),),
+    "V": (_MOTION,),
     "s": (_xyz("sv", "sw", "psiv", "psiw", "dpsiv", "dpsiw"),),
     "IC": (_INERTIA,),
     "B": (_FACTOR,),

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from rbdc.algorithms.centroidal import centre_of_moving_links
 from rbdc.algorithms.contacts.derivatives import followed_force
 from rbdc.algorithms.contacts.dynamics import forces_at_origin, turning_of_forces
-from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, at, contact_motions, tree_motion
+from rbdc.algorithms.contacts.motion import ContactMotion, at, contact_motions
+from rbdc.algorithms.kinematics import TreeMotion, tree_motion
 from rbdc.algorithms.momentum import com_jacobian, total_mass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, plus, product, transposed

@@ -34,7 +34,7 @@ from rbdc.algorithms.contacts.dynamics import (
     turning_of_forces,
     with_contact_forces,
 )
-from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
+from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
 from rbdc.algorithms.contacts.residual_derivatives import residual_derivatives, velocity_derivatives
 from rbdc.algorithms.derivatives.forward_derivatives import (
     inverse_dynamics_derivatives,
@@ -44,6 +44,7 @@ from rbdc.algorithms.derivatives.forward_derivatives import (
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.minverse import as_matrices
+from rbdc.algorithms.kinematics import TreeMotion, tree_motion
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.linear import (
     Factorisation,

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.contacts.constraints import SOLUTION, Constraints, Step, stacked
-from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
+from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.drives import without_resistance
 from rbdc.algorithms.dynamics.external_forces import without_external
 from rbdc.algorithms.dynamics.forward_dynamics import accelerations
 from rbdc.algorithms.dynamics.newton_euler import newton_euler, reference_pass
-from rbdc.algorithms.kinematics import homogeneous
+from rbdc.algorithms.kinematics import TreeMotion, homogeneous, tree_motion
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot
 from rbdc.algorithms.trace import Trace, silent

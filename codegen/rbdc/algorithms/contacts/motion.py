@@ -4,7 +4,7 @@ That frame is a free root's, where the tree hangs on one, or the world's (`in_on
 is at rest, so that placements, velocities and accelerations are those in the world, written along its axes.
 With the columns J_k = X_i S of each degree of freedom, at the frame's origin,
 
-    V_i = V_parent + J qdot,     A_i = A_parent + J qddot + V_i x J qdot
+    V_i = V_parent + J qdot,     A_i = A_parent + J qddot + V_parent x J qdot
 
 and V_i, A_i moved by a degree of freedom k below a body with V, A (Carpentier and Mansard, section III-D):
 
@@ -25,71 +25,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdc.algorithms.kinematics import free_root, in_one_frame
+from rbdc.algorithms.kinematics import TreeMotion
 from rbdc.algorithms.logarithm import logarithm_of
-from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities, reduce_columns
-from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, transposed
-from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Contact, Model
+from rbdc.model import WORLD, Contact
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
+from rbdc.spatial import Motion, Placement, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
-from rbdc.spatial.vectors import motion_sum
-
-
-@dataclass(frozen=True)
-class TreeMotion:
-    """For each body its placement, the columns of its joint, its velocity and its acceleration; the frame in
-    whose coordinates they are, in the world. Gravity is no acceleration here.
-    """
-
-    model: Model
-    placements: list[Placement]
-    columns: list[list[Motion]]
-    velocities: list[Motion]
-    accelerations: list[Motion]
-    frame: Placement
-
-    def velocity(self, body: int) -> Motion:
-        """Velocity of a body, or of the world."""
-        return Motion.zero() if body == WORLD else self.velocities[body]
-
-    def acceleration(self, body: int) -> Motion:
-        """Acceleration of a body, or of the world."""
-        return Motion.zero() if body == WORLD else self.accelerations[body]
-
-
-def tree_motion(
-    model: Model, q: Scalars, v: Scalars | None = None, a: Scalars | None = None, trace: Trace = silent
-) -> TreeMotion:
-    """The motion of the bodies at q (nq), v and a (nv), zeros where they are not given."""
-    joints = joint_placements(model, q, trace)
-    placements, root = in_one_frame(model, joints, trace), free_root(model)
-    zero: list[Scalar] = [0.0] * model.nv
-    v, a = (zero if x is None else x for x in (v, a))
-    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
-    columns: list[list[Motion]] = []
-    motion = TreeMotion(
-        model, placements, columns, [], [], Placement.identity() if root is None else joints[root]
-    )
-    for index, body in enumerate(model.bodies):
-        columns.append([placements[index].act(s) for s in body.joint.subspace()])
-        step, push = (motion_sum(columns[index], x[index]) for x in (rates, seconds))
-        velocity = motion.velocity(body.parent) + step
-        motion.velocities.append(velocity)
-        motion.accelerations.append(motion.acceleration(body.parent) + push + velocity.cross(step))
-        trace(
-            body.name, "J = X S, at the origin", f"J{index}", [x for s in columns[index] for x in s.scalars()]
-        )
-        trace(body.name, "V = V_parent + J qdot", f"V{index}", velocity.scalars())
-        trace(
-            body.name,
-            "A = A_parent + J qddot + V x J qdot",
-            f"A{index}",
-            motion.accelerations[index].scalars(),
-        )
-    return motion
 
 
 def at(point: Vector3, m: Motion) -> Motion:

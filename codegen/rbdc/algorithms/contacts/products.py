@@ -21,9 +21,10 @@ from itertools import islice
 
 from rbdc.algorithms.contacts.constraints import WEIGHTS, Step
 from rbdc.algorithms.contacts.dynamics import contact_force, residuals, solution, with_contact_forces
-from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions, tree_motion
+from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
 from rbdc.algorithms.derivatives.products import there_and_back, values_and_rates
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
+from rbdc.algorithms.kinematics import tree_motion
 from rbdc.algorithms.logarithm import rate_of_logarithm, transposed_rate_of_logarithm
 from rbdc.algorithms.manifold import configuration_rate, tangent_gradient
 from rbdc.algorithms.tools.linear import dot, transposed

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, at
+from rbdc.algorithms.contacts.motion import ContactMotion, at
+from rbdc.algorithms.kinematics import TreeMotion
 from rbdc.algorithms.logarithm import rate_of_logarithm
 from rbdc.algorithms.tools.linear import Matrix, plus
 from rbdc.model import WORLD

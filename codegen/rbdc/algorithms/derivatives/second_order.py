@@ -52,14 +52,14 @@ from rbdc.algorithms.derivatives.squares import (
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
-from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
-from rbdc.algorithms.kinematics import free_root, in_one_frame
+from rbdc.algorithms.dynamics.external_forces import of_subtrees
+from rbdc.algorithms.kinematics import tree_motion
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, joint_velocities, reduce_matrix
-from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalars, Vector3
+from rbdc.spatial import Force, Forces, Motion, RigidInertia, Scalars, Vector3
+from rbdc.spatial.vectors import motion_sum
 
 Tensor = list[Matrix]
 
@@ -281,34 +281,24 @@ def reduce_matrix_rows(model: Model, slabs: Sequence[Matrix]) -> Tensor:
 
 
 def _tree(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
-    joints = joint_placements(model, q, trace)
-    placements, gravity = _frame(model, joints, trace)
-    following = None if model.world_forces else fext
-    rates, seconds, starts = joint_velocities(model, v), joint_velocities(model, a), first_dofs(model)
-    velocities: list[Motion] = []
-    accelerations: list[Motion] = []
+    tree = tree_motion(model, q, v, a, trace, gravity=True)
+    rates, starts = joint_velocities(model, v), first_dofs(model)
     directions: list[Direction] = []
     own: list[tuple[RigidInertia, CoriolisFactor, Force]] = []
     for index, body in enumerate(model.bodies):
-        top, here = body.parent == WORLD, placements[index]
-        v_parent = Motion.zero() if top else velocities[body.parent]
-        a_parent = Motion(-gravity, Vector3.zero()) if top else accelerations[body.parent]
-        columns = [here.act(column) for column in body.joint.subspace()]
-        rate, second = (_combined(columns, x) for x in (rates[index], seconds[index]))
-        velocity = v_parent + rate
-        acceleration = (
-            a_parent + second if top and body.joint.nv == 1 else a_parent + second + v_parent.cross(rate)
-        )
+        here, columns = tree.placements[index], tree.columns[index]
+        velocity, acceleration = tree.velocity(index), tree.acceleration(index)
+        v_parent, a_parent = tree.velocity(body.parent), tree.acceleration(body.parent)
+        rate = motion_sum(columns, rates[index])
         for s in columns:
             psi_rate = v_parent.cross(s)
             psi_second = a_parent.cross(s) + v_parent.cross(psi_rate)
             sigma = psi_rate + psi_rate if len(columns) == 1 else psi_rate + psi_rate + rate.cross(s)
             directions.append(Direction(index, starts[index], s, psi_rate, psi_second, sigma))
-        velocities.append(velocity)
-        accelerations.append(acceleration)
         inertia: RigidInertia = body.inertia.moved(here)
         force = inertia @ acceleration + velocity.cross_force(inertia @ velocity)
-        force = force if following is None else force - here.act_force(following[index])
+        if fext is not None and not model.world_forces:
+            force = force - here.act_force(fext[index])
         own.append((inertia, CoriolisFactor.of_body(doubled(inertia), velocity), force))
         values = [
             x
@@ -316,19 +306,12 @@ def _tree(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None,
             for m in (d.s, d.psi_rate, d.psi_second)
             for x in m.scalars()
         ]
-        trace(
-            body.name, "v, a in the one frame", f"va{index}", [*velocity.scalars(), *acceleration.scalars()]
-        )
-        trace(
-            body.name,
-            "s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot",
-            f"s{index}",
-            values,
-        )
+        formula = "s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot"
+        trace(body.name, formula, f"s{index}", values)
         trace(body.name, "f = I a + v x* I v", f"f{index}", own[index][2].scalars())
     fixed: list[Force] = []
     if fext is not None and model.world_forces:
-        fixed = of_subtrees(model, from_one_frame(model, joints, fext))
+        fixed = of_subtrees(model, [tree.frame.act_inverse_force(force) for force in fext])
     return Tree(directions, _subtrees(model, own, trace), _paths(model, starts), fixed)
 
 
@@ -351,22 +334,6 @@ def _operator(factor: CoriolisFactor) -> Square:
     """tr(N) 1 - N^T of the factor's N."""
     x, y, z = factor.rows
     return (Vector3(y.y + z.z, -y.x, -z.x), Vector3(-x.y, x.x + z.z, -z.y), Vector3(-x.z, -y.z, x.x + y.y))
-
-
-def _combined(columns: Sequence[Motion], factors: Scalars) -> Motion:
-    total = columns[0].scaled(factors[0])
-    for column, factor in zip(columns[1:], factors[1:], strict=True):
-        total = total + column.scaled(factor)
-    return total
-
-
-def _frame(model: Model, joints: Sequence[Placement], trace: Trace) -> tuple[list[Placement], Vector3]:
-    """The placements of the bodies in the one frame, and gravity there, from the joints' placements."""
-    root = free_root(model)
-    if root is None:
-        return in_one_frame(model, joints, trace), model.gravity
-    turned = joints[root].rotation.apply_transposed(model.gravity)
-    return in_one_frame(model, joints, trace), turned
 
 
 def _paths(model: Model, starts: Sequence[int]) -> list[list[int]]:
