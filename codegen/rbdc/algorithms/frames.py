@@ -113,11 +113,9 @@ def _over_tree(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
 def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
     """The frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry it."""
     columns, world = frame_columns(model, q, frame)
-    rates, velocity = joint_velocities(model, v), Motion.zero()
-    for index, own in columns.items():
-        for column, rate in zip(own, rates[index], strict=True):
-            velocity = velocity + column.scaled(rate)
-    return express(velocity, world, reference)
+    rates = joint_velocities(model, v)
+    steps = (motion_sum(own, rates[index]) for index, own in columns.items())
+    return express(sum(steps, Motion.zero()), world, reference)
 
 
 def frame_jacobian_time_derivative(
@@ -156,15 +154,9 @@ def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str
     accelerations. Test: the product.
     """
     columns, world = frame_columns(model, q, frame)
-    rates = joint_velocities(model, v)
-    steps = {index: motion_sum(own, rates[index]) for index, own in columns.items()}
-    drift, above = Motion.zero(), Motion.zero()
-    bends = joint_accelerations(model, v, [0.0] * model.nv)
-    for index in reversed(columns):
-        drift = drift + motion_sum(columns[index], bends[index]) + above.cross(steps[index])
-        above = above + steps[index]
+    drift, velocity = _acceleration_and_velocity(model, columns, v, [0.0] * model.nv)
     if reference == "LOCAL_WORLD_ALIGNED":
-        drift = drift - Motion(above.linear, Vector3.zero()).cross(above)
+        drift = drift - Motion(velocity.linear, Vector3.zero()).cross(velocity)
     return express(drift, world, reference)
 
 
@@ -175,13 +167,18 @@ def frame_acceleration(
     s over the joints between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
     """
     columns, world = frame_columns(model, q, frame)
+    acceleration, _ = _acceleration_and_velocity(model, columns, v, a)
+    return express(acceleration, world, reference)
+
+
+def _acceleration_and_velocity(
+    model: Model, columns: dict[int, list[Motion]], v: Scalars, a: Scalars
+) -> tuple[Motion, Motion]:
+    """The LOCAL acceleration and velocity of a frame, by its columns."""
     rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
     acceleration, below = Motion.zero(), Motion.zero()
     for index, own in columns.items():
-        step = Motion.zero()
-        for column, rate, derivative in zip(own, rates[index], rate_derivatives[index], strict=True):
-            step = step + column.scaled(rate)
-            acceleration = acceleration + column.scaled(derivative)
-        acceleration = acceleration + step.cross(below)
+        step = motion_sum(own, rates[index])
+        acceleration = acceleration + motion_sum(own, rate_derivatives[index]) + step.cross(below)
         below = below + step
-    return express(acceleration, world, reference)
+    return acceleration, below

@@ -59,7 +59,7 @@ from rbdc.algorithms.tools.linear import (
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Motion, Scalar
+from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
 
 Vector = list[Scalar]
 Side = tuple[Matrix, Matrix]
@@ -68,10 +68,10 @@ Side = tuple[Matrix, Matrix]
 
 def constrained_dynamics_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
@@ -95,10 +95,10 @@ def constrained_dynamics_derivatives(
 
 def _sides(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
     step: Step,
-    fext: Sequence[Force] | None,
+    fext: Forces | None,
     options: ContactOptions,
     trace: Trace,
 ) -> tuple[Side, Side]:
@@ -118,10 +118,10 @@ def _sides(
 
 def constrained_to_solve_with_values(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Any, ...]:
@@ -136,7 +136,7 @@ def constrained_to_solve_with_values(
     return *sides, *known, *as_matrices(constraints.factors, trace), found.accelerations, found.forces
 
 
-def _with(fext: Sequence[Force] | None, more: Sequence[Force]) -> list[Force]:
+def _with(fext: Forces | None, more: Sequence[Force]) -> list[Force]:
     return list(more) if fext is None else [f + g for f, g in zip(fext, more, strict=True)]
 
 
@@ -159,7 +159,7 @@ def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
     return moved, transposed([f for _, f in pairs])
 
 
-def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Matrix:
+def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> Matrix:
     """Terms that T_q has more, for forces of loops follow body 1 and those along the world's axes do not; see
     the module's docstring.
     """
@@ -194,9 +194,9 @@ def followed_force(contact: ContactMotion, s: Motion, force: Force) -> Force:
 
 def impulse_dynamics_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    restitution: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    restitution: Scalars,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
@@ -208,12 +208,7 @@ def impulse_dynamics_derivatives(
 
 
 def _impact_sides(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    restitution: Sequence[Scalar],
-    step: Step,
-    trace: Trace,
+    model: Model, q: Scalars, v: Scalars, restitution: Scalars, step: Step, trace: Trace
 ) -> tuple[Side, Side]:
     """By q and by v the change of inverse dynamics at v_after and impulses and of the velocity of the
     contacts after it, with what restitution takes; rows along the axes of the contacts' own frames.
@@ -234,9 +229,9 @@ def _impact_sides(
 
 def impulse_to_solve_with_values(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    restitution: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    restitution: Scalars,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Any, ...]:
@@ -253,12 +248,12 @@ def impulse_to_solve_with_values(
 
 def contact_inverse_dynamics_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    forces: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    forces: Scalars,
     *,
-    fext: Sequence[Force] | None = None,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
@@ -274,11 +269,11 @@ def contact_inverse_dynamics_derivatives(
 
 def contact_forward_dynamics_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    forces: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    forces: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """ddq_dq, ddq_dv, ddq_dtau = M^-1 (nv, nv), ddq_dforces = M^-1 J^T (nv, nc)."""
@@ -292,13 +287,7 @@ def contact_forward_dynamics_derivatives(
 
 
 def _forward_sides(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    forces: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, forces: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Factorisation, Vector, tuple[Matrix, Matrix], tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
     """Factors of M, ddq, and by q, v and forces right-hand sides B and known parts K: M (ddq_dx - K) = B."""
     factors = Factorisation(crba(model, q, trace))
@@ -316,11 +305,11 @@ def _forward_sides(
 
 def contact_forward_to_solve_with_values(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    forces: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    forces: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Any, ...]:
     """B_q, B_v, B_forces, K_q, K_v, K_forces, L, D^-1 with L^T D L (ddq_dx - K_x) = B_x; then ddq (nv)."""

@@ -21,7 +21,7 @@ from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Motion, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars, Vector3
 
 Vector = list[Scalar]
 
@@ -51,10 +51,10 @@ class Solution:
 
 def solution(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None,
     options: ContactOptions,
     trace: Trace,
     *,
@@ -80,11 +80,7 @@ def solution(
 
 
 def constraints_of(
-    model: Model,
-    q: Sequence[Scalar],
-    contacts: Sequence[ContactMotion],
-    options: ContactOptions,
-    trace: Trace,
+    model: Model, q: Scalars, contacts: Sequence[ContactMotion], options: ContactOptions, trace: Trace
 ) -> Constraints:
     """The factors at q."""
     inertia, jacobian = crba(model, q, trace), stacked(contacts)
@@ -98,10 +94,10 @@ def constraints_of(
 
 def constrained_dynamics(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
@@ -114,7 +110,7 @@ def constrained_dynamics(
     return found.accelerations, as_users_have_them(model, q, found.forces)
 
 
-def as_users_have_them(model: Model, q: Sequence[Scalar], rows: Sequence[Scalar]) -> Vector:
+def as_users_have_them(model: Model, q: Scalars, rows: Scalars) -> Vector:
     """Rows along the axes of the one frame, along those that users have."""
     found: Vector = []
     for contact in contact_motions(tree_motion(model, q), local=True):
@@ -128,9 +124,9 @@ def as_users_have_them(model: Model, q: Sequence[Scalar], rows: Sequence[Scalar]
 
 def impulse_dynamics(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    restitution: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    restitution: Scalars,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
@@ -145,9 +141,9 @@ def impulse_dynamics(
 
 def impact(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    restitution: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    restitution: Scalars,
     options: ContactOptions,
     trace: Trace,
     *,
@@ -168,7 +164,7 @@ def impact(
 
 
 def contact_forces_on_bodies(
-    tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequence[Scalar]
+    tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars
 ) -> list[Force]:
     """The forces of the contacts, along the axes of the one frame, on each body in its own frame."""
     found = [Force.zero()] * tree.model.njoints
@@ -179,9 +175,7 @@ def contact_forces_on_bodies(
     return found
 
 
-def forces_at_origin(
-    contacts: Sequence[ContactMotion], forces: Sequence[Scalar]
-) -> list[tuple[Force, Force]]:
+def forces_at_origin(contacts: Sequence[ContactMotion], forces: Scalars) -> list[tuple[Force, Force]]:
     """The force of each contact on body 1 and on body 2, about the origin of the one frame."""
     found = []
     for contact, force in zip(contacts, contact_forces(contacts, forces), strict=True):
@@ -192,7 +186,7 @@ def forces_at_origin(
     return found
 
 
-def contact_forces(contacts: Sequence[ContactMotion], rows: Sequence[Scalar]) -> list[Force]:
+def contact_forces(contacts: Sequence[ContactMotion], rows: Scalars) -> list[Force]:
     """The force of each contact's rows, at the contact along the axes of the one frame."""
     found, start = [], 0
     for contact in contacts:
@@ -201,13 +195,13 @@ def contact_forces(contacts: Sequence[ContactMotion], rows: Sequence[Scalar]) ->
     return found
 
 
-def turning_of_forces(contacts: Sequence[ContactMotion], rows: Sequence[Scalar]) -> Matrix:
+def turning_of_forces(contacts: Sequence[ContactMotion], rows: Scalars) -> Matrix:
     """Change of rows of forces that go along with body 1, by q (nc, nv); see `ContactMotion.turning`."""
     pairs = zip(contacts, contact_forces(contacts, rows), strict=True)
     return [row for contact, f in pairs for row in contact.turning(Motion(f.linear, f.angular))]
 
 
-def contact_force(contact: ContactMotion, rows: Sequence[Scalar]) -> Force:
+def contact_force(contact: ContactMotion, rows: Scalars) -> Force:
     """The force of a contact's rows, at the contact along the axes of the one frame."""
     entries: Vector = [0.0] * 6
     for k, row in zip(contact.contact.held, rows, strict=True):
@@ -220,9 +214,7 @@ def _about_origin(point: Vector3, force: Force) -> Force:
     return Force(force.linear, force.angular + point.cross(force.linear))
 
 
-def with_contact_forces(
-    model: Model, q: Sequence[Scalar], forces: Sequence[Scalar], fext: Sequence[Force] | None
-) -> list[Force]:
+def with_contact_forces(model: Model, q: Scalars, forces: Scalars, fext: Forces | None) -> list[Force]:
     """External forces on the bodies, with those of contacts along the axes of their own frames."""
     tree = tree_motion(model, q)
     made = contact_forces_on_bodies(tree, contact_motions(tree, local=True), forces)
@@ -231,11 +223,11 @@ def with_contact_forces(
 
 def contact_forward_dynamics(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    forces: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    forces: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
     """ddq (nv) under forces of the contacts (nc), which hold nothing by themselves."""
@@ -245,12 +237,12 @@ def contact_forward_dynamics(
 
 def contact_inverse_dynamics(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    forces: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    forces: Scalars,
     *,
-    fext: Sequence[Force] | None = None,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
@@ -259,9 +251,7 @@ def contact_inverse_dynamics(
     return tau, residuals(contact_motions(tree_motion(model, q, v, a, trace), options, local=True))
 
 
-def delassus(
-    model: Model, q: Sequence[Scalar], options: ContactOptions = DEFAULTS, trace: Trace = silent
-) -> Matrix:
+def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
     """J M^-1 J^T + mu 1 (nc, nc). Test: the product."""
     inertia = Factorisation(crba(model, q, trace))
     y = [
@@ -276,37 +266,33 @@ def delassus(
     return rows
 
 
-def contact_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def contact_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """J (nc, nv) along the axes of the contacts' first frames."""
     return stacked(contact_motions(tree_motion(model, q, trace=trace), local=True))
 
 
-def contact_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Vector:
+def contact_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
     """J v (nc)."""
     contacts = contact_motions(tree_motion(model, q, v, trace=trace), local=True)
     return [x for contact in contacts for x in contact.rows(contact.velocity())]
 
 
 def contact_drift(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    options: ContactOptions = DEFAULTS,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
     """The residual (nc) without joint accelerations: what contacts accelerate by, and Baumgarte's terms."""
     return residuals(contact_motions(tree_motion(model, q, v, trace=trace), options, local=True))
 
 
 def contact_error(
-    model: Model, q: Sequence[Scalar], options: ContactOptions = DEFAULTS, trace: Trace = silent
+    model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
     """How far the contacts are from where they are held (nc; m, rad), along the axes of their frames."""
     contacts = contact_motions(tree_motion(model, q, trace=trace), options, local=True)
     return [x for contact in contacts for x in contact.rows(contact.error())]
 
 
-def contact_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def contact_placements(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """The 4x4 matrices of the contacts' first frames in the world, row by row."""
     tree = tree_motion(model, q, trace=trace)
     return [homogeneous(tree.frame.compose(contact.first)) for contact in contact_motions(tree)]
