@@ -13,10 +13,8 @@ from rbdc.algorithms.momentum import (
     centroidal_momentum_matrix,
     com_jacobian,
     kinetic_energy,
-    potential_energy,
-)
-from rbdc.algorithms.other_regressors import (
     kinetic_energy_regressor,
+    potential_energy,
     potential_energy_regressor,
     static_regressor,
 )
