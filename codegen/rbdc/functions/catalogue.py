@@ -46,7 +46,8 @@ def _functions_of(model: Model, families: Sequence[Family]) -> Mapping[str, Func
     if model.world_forces:
         functions = [_in_world(function) for function in functions]
     if model.parameters:
-        functions = [_parametric(model, function) for function in functions]
+        by_name = {function.name: function for function in functions}
+        functions = [_parametric(model, function, by_name) for function in functions]
     if any(model.friction):
         functions = [_of_width(model, function) for function in functions]
     found = _chained(model, {function.name: function for function in functions})
@@ -87,12 +88,15 @@ def _in_world(function: Function) -> Function:
     return replace(function, policy=replace(function.policy, rolled={}, windows=""))
 
 
-def _parametric(model: Model, function: Function) -> Function:
+def _parametric(model: Model, function: Function, functions: Mapping[str, Function]) -> Function:
     """The function with the inertial parameters as one input more, before the optional one, if its result
-    depends on them: what does is computed on the joint-space model. Loops over tables and kernels along paths
-    have the inertias as constants.
+    depends on them: what does is computed on the joint-space model, or derived from what is. Loops over
+    tables and kernels along paths have the inertias as constants.
     """
-    if not any(isinstance(evaluate, OnJointSpace) for evaluate in function.methods.values()):
+    source = function
+    while not source.methods and source.chain is not None:
+        source = functions[source.chain.of]
+    if not any(isinstance(evaluate, OnJointSpace) for evaluate in source.methods.values()):
         return function
     declaration = function.declaration
     optional = [p for p in declaration.inputs if p.optional]
