@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -44,9 +44,9 @@ class RigidInertia(ABC):
         """No mass at all."""
         return cls(0.0, Vector3.zero(), Symmetric3.zero())  # type: ignore[call-arg]  # of each set
 
-    def _parts(self) -> list[Any]:
+    @abstractmethod
+    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
         """Mass, first moment and the symmetric matrix of the set."""
-        return [getattr(self, part.name) for part in fields(self)]
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(a + b for a, b in zip(self._parts(), other._parts(), strict=True)))
@@ -74,6 +74,9 @@ class Inertia(RigidInertia):
     """
 
     about_origin: Symmetric3 = field()  # in place of the property, whose value would be a default
+
+    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
+        return self.mass, self.first_moment, self.about_origin
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
@@ -167,6 +170,9 @@ class MomentInertia(RigidInertia):
     """
 
     second: Symmetric3
+
+    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
+        return self.mass, self.first_moment, self.second
 
     @property
     def about_origin(self) -> Symmetric3:
