@@ -112,7 +112,7 @@ class Equations:
 
     @property
     def damping(self) -> Row:
-        """Of each joint (n)."""
+        """Damping of each joint (n)."""
         return [self.atom(body.damping) for body in self.named.bodies]
 
     def moments(self, body: NamedBody) -> list[Row]:
@@ -181,5 +181,5 @@ def combined(factors: Sequence[Polynomial], vectors: Sequence[Vector3]) -> Vecto
 def kinetic(
     moments: Sequence[Sequence[Polynomial]], one: Sequence[Vector3], other: Sequence[Vector3]
 ) -> Polynomial:
-    """What a body adds to an entry of M, by its moments of mass and its `Equations.slopes`."""
+    """The part of a body in an entry of M, by its moments of mass and its `Equations.slopes`."""
     return sum(a.dot(combined(row, other)) for row, a in zip(moments, one, strict=True))
