@@ -112,7 +112,7 @@ class Equations:
 
     @property
     def damping(self) -> Row:
-        """Of each joint (n)."""
+        """Damping of each joint (n)."""
         return [self.atom(body.damping) for body in self.named.bodies]
 
     def moments(self, body: NamedBody) -> list[Row]:
