@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms.derivatives import jvp as tangents
-from rbdc.algorithms.derivatives import vjp as adjoints
+from rbdc.algorithms.derivatives.products import aba_adjoint, aba_tangent, rnea_adjoint, rnea_tangent
 from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
 from rbdc.algorithms.reference.derivatives import products
 from rbdc.report.accuracy.inputs import draw
@@ -135,21 +134,17 @@ def test_what_has_no_tangent_or_adjoint_is_refused() -> None:
 
 
 METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[str, ...]]] = {
-    "rnea": (tangents.rnea_tangent, products.rnea_jvp, ("q", "v", "a", "dq", "dv", "da")),
-    "aba, factors": (
-        tangents.aba_tangent(solved_by_factors),
-        products.aba_jvp,
-        ("q", "v", "tau", "dq", "dv", "dtau"),
-    ),
+    "rnea": (rnea_tangent, products.rnea_jvp, ("q", "v", "a", "dq", "dv", "da")),
+    "aba, factors": (aba_tangent(solved_by_factors), products.aba_jvp, ("q", "v", "tau", "dq", "dv", "dtau")),
     "aba, articulated": (
-        tangents.aba_tangent(solved_by_articulated_bodies),
+        aba_tangent(solved_by_articulated_bodies),
         products.aba_jvp,
         ("q", "v", "tau", "dq", "dv", "dtau"),
     ),
-    "adjoint": (adjoints.rnea_adjoint, products.rnea_vjp, ("q", "v", "a", "w")),
-    "adjoint, factors": (adjoints.aba_adjoint(solved_by_factors), products.aba_vjp, ("q", "v", "tau", "w")),
+    "adjoint": (rnea_adjoint, products.rnea_vjp, ("q", "v", "a", "w")),
+    "adjoint, factors": (aba_adjoint(solved_by_factors), products.aba_vjp, ("q", "v", "tau", "w")),
     "adjoint, articulated": (
-        adjoints.aba_adjoint(solved_by_articulated_bodies),
+        aba_adjoint(solved_by_articulated_bodies),
         products.aba_vjp,
         ("q", "v", "tau", "w"),
     ),

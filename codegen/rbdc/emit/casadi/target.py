@@ -114,5 +114,5 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         forms={form: any(c.form == form for c in charts) for form in ("turned", "rotated", "shifted")},
         units=[c for c in charts if c.form in ("turned", "swung")],
         quaternions=[c.x for c in charts if c.form == "turned"],
-        scalars=[{"q": b.index_q + k, "v": b.index_v + k} for b in scalars for k in range(b.joint.nv)],
+        scalars=[(b.index_q + k, b.index_v + k) for b in scalars for k in range(b.joint.nv)],
     )
