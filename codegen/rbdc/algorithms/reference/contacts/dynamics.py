@@ -21,7 +21,7 @@ from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Contact, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
@@ -65,7 +65,7 @@ def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: M
     return [entries[k] for k in contact.held]
 
 
-def contact_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def contact_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """J (nc, nv)."""
     motions = tree_motions(model, q, None, None)
     rows: Matrix = []
@@ -80,7 +80,7 @@ def contact_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     return rows
 
 
-def contact_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Vector:
+def contact_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
     """J v (nc), from the velocities of the bodies."""
     motions = tree_motions(model, q, v, None)
     found: Vector = []
@@ -90,7 +90,7 @@ def contact_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], tra
     return found
 
 
-def contact_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def contact_placements(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """The 4x4 matrices of the first frames in the world."""
     motions = tree_motions(model, q, None, None)
     found = []
@@ -111,7 +111,7 @@ def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
 
 
 def contact_error(
-    model: Model, q: Sequence[Scalar], options: ContactOptions = DEFAULTS, trace: Trace = silent
+    model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
     """Errors (nc)."""
     motions = tree_motions(model, q, None, None)
@@ -122,9 +122,7 @@ def contact_error(
     return found
 
 
-def residual(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], options: ContactOptions
-) -> Vector:
+def residual(model: Model, q: Scalars, v: Scalars, a: Scalars, options: ContactOptions) -> Vector:
     """r (nc): the rate of the velocity of one frame in the other's coordinates, and Baumgarte's terms."""
     motions, found = tree_motions(model, q, v, a), list[Scalar]()
     for number, contact in enumerate(model.contacts):
@@ -146,19 +144,13 @@ def residual(
 
 
 def contact_drift(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    options: ContactOptions = DEFAULTS,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
     """The residual (nc) without joint accelerations."""
     return residual(model, q, v, [0.0] * model.nv, options)
 
 
-def external(
-    model: Model, q: Sequence[Scalar], forces: Sequence[Scalar], fext: Sequence[Force] | None
-) -> list[Force]:
+def external(model: Model, q: Scalars, forces: Scalars, fext: Forces | None) -> list[Force]:
     """External forces and those of the contacts on the bodies, in their own frames."""
     motions = tree_motions(model, q, None, None)
     found = [Force.zero() for _ in model.bodies] if fext is None else list(fext)
@@ -205,7 +197,7 @@ def eliminated(matrix: Matrix, sides: Rows) -> Rows:
 
 
 def systems(
-    model: Model, q: Sequence[Scalar], options: ContactOptions, sides: Rows, residuals: Rows
+    model: Model, q: Scalars, options: ContactOptions, sides: Rows, residuals: Rows
 ) -> list[tuple[Vector, Vector]]:
     """Accelerations and forces for generalised forces (nv) and residuals (nc), side by side."""
     inertia, jacobian = crba(model, q), contact_jacobian(model, q)
@@ -228,10 +220,10 @@ def systems(
 
 def constrained_dynamics(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
@@ -244,9 +236,9 @@ def constrained_dynamics(
 
 def impulse_dynamics(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    restitution: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    restitution: Scalars,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
@@ -259,11 +251,11 @@ def impulse_dynamics(
 
 def contact_inverse_dynamics(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    forces: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    forces: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Vector, Vector]:
     """tau (nv), r (nc)."""
@@ -271,12 +263,7 @@ def contact_inverse_dynamics(
 
 
 def contact_forward_dynamics(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    forces: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, forces: Scalars, fext: Forces | None = None
 ) -> Vector:
     """ddq (nv)."""
     bias = rnea(model, q, v, [0.0] * model.nv, external(model, q, forces, fext))
@@ -284,9 +271,7 @@ def contact_forward_dynamics(
     return found
 
 
-def delassus(
-    model: Model, q: Sequence[Scalar], options: ContactOptions = DEFAULTS, trace: Trace = silent
-) -> Matrix:
+def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
     """J M^-1 J^T + mu 1 (nc, nc)."""
     jacobian, mu = contact_jacobian(model, q), 0.0 if options.mu is None else options.mu[0]
     columns = eliminated(crba(model, q), jacobian)
