@@ -94,9 +94,9 @@ CASADI = {
     ),
     "a quaternion that is not normalised": ("u[3 + i] /= length(4, q + 3);", "u[3 + i] /= 1.0;"),
     "the sign of a quaternion's step": ("g[0] * x[3] - g[1] * x[2] + g", "g[0] * x[3] - g[1] * x[2] - g"),
-    "a term of a Hessian": ("    add_quaternion_twice(q + 3, g + 3, to + 3 * NQ + 3);\n", ""),
-    "a block of a Hessian": ("transposed(uq, qu);", "transposed(vq, qu);"),
-    "what forward dynamics solve": ("    transposed(qv, vq);\n", ""),
+    "a term of a Hessian": ("    add_turned_twice(q + 3, g + 3, to + 3 * NQ + 3);\n", ""),
+    "a block of a Hessian": ("by_columns(NV, NV, uq, qu);", "by_columns(NV, NV, vq, qu);"),
+    "what forward dynamics solve": ("        by_columns(NV, NV, vq, qv);\n", ""),
     "a sparsity pattern": ("dense_8_8[] = {8, 8, 1}", "dense_8_8[] = {8, 7, 1}"),
     "a work vector that is too short": ("if (sz_w != NULL) *sz_w = 8;", "if (sz_w != NULL) *sz_w = 7;"),
 }

@@ -70,9 +70,6 @@ class StatementWriter:
         members = set(self._members[number])
         stored = {k for k in members if k in self.chunks.slot_of}
         read = {k for i in members for k in self.program.values[i].arguments if self._foreign(k, number)}
-        if number == self._last:
-            results = {k for result in self.program.results for k in result if k in self.chunks.slot_of}
-            read |= {k for k in results if self._foreign(k, number)}
         return {_workspace(self.program.values[k].width) for k in stored | read}
 
     def blocks(self, number: int) -> list[CodeBlock]:
