@@ -31,7 +31,7 @@ from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.runtime._arrays import random_configuration
-from rbdc.spatial import Inertia, Placement, Symmetric3, Vector3
+from rbdc.spatial import Inertia, Placement
 
 Array = NDArray[np.float64]
 
@@ -236,7 +236,7 @@ def _columns(equations: Equations, pose: Placement, k: int) -> list[Column]:
     gravity = equations.vector([_direction(x) for x in equations.named.gravity])
     found = []
     for unit in np.eye(PARAMETERS_PER_BODY).tolist():
-        moments = moments_of(Inertia(unit[0], Vector3.of(unit[1:4]), Symmetric3(*unit[4:])))
+        moments = moments_of(Inertia.of(unit))
         column: Column = {}
         for i in slopes:
             for j in (j for j in slopes if j <= i):

@@ -13,7 +13,7 @@ from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, Plann
 from rbdc.emit.c import polynomials, trigonometry
 from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
 from rbdc.emit.c.frames import climb_file, kernel_words
-from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
+from rbdc.emit.c.vectors import VectorView, elementary_functions, exchanged, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -225,16 +225,7 @@ def _transposition(lanes: int) -> list[str]:
     lines = []
     for step in range(lanes.bit_length() - 1):
         half = 1 << step
-        for j in range(lanes):
-            # Counted through both rows of the pair: the first keeps its lower halves, the second the upper.
-            if j & half:
-                entries = [k + lanes if k & half else k | half for k in range(lanes)]
-            else:
-                entries = [(k ^ half) + lanes if k & half else k for k in range(lanes)]
-            pair = f"s{step}[{j & ~half}], s{step}[{j | half}]"
-            lines.append(
-                f"s{step + 1}[{j}] = __builtin_shufflevector({pair}, {', '.join(map(str, entries))});"
-            )
+        lines += [f"s{step + 1}[{j}] = {exchanged(f's{step}[{{}}]', j, half, lanes)};" for j in range(lanes)]
     return lines
 
 

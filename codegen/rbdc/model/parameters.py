@@ -15,7 +15,7 @@ from rbdc.model.attachments import ParameterRow
 from rbdc.model.joint_space import JointSpaceModel
 from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
-from rbdc.spatial import Inertia, MomentInertia, Placement, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Inertia, MomentInertia, Placement, Scalar
 
 NUMBERS = 10
 """Numbers in one row."""
@@ -69,8 +69,7 @@ def constant_part(model: Model) -> Model:
 
 def _inertia(row: ParameterRow, entries: Sequence[Scalar]) -> Inertia:
     """A row's inertia in its body's frame."""
-    mass, hx, hy, hz, *j = entries
-    own = Inertia(mass, Vector3(hx, hy, hz), Symmetric3(*j))
+    own = Inertia.of(entries)
     return own.moved(row.placement) if row.added else own
 
 

@@ -44,6 +44,11 @@ class RigidInertia(ABC):
         """No mass at all."""
         return cls(0.0, Vector3.zero(), Symmetric3.zero())  # type: ignore[call-arg]  # of each set
 
+    @classmethod
+    def of(cls, numbers: Sequence[Scalar]) -> Self:
+        """The inertia whose `scalars` these are."""
+        return cls(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:]))  # type: ignore[call-arg]
+
     @abstractmethod
     def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
         """Mass, first moment and the symmetric matrix of the set."""

@@ -46,6 +46,20 @@ def reduced(scalar: ScalarType, lanes: int, name: str) -> tuple[list[str], str]:
     return steps, " | ".join(f"{name}[{k}]" for k in range(lanes))
 
 
+def exchanged(name: str, row: int, half: int, lanes: int) -> str:
+    """A row of a square of vectors when blocks of `half` rows and lanes have changed places with those beside
+    them; done for all powers of two below `lanes`, this transposes the square. name: of a row before, {} in
+    the place of its number.
+    """
+    # Counted through both rows of the pair: the first keeps its lower halves, the second the upper.
+    if row & half:
+        entries = [k + lanes if k & half else k | half for k in range(lanes)]
+    else:
+        entries = [(k ^ half) + lanes if k & half else k for k in range(lanes)]
+    first, second = (name.format(number) for number in (row & ~half, row | half))
+    return f"__builtin_shufflevector({first}, {second}, {', '.join(map(str, entries))})"
+
+
 def elementary_functions(scalar: ScalarType) -> dict[str, str]:
     """The names in C of elementary functions over this type."""
     return {name: scalar.function(name) for name in ("sqrt", "sin", "cos", "atan2")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from rbdc.emit.c.vectors import exchanged
 from rbdc.emit.paths.layout import Schedule, Window, windows
 from rbdc.emit.paths.supernodes import Shape, Supernode, supernodes
 from rbdc.emit.render import braced
@@ -102,12 +103,8 @@ class Width:
         """
         old, steps, half = "s", list[list[str]](), self.lanes // 2
         while half:
-            new, step = f"t{half}_", list[str]()
-            for k in range(self.lanes):
-                kept = [_taken(lane, half, self.lanes, upper=bool(k & half)) for lane in range(self.lanes)]
-                pair = f"{old}{k & ~half}, {old}{k | half}"
-                step.append(f"{new}{k} = __builtin_shufflevector({pair}, {', '.join(map(str, kept))})")
-            steps.append(step)
+            new, row = f"t{half}_", f"{old}{{}}"
+            steps.append([f"{new}{k} = {exchanged(row, k, half, self.lanes)}" for k in range(self.lanes)])
             old, half = new, half // 2
         return steps
 
@@ -115,13 +112,6 @@ class Width:
     def turned_columns(self) -> list[str]:
         """The columns by the names that `turned` gives them in the end."""
         return [f"t1_{k}" for k in range(self.lanes)]
-
-
-def _taken(lane: int, half: int, lanes: int, *, upper: bool) -> int:
-    """Where a lane comes from, lanes of the second register after those of the first."""
-    if upper:
-        return lanes + lane if lane & half else lane + half
-    return lanes + lane - half if lane & half else lane
 
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:

@@ -1,19 +1,14 @@
-"""Inertias and Coriolis factors from their numbers, as the loops keep them in arrays."""
+"""Coriolis factors and articulated inertias from their numbers, as the loops keep them in arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
-from rbdc.spatial import ArticulatedInertia, MomentInertia, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import ArticulatedInertia, Rotation, Scalar, Symmetric3, Vector3
 
 INERTIA, FACTOR, ARTICULATED = 10, 12, 21
 """Numbers of an inertia, of a Coriolis factor, of an articulated inertia."""
-
-
-def inertia_of(numbers: Sequence[Scalar]) -> MomentInertia:
-    """The inertia whose `scalars()` these are."""
-    return MomentInertia(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:10]))
 
 
 def factor_of(numbers: Sequence[Scalar]) -> CoriolisFactor:

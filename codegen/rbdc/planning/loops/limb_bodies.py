@@ -34,7 +34,7 @@ from rbdc.emit.paths.entries import (
     VELOCITY,
 )
 from rbdc.ir.lanes import LaneProgram
-from rbdc.planning.loops.inertias import articulated_of, articulated_scalars, factor_of, inertia_of
+from rbdc.planning.loops.inertias import articulated_of, articulated_scalars, factor_of
 from rbdc.planning.loops.lane_recording import LaneRecorder
 from rbdc.spatial import (
     ArticulatedInertia,
@@ -140,7 +140,7 @@ def _velocities(trace: LaneRecorder, s: Motion, carrier: str, *, accelerating: b
 def _inertia(trace: LaneRecorder, constants: Constants, placement: Placement) -> MomentInertia:
     """The inertia of the row's bodies about the origin of all."""
     trace.begin("h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + h p^T")
-    inertia = inertia_of([*map(_constant(trace, constants), INERTIA)]).moved(placement)
+    inertia = MomentInertia.of([*map(_constant(trace, constants), INERTIA)]).moved(placement)
     trace.let_all("i", inertia.scalars())
     return inertia
 
@@ -154,7 +154,7 @@ def _store_articulated(trace: LaneRecorder, inertia: MomentInertia) -> None:
 def composite(trace: LaneRecorder, constants: Constants) -> tuple[MomentInertia, CoriolisFactor, Force]:
     """The inertia, the Coriolis factor and the force of a subtree, from its `sum`."""
     mass: Scalar = trace.read("sum", MASS) if constants.massive else 0.0
-    inertia = inertia_of([mass, *trace.entries("sum", MOMENTS, 9)])
+    inertia = MomentInertia.of([mass, *trace.entries("sum", MOMENTS, 9)])
     force = Force.of(trace.entries("sum", FORCE, 6))
     return inertia, factor_of(trace.entries("sum", FACTOR, 12)), force
 

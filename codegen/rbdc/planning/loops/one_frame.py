@@ -14,7 +14,6 @@ from rbdc.planning.loops.inertias import (
     articulated_of,
     articulated_scalars,
     factor_of,
-    inertia_of,
 )
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.planning.loops.tree import BodyStep, Tree, loop
@@ -53,7 +52,7 @@ def forces(tree: Tree, *, accelerating: str = "", external: bool = True) -> list
         acceleration = before + above.cross(velocity)
         if accelerating:
             acceleration = acceleration + motion_sum(s, body.read(accelerating, body.joint.nv, at_v=1))
-        inertia = inertia_of(body.own("I", INERTIA))
+        inertia = MomentInertia.of(body.own("I", INERTIA))
         force = inertia @ acceleration + velocity.cross_force(inertia @ velocity)
         body.keep("V", velocity.scalars())
         body.keep("A", acceleration.scalars())
@@ -99,7 +98,7 @@ def mass(tree: Tree, out: str) -> list[Statement]:
 
     def force(step: StepRecorder) -> None:
         s = Motion.of(step.read("S", 6, k=6))
-        f = inertia_of(step.read("I", INERTIA, b=INERTIA)) @ s
+        f = MomentInertia.of(step.read("I", INERTIA, b=INERTIA)) @ s
         step.write("r", f.scalars())
         step.add(out, [s.dot(f)], column=tree.nv + 1)
 
@@ -140,7 +139,7 @@ def directions(tree: Tree) -> list[Statement]:
                 both = both + (own - above).cross(s)
             found += [*rate.scalars(), *(second.cross(s) + above.cross(rate)).scalars(), *both.scalars()]
         body.write("psi", found, dof=18)
-        inertia = inertia_of(body.own("I", INERTIA))
+        inertia = MomentInertia.of(body.own("I", INERTIA))
         factor = CoriolisFactor.of_body(_doubled(inertia), own)
         body.keep("B", factor.scalars())
 
@@ -157,7 +156,7 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
         s, (rate, second, both) = Motion.of(step.read("S", 6, k=6)), _psi(step, "k")
         factor, inertia = (
             factor_of(step.read("B", FACTOR, b=FACTOR)),
-            inertia_of(step.read("I", INERTIA, b=INERTIA)),
+            MomentInertia.of(step.read("I", INERTIA, b=INERTIA)),
         )
         c_q = factor.apply(rate) + inertia @ second
         c_v = factor.apply(s) + inertia @ both
@@ -206,7 +205,7 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
     """
 
     def start(body: BodyStep) -> None:
-        inertia = ArticulatedInertia.from_inertia(inertia_of(body.own("I", INERTIA)))
+        inertia = ArticulatedInertia.from_inertia(MomentInertia.of(body.own("I", INERTIA)))
         body.keep("IA", articulated_scalars(inertia))
 
     def up(body: BodyStep) -> None:

@@ -18,7 +18,7 @@ from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.passes import optimise
 from rbdc.ir.verify import verify
-from rbdc.spatial import Force, Inertia, Motion, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, Inertia, Motion, Scalar, Vector3
 
 Vector = list[Scalar]
 Results = Sequence[tuple[str, str, Vector]]
@@ -99,14 +99,10 @@ def _operators(op: Sequence[Scalar], b: Sequence[Scalar] = ()) -> Operators:
     return Operators(i_s, _symmetric(op[6:12]), p3, (x, y, z), Vector3.of(b or op[36:]), by_q, by_v)
 
 
-def _inertia(values: Sequence[Scalar]) -> Inertia:
-    return Inertia(values[0], Vector3.of(values[1:4]), Symmetric3(*values[4:10]))
-
-
 def _of_subtrees(state: Vector) -> Mapping[str, Results]:
     *coriolis, force = state[34:37], state[37:46], state[46:52]
     x, y, z = _vectors(coriolis[1])
-    own = Subtree(_inertia(state[24:34]), Vector3.of(coriolis[0]), (x, y, z), Force.of(force))
+    own = Subtree(Inertia.of(state[24:34]), Vector3.of(coriolis[0]), (x, y, z), Force.of(force))
     made = Operators.of(_direction(state[:24]), own)
     x, y, z = made.rows
     return {
@@ -162,7 +158,7 @@ def _root_columns(op: Vector, at: Vector) -> Mapping[str, Results]:
 
 def _of_one_joint(d: Vector, k: Vector) -> Mapping[str, Results]:
     first, other = Motion.of(d[:6]), Motion.of(k)
-    return {"force": [("I (s_d x s_y)", "f", (_inertia(d[24:34]) @ first.cross(other)).scalars())]}
+    return {"force": [("I (s_d x s_y)", "f", (Inertia.of(d[24:34]) @ first.cross(other)).scalars())]}
 
 
 def _rows(s: Vector, op: Vector, own: Vector) -> Mapping[str, Results]:
@@ -241,7 +237,7 @@ def _velocities(op: Vector, w: Vector, pw: Vector) -> Mapping[str, Results]:
 def _pair_of_sums(
     sd: Vector, sk: Vector, i: Vector, f: Vector, l_sum: Vector, y: Vector
 ) -> Mapping[str, Results]:
-    d, k, inertia, above = Motion.of(sd), Motion.of(sk), _inertia(i), Motion.of(y)
+    d, k, inertia, above = Motion.of(sd), Motion.of(sk), Inertia.of(i), Motion.of(y)
     sums = _operators([*f, 0.0, 0.0, 0.0, *l_sum])
     both = d.cross_force(inertia @ k) + k.cross_force(inertia @ d)
     return {"vv": [("", "vv", [k.dot(sums.a1(d)) - above.dot(both)])]}

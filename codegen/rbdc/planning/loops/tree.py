@@ -15,7 +15,7 @@ from rbdc.model.joint_space import JointSpaceBody, with_z_axes
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.paths import Paths, dof_parents, elimination_parents
 from rbdc.planning.loops.recording import StepRecorder
-from rbdc.spatial import Force, MomentInertia, Placement, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, MomentInertia, Placement, Scalar
 
 Visit = Callable[["BodyStep"], None]
 """Records what a loop does for one body."""
@@ -95,8 +95,7 @@ class BodyStep(StepRecorder):
 
     def inertia(self) -> MomentInertia:
         """The inertia of the body about the origin of its frame."""
-        mass, *rest = self.constants("inertia")
-        return MomentInertia(mass, Vector3.of(rest[:3]), Symmetric3(*rest[3:]))
+        return MomentInertia.of(self.constants("inertia"))
 
     def external_force(self) -> Force:
         """The external force on the body, in the frame that was chosen for it."""

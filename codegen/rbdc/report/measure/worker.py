@@ -77,9 +77,8 @@ class Bandwidth:
         self.timer = BatchTimer(timer, [self.factors], [self.buffer], size // 8, 1)
         self.kernel = Method({"library": library, "call": "rbdc_bandwidth"})
 
-    def measure(self, seconds: float = 0.0) -> None:
+    def measure(self) -> None:
         """Measure again, a number of passes in whatever time; bytes read and bytes written both count."""
-        del seconds
         for _ in range(PASSES):
             self.reached = max(self.reached, 2e9 * self.size / self.timer.hot(self.kernel, 1))
 
@@ -161,14 +160,16 @@ def run(folder: Path) -> None:
     core = pin()
     limit: Peak | Bandwidth
     if "bandwidth" in job:
-        limit, measure = Bandwidth(job["timer"], job["bandwidth"], buffer_size()), batches
+        limit = bandwidth = Bandwidth(job["timer"], job["bandwidth"], buffer_size())
+        again, measure = bandwidth.measure, batches
     else:
-        limit, measure = Peak(job["timer"], job["peak"]), singles
+        limit = peak = Peak(job["timer"], job["peak"])
+        again, measure = partial(peak.measure, job["seconds"]), singles
     times: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
     for function in job["functions"]:
         name = function["name"]
-        limit.measure(job["seconds"])
+        again()
         inputs = [data[key] for key in function["inputs"]]
         times[name], results = measure(job, function, inputs)
         for method, arrays in results.items():
