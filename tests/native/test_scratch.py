@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from rbdc.errors import OptionError
 from rbdc.native.scratch import scratch, sweep, sweep_temporary, temporary
@@ -54,6 +55,22 @@ def test_the_next_user_of_the_place_sweeps(tmp_path: Path) -> None:
     with scratch(tmp_path, ".robot.", ".new"):
         assert len(list(tmp_path.iterdir())) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_leftover_is_gone_before_its_lock_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An owner may have opened the lock of its new folder, and wait for it: it must not get what goes."""
+    with owner(tmp_path) as process:
+        process.send_signal(signal.SIGKILL)
+    found = []
+
+    class Watched(FileLock):
+        def _release(self) -> None:
+            found.append(list(tmp_path.iterdir()))
+            super()._release()
+
+    monkeypatch.setattr("rbdc.native.scratch.FileLock", Watched)
+    sweep(tmp_path, ".*.", ".new")
+    assert found == [[]]
 
 
 @pytest.mark.parametrize("kind", ["no_lock", "pipe", "link", "file"])

@@ -82,8 +82,11 @@ def _remove_if_left(folder: Path) -> None:
         if lock.is_symlink() or not lock.is_file():
             return
         with FileLock(lock, blocking=False):
-            shutil.rmtree(folder / _WORK, ignore_errors=True)
-        shutil.rmtree(folder, ignore_errors=True)
+            # With its lock: were that still there when it is released, an owner that has just made the folder
+            # could take it and work on in what goes.
+            shutil.rmtree(folder, ignore_errors=True)
+        if sys.platform == "win32":  # where no file goes that is open, such as the lock
+            shutil.rmtree(folder, ignore_errors=True)
     except OSError:
         return  # it is in use, or another process removes it, or it is not ours to remove
 
