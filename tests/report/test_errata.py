@@ -288,11 +288,11 @@ def test_singh_algorithm_1_line_22(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def alone(*given: Any) -> Any:
         made = whole(*given)
-        forces = list(made.forces)
-        for i, body in enumerate(model.bodies):
+        forces = [subtree.force for subtree in made]
+        for body, subtree in zip(model.bodies, made, strict=True):
             if body.parent != WORLD:
-                forces[body.parent] = forces[body.parent] - made.forces[i]
-        return replace(made, forces=forces)
+                forces[body.parent] = forces[body.parent] - subtree.force
+        return [replace(subtree, force=force) for subtree, force in zip(made, forces, strict=True)]
 
     monkeypatch.setattr(idsva_so, "_subtrees", alone)
     printed = np.array(idsva_so.rnea_second_derivatives(model, q, v, a)[0], dtype=float).reshape(shape)

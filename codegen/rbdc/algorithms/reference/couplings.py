@@ -58,10 +58,11 @@ def at_configuration(model: Model, q: Scalars) -> Model:
 
 
 def bound(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method (model, q, ...) on the model with couplings by their tangents at q."""
+    """A method (model, q, ...) on the model with couplings by their tangents at q. It announces nothing."""
 
     @wraps(method)
     def evaluated(model: Model, q: Scalars, *given: Any, **named: Any) -> Any:
+        named.pop("trace", None)
         return method(once(at_configuration, model, q) if model.curved else model, q, *given, **named)
 
     return evaluated

@@ -46,7 +46,7 @@ class Carriers:
 
 @dataclass(frozen=True)
 class TreeMotions:
-    """Motion of all bodies in the world's coordinates: placements, columns, velocities, accelerations."""
+    """Motion of all bodies in one frame, often the world: placements, columns, velocities, accelerations."""
 
     world: list[Placement]
     columns: list[list[Motion]]
@@ -55,25 +55,31 @@ class TreeMotions:
 
 
 def tree_motions(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
-    """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over all bodies."""
-    world = world_placements(model, q)
+    """In the world, at rest where v or a is None."""
     zero = [0.0] * model.nv
     v, a = (zero if x is None else x for x in (v, a))
+    return motions_in(model, world_placements(model, q), v, a, Motion.zero())
+
+
+def motions_in(
+    model: Model, placements: list[Placement], v: Scalars, a: Scalars, beyond: Motion
+) -> TreeMotions:
+    """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over all bodies, from their placements
+    in one frame and the acceleration of the world beyond.
+    """
     rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
     columns: list[list[Motion]] = []
     velocities: list[Motion] = []
     accelerations: list[Motion] = []
-    for index, body in enumerate(model.bodies):
+    for index, (body, here) in enumerate(zip(model.bodies, placements, strict=True)):
         joint, above = body.joint, body.parent
-        columns.append([world[index].act(s) for s in joint.subspace()])
-        step = world[index].act(joint.motion(rates[index]))
+        columns.append([here.act(s) for s in joint.subspace()])
+        step = here.act(joint.motion(rates[index]))
         velocity = (Motion.zero() if above == WORLD else velocities[above]) + step
-        acceleration = Motion.zero() if above == WORLD else accelerations[above]
+        acceleration = beyond if above == WORLD else accelerations[above]
         velocities.append(velocity)
-        accelerations.append(
-            acceleration + world[index].act(joint.motion(seconds[index])) + velocity.cross(step)
-        )
-    return TreeMotions(world, columns, velocities, accelerations)
+        accelerations.append(acceleration + here.act(joint.motion(seconds[index])) + velocity.cross(step))
+    return TreeMotions(placements, columns, velocities, accelerations)
 
 
 def carriers(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int) -> Carriers:

@@ -83,7 +83,7 @@ def _with_products(inner: Inner, outer: Outer) -> Callable[..., tuple[Matrix, Ma
         a = aba(model, q, v, tau, fext, trace)
         by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
         negative = [[-x for x in row] for row in inverse]
-        qq, vv, qv, mq = (reduce_tensor(model, t) for t in second_derivatives(model, q, v, a, fext, trace))
+        qq, vv, qv, mq = (reduce_tensor(model, t) for t in second_derivatives(model, q, v, a, fext))
 
         def solved(tensor: Tensor) -> Matrix:
             return rows_of(outer(model, q, negative, tensor))

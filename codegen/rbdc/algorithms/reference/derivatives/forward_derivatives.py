@@ -25,6 +25,6 @@ def aba_derivatives(
     """
     a = aba(model, q, v, tau, fext, trace)
     inverse = minverse(model, q, trace)
-    dq, dv, _ = rnea_derivatives(model, q, v, a, fext, trace)
+    dq, dv, _ = rnea_derivatives(model, q, v, a, fext)
     negative = [[-x for x in row] for row in inverse]
     return matrix_product(negative, dq), matrix_product(negative, dv), inverse

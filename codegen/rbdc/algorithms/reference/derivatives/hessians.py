@@ -34,7 +34,7 @@ def rnea_hessian_vector(
 ) -> Blocks:
     """The blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
     weights = [x for own in joint_velocities(model, w) for x in own]
-    tensors = second_derivatives(model, q, v, a, fext, trace)
+    tensors = second_derivatives(model, q, v, a, fext)
     qq, vv, qv, mq = (reduce_matrix(model, _contracted(tensor, weights)) for tensor in tensors)
     return qq, vv, qv, transposed(mq)
 

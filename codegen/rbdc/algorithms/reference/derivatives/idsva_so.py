@@ -1,65 +1,45 @@
 """Second derivatives of inverse dynamics: Singh, Russell and Wensing, On Second-Order Derivatives of
-Rigid-Body Dynamics, Algorithm 1 (IDSVA-SO).
+Rigid-Body Dynamics, in the order of operations of their Algorithm 1 (IDSVA-SO), from the columns of `idsva`.
 
-Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is that of the subtree.
-For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
-depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
-with what belongs to k. All pairs of i and j stand side by side, and then all triples of one i
-(`rbdc.algorithms.reference.rows`).
+Each is a first derivative, by a degree of freedom n, of the torque of m, that changes along one k at or above
+n. To the bodies that k carries a step along it looks as if the world beyond moved otherwise: a body of
+velocity v_b has dv more, and da + dv x v_b more acceleration, where dv and da are
 
-All is in one frame: the paper's ground frame, or that of the root body where the tree hangs on one free
-body, which the tensors do not depend on, and where that body's distance from the world's origin costs no
-digits.
+    psidot_k and psiddot_k by q_k,    s_k and psidot_k + sdot_k by v_k,    0 and s_k by a_k.
+
+Thereby, as seen from k, psidot_n changes by dv x s_n, psiddot_n by da x s_n + 2 dv x psidot_n, sdot_n by dv x
+s_n, B of a subtree by B(I, dv), and its f by B dv + I da. Joints above k also feel all forces turn with q_k,
+by s_k x*.
+
+With i the lower of m and n and j the higher, all pairs of an i and a k stand side by side, and then all
+triples of one i (`rbdc.algorithms.reference.rows`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
-from rbdc.algorithms.reference.derivatives.idsva_so_operators import Operators, Pair, Products, Rates
+from rbdc.algorithms.reference.derivatives.idsva import Columns, Rates, Subtree
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, sum_of, zero_tensor
+from rbdc.algorithms.reference.frames import TreeMotions, motions_in
 from rbdc.algorithms.reference.rnea import resistance_by_vv
-from rbdc.algorithms.reference.rows import apart, picked, together
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities
-from rbdc.algorithms.tools.kinematics import world_placements
+from rbdc.algorithms.reference.rows import apart, picked, side_by_side, together
+from rbdc.algorithms.tools.joint_coordinates import full_size
+from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 
-
-@dataclass(frozen=True)
-class Direction:
-    """A degree of freedom: its joint, its number, and its columns."""
-
-    joint: int
-    dof: int
-    rates: Rates
-
-
-BY_POSITIONS, BY_VELOCITIES, BY_BOTH, BY_ACCELERATION = range(4)
-"""The tensors: by q twice, by v twice, by q and v, and of M by q."""
-Entries = dict[tuple[int, int, int, int], Scalar]
-"""Entries of tensors, by which of them, the row, and the two variables."""
-
-
-@dataclass(frozen=True)
-class Subtrees:
-    """By body, in the one frame: its directions, and composite inertia, B and the
-    force of its subtree.
-    """
-
-    directions: list[list[Direction]]
-    inertias: list[RigidInertia]
-    factors: list[BodyCoriolis]
-    forces: list[Force]
+Tensors = tuple[Tensor, Tensor, Tensor, Tensor]
+"""By q twice, by v twice, by q and v, and of M by q."""
 
 
 def rnea_second_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
 
@@ -67,152 +47,177 @@ def rnea_second_derivatives(
     bodies' frames, or in the world if the model has `world_forces`. Tests: complex-step of
     `idsva.rnea_derivatives`, Pinocchio.
     """
-    tensors = second_derivatives(model, q, v, a, fext, trace)
+    tensors = second_derivatives(model, q, v, a, fext)
     qq, vv, qv, mq = (rows_of(reduce_tensor(model, tensor)) for tensor in tensors)
     return qq, vv, qv, mq
 
 
-def second_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def second_derivatives(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None) -> Tensors:
     """The tensors over all degrees of freedom of the tree."""
     fixed = fext if model.world_forces else None
-    tensors = tuple(zero_tensor(full_size(model)) for _ in range(4))
-    for entries in _by_lowest(model, q, v, a, None if model.world_forces else fext, trace):
-        for (tensor, i, j, k), x in entries.items():
-            tensors[tensor][i][j][k] = x
-    qq, vv, qv, mq = tensors
+    size = full_size(model)
+    qq, vv, qv, mq = tensors = zero_tensor(size), zero_tensor(size), zero_tensor(size), zero_tensor(size)
+    _fill(tensors, _directions(model, q, v, a, None if model.world_forces else fext))
     for i, x in enumerate(resistance_by_vv(model, q, v)):
         vv[i][i][i] = vv[i][i][i] + x
     return qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed)), vv, qv, mq
 
 
-def _by_lowest(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
-) -> Iterator[Entries]:
-    """The entries that are not zero: for each degree of freedom those in which it is the lowest on its
-    path.
+Six = tuple[Any, ...]
+"""Changes along q_k of first derivatives by q, v and a, then along v_k of those by q and v, then along a_k of
+that by q: numbers, or forces whose products with s_m they are.
+"""
+
+
+@dataclass(frozen=True)
+class Directions:
+    """All degrees of freedom of a tree side by side in one frame; for each its joint, and its path: those of
+    its joint and of the joints above.
     """
-    tree = _subtrees(model, q, v, a, fext, trace)
-    directions = [d for own in tree.directions for d in own]
-    paths = [list(_at_or_above(model, tree, d)) for d in directions]
-    rates = together([d.rates for d in directions])
-    operators = _operators(tree, directions, rates)
-    pairs = Pair.of(
-        picked(operators, [i for i, path in enumerate(paths) for _ in path]),
-        picked(rates, [j.dof for path in paths for j in path]),
-    )
-    begin = 0
-    for i, path in zip(directions, paths, strict=True):
-        starts = {d.joint: place for place, d in reversed(list(enumerate(path)))}
-        own = [(j, k) for j, d in enumerate(path) for k in range(starts[d.joint], len(path))]
-        above = picked(pairs, [begin + j for j, _ in own])
-        products = Products.of(above, picked(rates, [path[k].dof for _, k in own]))
-        columns = zip(*(apart(x, len(own)) for x in products), strict=True)
-        entries: Entries = {}
-        for (j, k), values in zip(own, columns, strict=True):
-            entries |= _entries(Products._make(values), i, path[j], path[k])
-        yield entries
-        begin += len(path)
+
+    rates: Rates
+    subtrees: Subtree
+    columns: Columns
+    joints: list[int]
+    paths: list[list[int]]
 
 
-def _operators(tree: Subtrees, directions: Sequence[Direction], rates: Rates) -> Operators:
-    """Vectors of all degrees of freedom side by side."""
-    joints = [d.joint for d in directions]
-    return Operators.of(
-        together([tree.inertias[k] for k in joints]),
-        together([tree.factors[k] for k in joints]),
-        together([tree.forces[k] for k in joints]),
-        rates,
-    )
-
-
-def _entries(u: Products, i: Direction, j: Direction, k: Direction) -> Entries:
-    """Lines 40-67."""
-    qq, vv, qv, mq = BY_POSITIONS, BY_VELOCITIES, BY_BOTH, BY_ACCELERATION
-    ip, jt, kr = i.dof, j.dof, k.dof
-    entries: Entries = {(qq, ip, jt, kr): u.u8, (qv, ip, kr, jt): -u.u11}
-    if j.joint != i.joint:
-        entries[qq, jt, kr, ip] = entries[qq, jt, ip, kr] = u.u1
-        entries[qv, jt, ip, kr] = u.crossed
-        entries[qv, jt, kr, ip] = u.u11
-        entries[vv, jt, kr, ip] = entries[vv, jt, ip, kr] = u.straight
-        entries[mq, kr, jt, ip] = entries[mq, jt, kr, ip] = u.u2
-    if k.joint == j.joint:
-        entries[vv, ip, jt, kr] = -u.u2
-        return entries
-    entries[qq, ip, kr, jt] = u.u8
-    entries[qq, kr, ip, jt] = u.u3
-    entries[vv, ip, jt, kr] = entries[vv, ip, kr, jt] = -u.straight
-    entries[qv, ip, jt, kr] = u.u5
-    entries[qv, kr, jt, ip] = u.u6
-    entries[mq, kr, ip, jt] = entries[mq, ip, kr, jt] = u.u9
-    if j.joint != i.joint:
-        entries[qq, kr, jt, ip] = u.u3
-        entries[qv, kr, ip, jt] = u.u7
-        entries[vv, kr, ip, jt] = entries[vv, kr, jt, ip] = u.u10
-    else:
-        entries[vv, kr, jt, ip] = u.u4
-    return entries
-
-
-def _at_or_above(model: Model, tree: Subtrees, of: Direction) -> Iterator[Direction]:
-    """All directions of the joint, then of those above it."""
-    joint = of.joint
-    while joint != WORLD:
-        yield from tree.directions[joint]
-        joint = model.bodies[joint].parent
-
-
-def frame_of(model: Model, q: Scalars) -> tuple[list[Placement], Vector3]:
-    """The placements of the bodies in the one frame, and gravity there."""
-    world = world_placements(model, q)
-    roots = model.children(WORLD)
-    if len(roots) == 1 and model.bodies[roots[0]].joint.free:
-        root = world[roots[0]]
-        inverse = root.inverse()
-        return [inverse.compose(placement) for placement in world], root.rotation.apply_transposed(
-            model.gravity
-        )
-    return world, model.gravity
-
-
-def _subtrees(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
-) -> Subtrees:
-    """Lines 1-11 and 75-78."""
-    placements, gravity = frame_of(model, q)
-    rates, seconds, starts = joint_velocities(model, v), joint_velocities(model, a), first_dofs(model)
-    velocities: list[Motion] = []
-    accelerations: list[Motion] = []
-    tree = Subtrees([], [], [], [])
+def _directions(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None) -> Directions:
+    placements, gravity = _frame(model, q)
+    at_rest, falling = Motion.zero(), Motion(-gravity, Vector3.zero())
+    moving = motions_in(model, placements, v, a, falling)
+    subtrees, rates, joints = _subtrees(model, moving, fext), list[Rates](), list[int]()
     for index, body in enumerate(model.bodies):
-        top = body.parent == WORLD
-        v_parent = Motion.zero() if top else velocities[body.parent]
-        a_parent = Motion(-gravity, Vector3.zero()) if top else accelerations[body.parent]
-        here = placements[index]
-        rate = here.act(body.joint.motion(rates[index]))
-        velocities.append(v_parent + rate)
-        accelerations.append(
-            a_parent + here.act(body.joint.motion(seconds[index])) + velocities[index].cross(rate)
+        root, velocity = body.parent == WORLD, moving.velocities[index]
+        v_parent = at_rest if root else moving.velocities[body.parent]
+        a_parent = falling if root else moving.accelerations[body.parent]
+        rates += [Rates.of(s, v_parent, a_parent, velocity) for s in moving.columns[index]]
+        joints += [index] * body.joint.nv
+    paths = [[j for j, x in enumerate(joints) if x in set(model.support(joint))] for joint in joints]
+    together_rates, carried = together(rates), together([subtrees[joint] for joint in joints])
+    return Directions(together_rates, carried, carried.columns(together_rates), joints, paths)
+
+
+def _frame(model: Model, q: Scalars) -> tuple[list[Placement], Vector3]:
+    """The placements of the bodies and gravity in the one frame: the paper's ground frame, or that of the
+    root body where the tree hangs on one free body, whose distance from the world's origin costs no digits.
+    """
+    world, roots = world_placements(model, q), model.children(WORLD)
+    if len(roots) != 1 or not model.bodies[roots[0]].joint.free:
+        return world, model.gravity
+    root = world[roots[0]]
+    inverse = root.inverse()
+    return [inverse.compose(x) for x in world], root.rotation.apply_transposed(model.gravity)
+
+
+def _subtrees(model: Model, moving: TreeMotions, fext: Forces | None) -> list[Subtree]:
+    """By body; external forces are in the bodies' frames."""
+    own = []
+    for index, (body, x) in enumerate(zip(model.bodies, moving.world, strict=True)):
+        inertia, velocity = body.inertia.moved(x), moving.velocities[index]
+        force = inertia @ moving.accelerations[index] + velocity.cross_force(inertia @ velocity)
+        force = force if fext is None else force - x.act_force(fext[index])
+        own.append(Subtree(inertia, BodyCoriolis.of_body(inertia, velocity), force))
+    return subtree_sums(model, moving.world, own, lambda _, x: x)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of an i and a k side by side. place: where a pair is. rates, transposed: changes of the rates
+    and of B^T s of i along q_k and v_k. above, between, own: the six by i of torques of joints above that of
+    k, of others above that of i, and of that of i.
+    """
+
+    place: dict[tuple[int, int], int]
+    rates: tuple[Rates, Rates]
+    transposed: tuple[Force, Force]
+    above: Six
+    between: Six
+    own: Six
+
+
+def _pairs(given: Directions) -> Pairs:
+    pairs = [(i, k) for i, path in enumerate(given.paths) for k in path]
+    lows, highs = map(list, zip(*pairs, strict=True))
+    i, k, carried = picked(given.rates, lows), picked(given.rates, highs), picked(given.subtrees, lows)
+    first = Columns(*picked(given.columns, lows))
+    # A step of v_k moves no parent of a joint that k belongs to, but psidot is not asked for there.
+    parts = side_by_side([1.0 if given.joints[i] == given.joints[k] else 2.0 for i, k in pairs])
+    rates_q, rates_v = _moved(i, k.psi_rate, k.psi_second, 2.0), _moved(i, k.s, k.both_rates, parts)
+    along_q, turned_q = _changed(carried, i, rates_q, k.psi_rate, k.psi_second)
+    along_v, turned_v = _changed(carried, i, rates_v, k.s, k.both_rates)
+    by_a, turned_a = carried.inertia @ k.s.cross(i.s), i.s.cross_force(carried.inertia @ k.s)
+    zero = Force.zero()
+    own = (along_q.by_q, along_q.by_v, zero, along_v.by_q, along_v.by_v, by_a)
+    turned = (turned_q, zero, zero, turned_v, zero, turned_a)
+    between = tuple(x + y for x, y in zip(own, turned, strict=True))
+    climbing = (first.by_q + i.s.cross_force(carried.force), first.by_v, first.inertial)
+    above = (*(x + k.s.cross_force(f) for x, f in zip(between, climbing, strict=False)), *between[3:])
+    place = {pair: n for n, pair in enumerate(pairs)}
+    return Pairs(place, (rates_q, rates_v), (along_q.transposed, along_v.transposed), above, between, own)
+
+
+def _moved(rates: Rates, dv: Motion, da: Motion, parts: Scalar) -> Rates:
+    """The change of rates as the motion of the world beyond changes by dv and da."""
+    s = dv.cross(rates.s)
+    return Rates(Motion.zero(), s, da.cross(rates.s) + dv.cross(rates.psi_rate).scaled(2.0), s.scaled(parts))
+
+
+def _changed(carried: Subtree, i: Rates, rates: Rates, dv: Motion, da: Motion) -> tuple[Columns, Force]:
+    """The change of the columns of i, whose rates change by `rates`, and that of s x* f."""
+    factor, whole, inertia = BodyCoriolis.of_body(carried.inertia, dv), carried.factor, carried.inertia
+    by_q = factor.apply(i.psi_rate) + whole.apply(rates.psi_rate) + inertia @ rates.psi_second
+    by_v = factor.apply(i.s) + inertia @ rates.both_rates
+    turned = i.s.cross_force(whole.apply(dv) + inertia @ da)
+    return Columns(by_q, by_v, factor.apply_transposed(i.s), Force.zero()), turned
+
+
+def _fill(tensors: Tensors, given: Directions) -> None:
+    """Set the entries that are not zero, for each i those in which it is the lowest on its path."""
+    joints, pairs = given.joints, _pairs(given)
+    for i, path in enumerate(given.paths):
+        both = [(j, k) for k in path for j in path]
+        between = [(j, k) for j, k in both if joints[k] <= joints[j] < joints[i]]
+        for six, places in (
+            (pairs.above, [(j, k) for j, k in both if joints[j] < joints[k]]),
+            (pairs.between, between),
+            (pairs.own, [(j, k) for j, k in both if joints[j] == joints[i]]),
+        ):
+            forces = picked(six, [pairs.place[i, k] for _, k in places])
+            s = picked(given.rates.s, [j for j, _ in places])
+            for (j, k), values in _apart([s.dot(x) for x in forces], places):
+                _set(tensors, (j, i, k), values, strictly=joints[k] != joints[i])
+        for (j, k), values in _apart(_of_lowest(given, pairs, i, between), between):
+            _set(tensors, (i, j, k), values, strictly=joints[k] != joints[j])
+
+
+def _of_lowest(given: Directions, pairs: Pairs, i: int, between: Sequence[tuple[int, int]]) -> list[Scalar]:
+    """The six of the torque of i for each n = j above it and k at or above j."""
+    own = Columns(*picked(given.columns, [i] * len(between)))
+    j = picked(given.rates, [j for j, _ in between])
+    rates = picked(pairs.rates, [pairs.place[pair] for pair in between])
+    transposed = picked(pairs.transposed, [pairs.place[i, k] for _, k in between])
+    by_q, by_v = (
+        (
+            d.psi_rate.dot(own.transposed) + j.psi_rate.dot(x) + d.psi_second.dot(own.inertial),
+            j.s.dot(x) + d.both_rates.dot(own.inertial),
         )
-        own = []
-        for k, column in enumerate(body.joint.subspace()):
-            s = here.act(column)
-            rates_of_s = Rates.of(s, v_parent, a_parent, velocities[index])
-            own.append(Direction(index, starts[index] + k, rates_of_s))
-        tree.directions.append(own)
-        inertia: RigidInertia = body.inertia.moved(here)
-        force = inertia @ accelerations[index] + velocities[index].cross_force(inertia @ velocities[index])
-        tree.inertias.append(inertia)
-        tree.factors.append(BodyCoriolis.of_body(inertia, velocities[index]))
-        tree.forces.append(force if fext is None else force - here.act_force(fext[index]))
-        values = [*velocities[index].scalars(), *accelerations[index].scalars(), *force.scalars()]
-        trace(body.name, "v, a, f in the one frame", f"m{index}", values)
-    for index in reversed(range(model.njoints)):
-        parent = model.bodies[index].parent
-        if parent != WORLD:
-            tree.inertias[parent] = tree.inertias[parent] + tree.inertias[index]
-            tree.factors[parent] = tree.factors[parent] + tree.factors[index]
-            tree.forces[parent] = tree.forces[parent] + tree.forces[index]
-    return tree
+        for d, x in zip(rates, transposed, strict=True)
+    )
+    return [*by_q, 0.0, *by_v, rates[1].psi_rate.dot(own.inertial)]
+
+
+def _apart(
+    rows: Sequence[Scalar], places: Sequence[tuple[int, int]]
+) -> Iterator[tuple[tuple[int, int], tuple[Scalar, ...]]]:
+    """For each place its entries of the rows."""
+    return zip(places, zip(*(apart(row, len(places)) for row in rows), strict=True), strict=True)
+
+
+def _set(tensors: Tensors, place: tuple[int, int, int], six: Sequence[Scalar], *, strictly: bool) -> None:
+    """The entries for the torque of m by n and k, for k strictly above n those for n and k too."""
+    (qq, vv, qv, mq), (m, n, k) = tensors, place
+    by_qq, by_vq, by_aq, by_qv, by_vv, by_qa = six
+    qq[m][n][k], qv[m][k][n], mq[m][n][k], vv[m][n][k] = by_qq, by_vq, by_aq, by_vv
+    if strictly:
+        qq[m][k][n], qv[m][n][k], mq[m][k][n], vv[m][k][n] = by_qq, by_qv, by_qa, by_vv
