@@ -41,6 +41,6 @@ def gravity_power(
     ]
 
 
-def reference(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def reference(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """The same by the textbook's recursion."""
-    return [sum((rate * torque for rate, torque in zip(v, textbook(model, q, trace), strict=True)), 0.0)]
+    return [sum((rate * torque for rate, torque in zip(v, textbook(model, q), strict=True)), 0.0)]

@@ -2,7 +2,7 @@
 generating.
 
 A method is called with a model as read and the function's inputs in their order, each a list of scalars;
-external forces, a list of `Force` in the bodies' frames, and `trace` go by name. Those of functions of a
+external forces, a list of `Force` in the bodies' frames, go by name. Those of functions of a
 frame take the inputs, the frame's number and "LOCAL", "WORLD" or "LOCAL_WORLD_ALIGNED". The result is a
 vector, a matrix by rows, or a tuple of these, as the function's outputs.
 """

@@ -10,7 +10,6 @@ from rbdc.algorithms.reference.rnea import resistance, rnea, without_external
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.tools.linear import Factorisation, plus_diagonal, transposed
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Body, Model
 from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
@@ -41,40 +40,33 @@ class ArticulatedBody:
         return ArticulatedBody(u, d, u_d, inertia.minus_product(u_d, u, freely))
 
 
-def articulated(
-    model: Model, placements: Sequence[Placement], trace: Trace = silent
-) -> list[ArticulatedBody]:
+def articulated(model: Model, placements: Sequence[Placement]) -> list[ArticulatedBody]:
     """All bodies: IA = I + the sum of X* Ia X^-1 over the children."""
     joints: dict[int, ArticulatedBody] = {}
     for index in reversed(range(model.njoints)):
         body, inertia = model.bodies[index], ArticulatedInertia.from_inertia(model.bodies[index].inertia)
         for child in reversed(model.children(index)):
             inertia = inertia + joints[child].left.moved(placements[child])
-        joints[index] = joint = ArticulatedBody.of(body, inertia)
-        values = [x for f in (*joint.u, *joint.u_d) for x in f.scalars()]
-        trace(body.name, "U = IA S, U D^-1 with D = S^T U", f"U{index}", values)
+        joints[index] = ArticulatedBody.of(body, inertia)
     return [joints[index] for index in range(model.njoints)]
 
 
-def aba(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
-) -> list[Scalar]:
+def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None) -> list[Scalar]:
     """ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
     The recursion does not know that a joint follows another: with coupled mimic joints M is factored. Test:
     inverse dynamics of ddq gives tau back.
     """
     if model.coupled:
-        return _by_cholesky(model, q, v, tau, fext, trace)
-    placements = joint_placements(model, q, trace)
-    joints = articulated(model, placements, trace)
+        return _by_cholesky(model, q, v, tau, fext)
+    placements = joint_placements(model, q)
+    joints = articulated(model, placements)
     tau = [t - r for t, r in zip(tau, resistance(model, q, v), strict=True)]
-    c, forces = _biases(model, q, v, placements, fext, trace)
+    c, forces = _biases(model, q, v, placements, fext)
     u: list[list[Scalar]] = [[] for _ in model.bodies]
     for i in reversed(range(model.njoints)):
         body, joint = model.bodies[i], joints[i]
         u[i] = [t - f for t, f in zip(tau[model.v_slice(i)], body.joint.project(forces[i]), strict=True)]
-        trace(body.name, "u = tau - S^T pA", f"u{i}", u[i])
         if body.parent != WORLD:  # pA_parent += X* (pA + Ia c + U D^-1 u)
             pushed = sum((f.scaled(x) for f, x in zip(joint.u_d, u[i], strict=True)), joint.left @ c[i])
             forces[body.parent] = forces[body.parent] + placements[i].act_force(forces[i] + pushed)
@@ -82,33 +74,28 @@ def aba(
     result: list[Scalar] = []
     for i, body in enumerate(model.bodies):
         before = placements[i].act_inverse(accelerations[body.parent]) + c[i]
-        moved = [before.dot(f) for f in joints[i].u_d]
+        moved = [before.dot(f) for f in joints[i].u_d]  # qddot = D^-1 u - (U D^-1)^T (X a_parent + c)
         rate = [x - y for x, y in zip(joints[i].d.solve(u[i]), moved, strict=True)]
         accelerations[i] = before + body.joint.motion(rate)
-        formula = "a' = X a_parent + c, qddot = D^-1 u - (U D^-1)^T a', a = a' + S qddot"
-        trace(body.name, formula, f"a{i}", accelerations[i].scalars())
         result += rate
     return result
 
 
 def _biases(
-    model: Model, q: Scalars, v: Scalars, placements: Sequence[Placement], fext: Forces | None, trace: Trace
+    model: Model, q: Scalars, v: Scalars, placements: Sequence[Placement], fext: Forces | None
 ) -> tuple[list[Motion], list[Force]]:
     """c = v x S qdot and pA = v x* I v - fext of each body."""
     c, forces, rates = [], [], joint_velocities(model, v)
     for index, (body, velocity) in enumerate(
-        zip(model.bodies, body_velocities(model, v, placements, trace), strict=True)
+        zip(model.bodies, body_velocities(model, v, placements), strict=True)
     ):
         turned = velocity.cross(body.joint.motion(rates[index]))
         c.append(Motion.zero() if body.parent == WORLD else turned)
         forces.append(velocity.cross_force(body.inertia @ velocity))
-        trace(body.name, "pA = v x* I v", f"pA{index}", forces[-1].scalars())
     return c, without_external(model, q, forces, fext)
 
 
-def _by_cholesky(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
-) -> list[Scalar]:
+def _by_cholesky(model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None) -> list[Scalar]:
     """M^-1 (tau - bias) with M = L^T D L: Featherstone, section 6.5."""
-    bias = rnea(model, q, v, [0.0] * model.nv, fext, trace)
-    return Factorisation(crba(model, q, trace)).solve([t - b for t, b in zip(tau, bias, strict=True)])
+    bias = rnea(model, q, v, [0.0] * model.nv, fext)
+    return Factorisation(crba(model, q)).solve([t - b for t, b in zip(tau, bias, strict=True)])

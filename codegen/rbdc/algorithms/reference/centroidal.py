@@ -13,7 +13,6 @@ from rbdc.algorithms.reference.rnea import body_forces, forward_pass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
@@ -25,27 +24,27 @@ def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
     return moving + model.base_inertia.mass if with_base else moving
 
 
-def first_moment(model: Model, q: Scalars, *, with_base: bool, trace: Trace = silent) -> Vector3:
+def first_moment(model: Model, q: Scalars, *, with_base: bool) -> Vector3:
     """Sum of m c in the world (kg m)."""
     moment = model.base_inertia.first_moment if with_base else Vector3.zero()
-    for body, placement in zip(model.bodies, world_placements(model, q, trace), strict=True):
+    for body, placement in zip(model.bodies, world_placements(model, q), strict=True):
         h, m = body.inertia.first_moment, body.inertia.mass
         moment = moment + placement.rotation.apply(h) + placement.translation.scaled(m)
     return moment
 
 
-def centre_of_mass(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def centre_of_mass(model: Model, q: Scalars) -> list[Scalar]:
     """Centres of mass of every link, the fixed base's too, in the world (m)."""
-    return first_moment(model, q, with_base=True, trace=trace).scaled(1.0 / total_mass(model)).scalars()
+    return first_moment(model, q, with_base=True).scaled(1.0 / total_mass(model)).scalars()
 
 
-def momentum_columns(model: Model, q: Scalars, trace: Trace = silent) -> list[Force]:
+def momentum_columns(model: Model, q: Scalars) -> list[Force]:
     """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin,
     world axes.
     """
-    placements = joint_placements(model, q, trace)
-    composite = composite_inertias(model, placements, trace)
-    world = world_placements(model, q, trace)
+    placements = joint_placements(model, q)
+    composite = composite_inertias(model, placements)
+    world = world_placements(model, q)
     return [
         world[index].act_force(composite[index] @ s)
         for index, body in enumerate(model.bodies)
@@ -53,29 +52,27 @@ def momentum_columns(model: Model, q: Scalars, trace: Trace = silent) -> list[Fo
     ]
 
 
-def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def com_jacobian(model: Model, q: Scalars) -> Matrix:
     """J (3, nv) with J v the velocity of `centre_of_mass` (m/s); the linear momentum divided by the whole
     mass.
     """
     factor = 1.0 / total_mass(model)
-    columns = [column.linear.scaled(factor).scalars() for column in momentum_columns(model, q, trace)]
+    columns = [column.linear.scaled(factor).scalars() for column in momentum_columns(model, q)]
     return reduce_columns(model, transposed(columns))
 
 
-def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def centroidal_momentum_matrix(model: Model, q: Scalars) -> Matrix:
     """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
     world axes.
     """
-    com = first_moment(model, q, with_base=False, trace=trace).scaled(
-        1.0 / total_mass(model, with_base=False)
-    )
-    shifted = [Force(f.linear, f.angular - com.cross(f.linear)) for f in momentum_columns(model, q, trace)]
+    com = first_moment(model, q, with_base=False).scaled(1.0 / total_mass(model, with_base=False))
+    shifted = [Force(f.linear, f.angular - com.cross(f.linear)) for f in momentum_columns(model, q)]
     return reduce_columns(model, transposed([column.scalars() for column in shifted]))
 
 
-def kinetic_energy(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
+def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """v^T M v / 2 (J)."""
-    velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
+    velocities = body_velocities(model, v, joint_placements(model, q))
     total: Scalar = 0.0
     for body, velocity in zip(model.bodies, velocities, strict=True):
         total = total + velocity.dot(body.inertia @ velocity)
@@ -84,44 +81,38 @@ def kinetic_energy(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) 
     return [0.5 * total]
 
 
-def potential_energy(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def potential_energy(model: Model, q: Scalars) -> list[Scalar]:
     """-g . sum of m c (J), zero for masses at the world's origin; every link counts."""
-    return [-model.gravity.dot(first_moment(model, q, with_base=True, trace=trace))]
+    return [-model.gravity.dot(first_moment(model, q, with_base=True))]
 
 
-def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Force:
+def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Force:
     """The rate of the momentum of the moving links about the world's origin (N, N m): the sum of the forces
     I a + v x* I v of the bodies, seen from the world.
     """
     weightless = replace(model, gravity=Vector3.zero())
-    placements = joint_placements(weightless, q, trace)
-    velocities, accelerations = forward_pass(weightless, v, a, placements, trace)
-    forces = body_forces(weightless, velocities, accelerations, trace)
+    placements = joint_placements(weightless, q)
+    velocities, accelerations = forward_pass(weightless, v, a, placements)
+    forces = body_forces(weightless, velocities, accelerations)
     total = Force.zero()
-    for placement, force in zip(world_placements(model, q, trace), forces, strict=True):
+    for placement, force in zip(world_placements(model, q), forces, strict=True):
         total = total + placement.act_force(force)
     return total
 
 
-def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> list[Scalar]:
+def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
     """The acceleration of `centre_of_mass` (m/s^2). Test: the derivative of its velocity along a motion."""
-    return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()
+    return momentum_rate(model, q, v, a).linear.scaled(1.0 / total_mass(model)).scalars()
 
 
-def centroidal_momenta(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
-) -> tuple[list[Scalar], list[Scalar]]:
+def centroidal_momenta(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """A v and its rate (6 each)."""
-    momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q, trace)]
-    return momentum, centroidal_momentum_derivative(model, q, v, a, trace)
+    momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q)]
+    return momentum, centroidal_momentum_derivative(model, q, v, a)
 
 
-def centroidal_momentum_derivative(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
-) -> list[Scalar]:
+def centroidal_momentum_derivative(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
     """The rate of A v (6; N, N m): Orin, Goswami and Lee (2013)."""
-    com = first_moment(model, q, with_base=False, trace=trace).scaled(
-        1.0 / total_mass(model, with_base=False)
-    )
-    rate = momentum_rate(model, q, v, a, trace)
+    com = first_moment(model, q, with_base=False).scaled(1.0 / total_mass(model, with_base=False))
+    rate = momentum_rate(model, q, v, a)
     return [*rate.linear.scalars(), *(rate.angular - com.cross(rate.linear)).scalars()]

@@ -20,18 +20,16 @@ from dataclasses import replace
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.reference.rows import apart, side_by_side, unit_rows
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed, zeros
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.joints import JointType
 from rbdc.spatial import Scalars
 from rbdc.spatial.tangent import rate_of, tangents
 
 
-def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:
+def coriolis(model: Model, q: Scalars, v: Scalars) -> Matrix:
     """C(q, v) (nv, nv), its columns side by side in one evaluation. Tests: C v + g = nle(q, v), Mdot - 2 C is
     skew-symmetric.
     """
-    del trace
     bodies = tuple(  # that of joints which follow others along curves depends on q
         body if k in model.curves else replace(body, armature=0.0) for k, body in enumerate(model.bodies)
     )

@@ -58,11 +58,13 @@ def at_configuration(model: Model, q: Scalars) -> Model:
 
 
 def bound(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method (model, q, ...) on the model with couplings by their tangents at q. It announces nothing."""
+    """A method (model, q, ...) on the model with couplings by their tangents at q. Its quantities are not
+    announced to a trace.
+    """
 
     @wraps(method)
-    def evaluated(model: Model, q: Scalars, *given: Any, **named: Any) -> Any:
-        named.pop("trace", None)
+    def evaluated(model: Model, q: Scalars, *given: Any, trace: Any = None, **named: Any) -> Any:
+        del trace
         return method(once(at_configuration, model, q) if model.curved else model, q, *given, **named)
 
     return evaluated

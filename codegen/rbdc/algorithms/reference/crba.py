@@ -9,35 +9,27 @@ from collections.abc import Sequence
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Placement, RigidInertia, Scalars
 
 
-def crba(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def crba(model: Model, q: Scalars) -> Matrix:
     """M(q) (nv, nv; kg, kg m, kg m^2), both triangles. Tests: positive definite, columns are rnea(q, 0, e_k)
     - g(q).
     """
-    placements = joint_placements(model, q, trace)
-    composite = composite_inertias(model, placements, trace)
-    inertia = reduce_matrix(model, _full_inertia(model, placements, composite, trace))
+    placements = joint_placements(model, q)
+    composite = composite_inertias(model, placements)
+    inertia = reduce_matrix(model, _full_inertia(model, placements, composite))
     return plus_diagonal(inertia, model.armature)
 
 
-def composite_inertias(
-    model: Model, placements: Sequence[Placement], trace: Trace = silent
-) -> list[RigidInertia]:
+def composite_inertias(model: Model, placements: Sequence[Placement]) -> list[RigidInertia]:
     """I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
     inertias = [body.inertia for body in model.bodies]
-    composite = subtree_sums(model, placements, inertias, lambda x, inertia: inertia.moved(x))
-    for index, inertia in enumerate(composite):
-        trace(model.bodies[index].name, "IC = I + sum of X* IC_child X", f"IC{index}", inertia.scalars())
-    return composite
+    return subtree_sums(model, placements, inertias, lambda x, inertia: inertia.moved(x))
 
 
-def _full_inertia(
-    model: Model, placements: Sequence[Placement], composite: Sequence[RigidInertia], trace: Trace
-) -> Matrix:
+def _full_inertia(model: Model, placements: Sequence[Placement], composite: Sequence[RigidInertia]) -> Matrix:
     """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor
     j.
     """
@@ -56,8 +48,4 @@ def _full_inertia(
         if body.parent != WORLD:
             subtrees[body.parent] |= {k: placements[index].act_force(f) for k, f in forces.items()}
         subtrees[index] = {}
-    formula = "M = S^T IC S, and S_j^T X* IC S for each ancestor j"
-    for index, body in enumerate(model.bodies):
-        for dof in range(starts[index], starts[index] + body.joint.nv):
-            trace(body.name, formula, f"M{dof}", m[dof][: dof + 1])
     return m

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from rbdc.algorithms.tools.joint_coordinates import joint_positions
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import UnsupportedError
 from rbdc.model import WORLD, Body, Model
 from rbdc.spatial import Placement, RigidInertia, Scalar, Scalars, Vector3
@@ -102,11 +101,10 @@ def inertia_matrix(inertia: RigidInertia) -> Matrix4:
     return [[xx, xy, xz, x], [xy, yy, yz, y], [xz, yz, zz, z], [x, y, z, inertia.mass]]
 
 
-def forward_kinematics(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def forward_kinematics(model: Model, q: Scalars) -> Matrix:
     """World placements of all frames (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
     world: dict[int, Matrix4] = {WORLD: IDENTITY}
     for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
         fixed, moving = of_placement(body.placement), of_placement(body.joint.placement(own))
         world[index] = product(world[body.parent], product(fixed, moving))
-        trace(body.name, "T = T_parent T_fixed T_joint(q)", f"T{index}", flat(world[index]))
     return [flat(product(world[frame.body], of_placement(frame.placement))) for frame in model.frames]

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical
@@ -26,7 +25,7 @@ NEAR_ZERO = 1e-6
 Vector = list[Scalar]
 
 
-def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> Vector:
+def integrate(model: Model, q: Scalars, dv: Scalars) -> Vector:
     """q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time. Test: the matrix
     exponential.
     """
@@ -35,28 +34,24 @@ def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> V
         if body.coupling is None:
             own = model.q_slice(index)
             result[own] = _integrated(body.joint, q[own], dv[model.v_slice(index)])
-            trace(body.name, "q exp(dv)", f"moved{index}", result[own])
     return result
 
 
-def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> Vector:
+def difference(model: Model, q0: Scalars, q1: Scalars) -> Vector:
     """The dv (nv) with q0 (+) dv = q1 (m, rad). Test: that identity; zero where q0 = q1."""
     result: Vector = [0.0] * model.nv
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
             own, place = model.q_slice(index), model.v_slice(index)
             result[place] = _difference(body.joint, q0[own], q1[own])
-            trace(body.name, "log(q0^-1 q1)", f"step{index}", result[place])
     return result
 
 
-def dintegrate(
-    model: Model, q: Scalars, dv: Scalars, trace: Trace = silent
-) -> tuple[list[Scalar], list[Scalar]]:
+def dintegrate(model: Model, q: Scalars, dv: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """The derivatives of q (+) dv by q and dv (nv nv each), all in the tangent spaces, by dual numbers. Test:
     Pinocchio's dIntegrate.
     """
-    there = integrate(model, q, dv, trace)
+    there = integrate(model, q, dv)
 
     def moved(model: Model, q: Scalars, dv: Scalars) -> Vector:
         return difference(model, there, integrate(model, q, dv))
@@ -65,13 +60,10 @@ def dintegrate(
     return by_q, by_step
 
 
-def ddifference(
-    model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent
-) -> tuple[list[Scalar], list[Scalar]]:
+def ddifference(model: Model, q0: Scalars, q1: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """The derivatives of the difference by q0 and q1 (nv nv each) in the tangent spaces, by dual numbers.
     Test: Pinocchio's dDifference.
     """
-    del trace
     given = list(q0), list(q1)
     by_first, by_second = differentiated(model, *given, method=difference, configurations=(True, True))
     return by_first, by_second

@@ -11,33 +11,28 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.tools.joint_coordinates import first_dofs
 from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, zeros
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, Scalars
 from rbdc.spatial.vectors import motion_sum
 
 
-def minverse(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def minverse(model: Model, q: Scalars) -> Matrix:
     """M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
 
     With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D
     L.
     """
     if model.coupled:
-        return Factorisation(crba(model, q, trace)).inverse()
-    placements, upper = joint_placements(model, q, trace), zeros(model.nv, model.nv)
-    bodies = articulated(model, placements, trace)
-    _backward_pass(model, placements, bodies, upper, trace)
-    _forward_pass(model, placements, bodies, upper, trace)
+        return Factorisation(crba(model, q)).inverse()
+    placements, upper = joint_placements(model, q), zeros(model.nv, model.nv)
+    bodies = articulated(model, placements)
+    _backward_pass(model, placements, bodies, upper)
+    _forward_pass(model, placements, bodies, upper)
     return [[upper[min(i, j)][max(i, j)] for j in range(model.nv)] for i in range(model.nv)]
 
 
 def _backward_pass(
-    model: Model,
-    placements: Sequence[Placement],
-    joints: Sequence[ArticulatedBody],
-    inverse: Matrix,
-    trace: Trace,
+    model: Model, placements: Sequence[Placement], joints: Sequence[ArticulatedBody], inverse: Matrix
 ) -> None:
     """Lines 7-26. F_i holds, for each dof of the subtree of i, the force that a unit torque there leaves on
     body i.
@@ -56,8 +51,6 @@ def _backward_pass(
             for row, u, entry in zip(own, joint.u, column, strict=True):
                 inverse[row][dof], force = entry, force + u.scaled(entry)
             carried[dof] = force
-        values = [inverse[row][dof] for dof in carried for row in own]
-        trace(body.name, "Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1", f"B{index}", values)
         if body.parent != WORLD:
             moved = {dof: placements[index].act_force(force) for dof, force in carried.items()}
             subtree_forces[body.parent] |= moved
@@ -65,11 +58,7 @@ def _backward_pass(
 
 
 def _forward_pass(
-    model: Model,
-    placements: Sequence[Placement],
-    joints: Sequence[ArticulatedBody],
-    inverse: Matrix,
-    trace: Trace,
+    model: Model, placements: Sequence[Placement], joints: Sequence[ArticulatedBody], inverse: Matrix
 ) -> None:
     """Lines 27-36. P_i holds for each dof from i on the acceleration of body i under a unit torque there."""
     starts = first_dofs(model)
@@ -86,6 +75,4 @@ def _forward_pass(
             for row, entry in zip(own, rates, strict=True):
                 inverse[row][dof] = entry
             made[dof] = motion_sum(subspace, rates) + carried
-        values = [x for row in own for x in inverse[row][row:]]
-        trace(body.name, "Minv[i, :] -= D^-1 U^T X P_parent", f"Minv{index}", values)
         motions.append(made)

@@ -9,7 +9,6 @@ from rbdc.algorithms.reference.rnea import forward_pass
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES
@@ -20,14 +19,14 @@ PARAMETERS = 10
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 
-def torque_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
+def torque_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
     """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), pi the stacked parameters of the moving bodies. Test:
     that identity.
     """
-    placements = joint_placements(model, q, trace)
-    velocities, accelerations = forward_pass(model, v, a, placements, trace)
+    placements = joint_placements(model, q)
+    velocities, accelerations = forward_pass(model, v, a, placements)
     starts, full = first_dofs(model), zeros(full_size(model), PARAMETERS * model.njoints)
-    for index, body in enumerate(model.bodies):
+    for index in range(model.njoints):
         own = slice(PARAMETERS * index, PARAMETERS * (index + 1))
         forces, carrier = unit_wrenches(velocities[index], accelerations[index]), index
         while True:
@@ -38,8 +37,6 @@ def torque_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Tr
                 break
             forces = [placements[carrier].act_force(force) for force in forces]
             carrier = model.bodies[carrier].parent
-        formula = "Y_j = S_j^T X* (I_k a + v x* I_k v), I_k of the k-th unit parameter"
-        trace(body.name, formula, f"Y{index}", [x for row in full for x in row[own]])
     return transposed(reduce_columns(model, transposed(full)))
 
 
@@ -54,21 +51,21 @@ def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
     return [Force(p, zero), *moments, *(Force(zero, j @ alpha + w.cross(j @ w)) for j in _UNIT_INERTIAS)]
 
 
-def static_regressor(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def static_regressor(model: Model, q: Scalars) -> Matrix:
     """Y (3, 4 nbodies) with Y (m, m c) = the first moment of the moving links in the world (kg m)."""
     columns = []
-    for placement in world_placements(model, q, trace):
+    for placement in world_placements(model, q):
         columns.append(placement.translation.scalars())
         columns += [placement.rotation.apply(axis).scalars() for axis in AXES]
     return transposed(columns)
 
 
-def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
+def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v.I_k v / 2 of each
     unit parameter.
     """
     result: list[Scalar] = []
-    for velocity in body_velocities(model, v, joint_placements(model, q, trace), trace):
+    for velocity in body_velocities(model, v, joint_placements(model, q)):
         zero, none = Vector3.zero(), Symmetric3.zero()
         units = [Inertia(1.0, zero, none), *(Inertia(0.0, axis, none) for axis in AXES)]
         units += [Inertia(0.0, zero, j) for j in _UNIT_INERTIAS]
@@ -76,10 +73,10 @@ def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars, trace: Trace 
     return result
 
 
-def potential_energy_regressor(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def potential_energy_regressor(model: Model, q: Scalars) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the potential energy of the moving links (J)."""
     result: list[Scalar] = []
-    for placement in world_placements(model, q, trace):
+    for placement in world_placements(model, q):
         moments = [placement.translation, *(placement.rotation.apply(axis) for axis in AXES)]
         result += [*(-model.gravity.dot(moment) for moment in moments), *([0.0] * 6)]
     return result

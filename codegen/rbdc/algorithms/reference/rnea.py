@@ -24,7 +24,6 @@ from rbdc.algorithms.tools.kinematics import (
     joint_torques,
     world_placements,
 )
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Body, DriveTerm, Model
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
@@ -33,40 +32,38 @@ from rbdc.spatial.tangent import OuterTangent, rate_of, tangents
 Vector = list[Scalar]
 
 
-def rnea(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
-) -> list[Scalar]:
+def rnea(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None) -> list[Scalar]:
     """tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv); N and N m.
 
     `fext` are the external forces on the bodies, each in its body's frame, or in that of the world if the
     model has `world_forces`. Tests: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
     back.
     """
-    placements = joint_placements(model, q, trace)
-    velocities, accelerations = forward_pass(model, v, a, placements, trace)
-    forces = body_forces(model, velocities, accelerations, trace)
+    placements = joint_placements(model, q)
+    velocities, accelerations = forward_pass(model, v, a, placements)
+    forces = body_forces(model, velocities, accelerations)
     forces = without_external(model, q, forces, fext)
-    return with_drives(model, joint_torques(model, placements, forces, trace), q, v, a)
+    return with_drives(model, joint_torques(model, placements, forces), q, v, a)
 
 
-def nonlinear_effects(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
+def nonlinear_effects(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """C(q, v) v + g(q) + r(q, v) (nv): inverse dynamics at zero acceleration."""
-    return rnea(model, q, v, [0.0] * model.nv, trace=trace)
+    return rnea(model, q, v, [0.0] * model.nv)
 
 
-def gravity_torque(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def gravity_torque(model: Model, q: Scalars) -> list[Scalar]:
     """g(q) (nv): inverse dynamics at rest without springs; the gradient of the potential energy."""
     model = replace(model, drive_terms=())
-    return rnea(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
+    return rnea(model, q, [0.0] * model.nv, [0.0] * model.nv)
 
 
 def forward_pass(
-    model: Model, v: Scalars, a: Scalars, placements: Sequence[Placement], trace: Trace = silent
+    model: Model, v: Scalars, a: Scalars, placements: Sequence[Placement]
 ) -> tuple[list[Motion], list[Motion]]:
     """Velocities and accelerations of the bodies, in their own frames, the world accelerating by -g
     (Algorithm 1, lines 2-9).
     """
-    velocities = body_velocities(model, v, placements, trace)
+    velocities = body_velocities(model, v, placements)
     accelerations: list[Motion] = []
     rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
     world_acceleration = Motion(-model.gravity, Vector3.zero())
@@ -75,21 +72,14 @@ def forward_pass(
         acceleration = placements[index].act_inverse(parent) + body.joint.motion(rate_derivatives[index])
         if body.parent != WORLD:  # v x S qdot vanishes at the root, where v = S qdot
             acceleration = acceleration + velocities[index].cross(body.joint.motion(rates[index]))
-        trace(body.name, "a = X a_parent + S qddot + v x S qdot", f"a{index}", acceleration.scalars())
         accelerations.append(acceleration)
     return velocities, accelerations
 
 
-def body_forces(
-    model: Model, velocities: Sequence[Motion], accelerations: Sequence[Motion], trace: Trace = silent
-) -> list[Force]:
+def body_forces(model: Model, velocities: Sequence[Motion], accelerations: Sequence[Motion]) -> list[Force]:
     """f = I a + v x* I v of each body (Algorithm 1, lines 10-11)."""
-    forces = []
-    for index, (body, v, a) in enumerate(zip(model.bodies, velocities, accelerations, strict=True)):
-        force = body.inertia @ a + v.cross_force(body.inertia @ v)
-        trace(body.name, "f = I a + v x* I v", f"f{index}", force.scalars())
-        forces.append(force)
-    return forces
+    motions = zip((body.inertia for body in model.bodies), velocities, accelerations, strict=True)
+    return [inertia @ a + v.cross_force(inertia @ v) for inertia, v, a in motions]
 
 
 def without_external(model: Model, q: Scalars, forces: list[Force], fext: Forces | None) -> list[Force]:

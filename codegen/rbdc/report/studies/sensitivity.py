@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.lagrangian.sensitivity import sensitivities
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import on_model
@@ -159,7 +160,7 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Model, Module
 def _compiled(model: Model, states: Sequence[Array], exact: Sensitivities) -> dict[str, Any]:
     """The article's recursion as straight-line C through all passes, called sample by sample."""
     function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions())
-    made = by_method(model, function, "zhakatayev", on_model(sensitivities))
+    made = by_method(model, function, "zhakatayev", on_model(bound(sensitivities)))
     library = library_of(made.files, tools.compiler, tools.flags)
     entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
     found = tuple(np.zeros((len(states[0]), model.nv, model.nv)) for _ in BY)

@@ -23,7 +23,6 @@ from rbdc.algorithms.reference.derivatives.dual_numbers import stepped
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.reference.rows import apart, unit_rows
 from rbdc.algorithms.tools.linear import Matrix
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Forces, Scalars
@@ -61,7 +60,6 @@ def constrained_dynamics_derivatives(
     tau: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
-    trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
     """ddq_dq, ddq_dv, ddq_dtau, forces_dq, forces_dv, forces_dtau."""
     a, forces = constrained_dynamics(model, q, v, tau, fext, options)
@@ -79,12 +77,7 @@ def constrained_dynamics_derivatives(
 
 
 def impulse_dynamics_derivatives(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    restitution: Scalars,
-    options: ContactOptions = DEFAULTS,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """v_after_dq, v_after_dv, impulses_dq, impulses_dv."""
     options = replace(options, gains=None)

@@ -18,7 +18,6 @@ from rbdc.algorithms.reference.manifold import logarithm_of_placement
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Contact, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
@@ -65,7 +64,7 @@ def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: M
     return [entries[k] for k in contact.held]
 
 
-def contact_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def contact_jacobian(model: Model, q: Scalars) -> Matrix:
     """J (nc, nv)."""
     motions = tree_motions(model, q, None, None)
     rows: Matrix = []
@@ -80,7 +79,7 @@ def contact_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     return rows
 
 
-def contact_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
+def contact_velocity(model: Model, q: Scalars, v: Scalars) -> Vector:
     """J v (nc), from the velocities of the bodies."""
     motions = tree_motions(model, q, v, None)
     found: Vector = []
@@ -90,7 +89,7 @@ def contact_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent
     return found
 
 
-def contact_placements(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def contact_placements(model: Model, q: Scalars) -> Matrix:
     """The 4x4 matrices of the first frames in the world."""
     motions = tree_motions(model, q, None, None)
     found = []
@@ -110,9 +109,7 @@ def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
     return logarithm_of_placement(second.inverse().compose(first))
 
 
-def contact_error(
-    model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
-) -> Vector:
+def contact_error(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
     """Errors (nc)."""
     motions = tree_motions(model, q, None, None)
     found: Vector = []
@@ -143,9 +140,7 @@ def residual(model: Model, q: Scalars, v: Scalars, a: Scalars, options: ContactO
     return found
 
 
-def contact_drift(
-    model: Model, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
-) -> Vector:
+def contact_drift(model: Model, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
     """The residual (nc) without joint accelerations."""
     return residual(model, q, v, [0.0] * model.nv, options)
 
@@ -225,7 +220,6 @@ def constrained_dynamics(
     tau: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
-    trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
     """ddq (nv) and forces (nc). Test: Pinocchio."""
     bias = rnea(model, q, v, [0.0] * model.nv, fext)
@@ -235,12 +229,7 @@ def constrained_dynamics(
 
 
 def impulse_dynamics(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    restitution: Scalars,
-    options: ContactOptions = DEFAULTS,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
 ) -> tuple[Vector, Vector]:
     """v_after (nv), impulses (nc)."""
     factor = 1.0 + restitution[0]
@@ -271,7 +260,7 @@ def contact_forward_dynamics(
     return found
 
 
-def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
+def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) -> Matrix:
     """J M^-1 J^T + mu 1 (nc, nc)."""
     jacobian, mu = contact_jacobian(model, q), 0.0 if options.mu is None else options.mu[0]
     columns = eliminated(crba(model, q), jacobian)

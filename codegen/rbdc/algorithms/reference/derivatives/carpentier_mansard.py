@@ -22,7 +22,6 @@ from rbdc.algorithms.reference.rnea import (
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalars, Vector3
 
@@ -33,23 +32,23 @@ ForceSet = dict[int, Force]
 
 
 def rnea_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
 
     The paper takes dtau_da = M from the composite-rigid-body algorithm. Tests: complex-step of `rnea`,
     `idsva`.
     """
-    placements = joint_placements(model, q, trace)
-    velocities, accelerations = forward_pass(model, v, a, placements, trace)
-    own = without_external(model, q, body_forces(model, velocities, accelerations, trace), fext)
+    placements = joint_placements(model, q)
+    velocities, accelerations = forward_pass(model, v, a, placements)
+    own = without_external(model, q, body_forces(model, velocities, accelerations), fext)
     forces = subtree_sums(model, placements, own, Placement.act_force)
     by_q, by_v = _forward_pass(model, v, placements, velocities, accelerations)
     dtau_dq = with_turning(model, q, fext, _backward_pass(model, placements, forces, by_q, True))
     dtau_dv = _backward_pass(model, placements, forces, by_v, False)
     dtau_dq, dtau_dv = (reduce_matrix(model, matrix) for matrix in (dtau_dq, dtau_dv))
     dtau_dq = plus_diagonal(dtau_dq, resistance_by_q(model))
-    return dtau_dq, plus_diagonal(dtau_dv, resistance_by_v(model, q, v)), crba(model, q, trace)
+    return dtau_dq, plus_diagonal(dtau_dv, resistance_by_v(model, q, v)), crba(model, q)
 
 
 def _forward_pass(

@@ -18,16 +18,14 @@ from collections.abc import Sequence
 from rbdc.algorithms.tools.joint_coordinates import reduce_vector
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, zeros
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
 
 
-def external_torque(model: Model, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
+def external_torque(model: Model, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
     """S_i . F_i in the world for each direction (nv; N, N m), F_i the sum over what the joint carries. Test:
     differences of `rnea`.
     """
-    del trace
     columns, joints, totals = _in_world(model, q, _of_world(model, q, fext))
     return reduce_vector(model, [s.dot(totals[joint]) for s, joint in zip(columns, joints, strict=True)])
 

@@ -27,7 +27,6 @@ from rbdc.algorithms.reference.derivatives.tensors import (
     times_columns,
 )
 from rbdc.algorithms.tools.linear import Matrix, transposed
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Forces, Scalars
 
@@ -78,10 +77,10 @@ def _with_products(inner: Inner, outer: Outer) -> Callable[..., tuple[Matrix, Ma
     """
 
     def derivatives(
-        model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
+        model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
     ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-        a = aba(model, q, v, tau, fext, trace)
-        by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
+        a = aba(model, q, v, tau, fext)
+        by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext)
         negative = [[-x for x in row] for row in inverse]
         qq, vv, qv, mq = (reduce_tensor(model, t) for t in second_derivatives(model, q, v, a, fext))
 

@@ -15,7 +15,6 @@ from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, matrix_product, matrix_sum
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_matrix
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Forces, Scalar, Scalars
 
@@ -24,13 +23,7 @@ Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
 def rnea_hessian_vector(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    a: Scalars,
-    w: Scalars,
-    fext: Forces | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
     """The blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
     weights = [x for own in joint_velocities(model, w) for x in own]
@@ -46,21 +39,15 @@ def _contracted(tensor: Tensor, w: Scalars) -> Matrix:
 
 
 def aba_hessian_vector(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    w: Scalars,
-    fext: Forces | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
     """The blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq: equation (46) with M^-1 w as
     weights. Test: the tensors.
     """
-    a = aba(model, q, v, tau, fext, trace)
-    by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
+    a = aba(model, q, v, tau, fext)
+    by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext)
     (solved,) = transposed(matrix_product(inverse, [[x] for x in w]))
-    qq, vv, qv, qa = rnea_hessian_vector(model, q, v, a, [-x for x in solved], fext, trace)
+    qq, vv, qv, qa = rnea_hessian_vector(model, q, v, a, [-x for x in solved], fext)
     inner_q, inner_v, inner_tau = (matrix_product(qa, matrix) for matrix in (by_q, by_v, inverse))
     return (matrix_sum(matrix_sum(qq, inner_q), transposed(inner_q)), vv, matrix_sum(qv, inner_v), inner_tau)
 

@@ -1,7 +1,7 @@
 """Products of the derivatives with a vector: the matrices of the papers' recursions times it. The generated
 functions form no matrix.
 
-Recursions take (model, q, v, x), with accelerations or torques x, and external forces and the trace by name.
+Recursions take (model, q, v, x), with accelerations or torques x, and external forces by name.
 """
 
 from __future__ import annotations

@@ -31,8 +31,7 @@ from rbdc.algorithms.tools.joint_coordinates import (
     joint_velocities,
     reduce_vector,
 )
-from rbdc.algorithms.tools.linear import dot, flat, transposed
-from rbdc.algorithms.trace import Trace, silent
+from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.model import Model
 from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
@@ -89,7 +88,7 @@ class Kinematics:
         return product(self.above(self.t, i, IDENTITY), self.b[i])
 
 
-def forward_kinematics(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Kinematics:
+def forward_kinematics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Kinematics:
     """T, S and R of the bodies by (5), branch by branch: in the order of the bodies."""
     rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
     parents = [body.parent for body in model.bodies]
@@ -113,8 +112,6 @@ def forward_kinematics(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: 
                 scaled(along, found.accelerations[i]),
             )
         )
-        for name, matrix in (("T", found.t[i]), ("S", found.s[i]), ("R", found.r[i])):
-            trace(body.name, f"{name}: homogeneous matrix, eq. (5)", f"{name}{i}", flat(matrix))
     return found
 
 
@@ -129,9 +126,7 @@ class Dynamics:
     forces: list[Vector4]
 
 
-def backward_dynamics(
-    model: Model, moving: Kinematics, loads: Loads | None, trace: Trace = silent
-) -> Dynamics:
+def backward_dynamics(model: Model, moving: Kinematics, loads: Loads | None) -> Dynamics:
     """H, E, F and G by (8), from the leaves to the root."""
     n = model.njoints
     found = Dynamics([ZERO] * n, [[0.0] * 4] * n, [{} for _ in range(n)], [[0.0] * 4] * n, [])
@@ -148,7 +143,6 @@ def backward_dynamics(
                 found.f[i] |= {j: applied(moving.a[p], x) for j, x in found.f[p].items()}
             torque = loads.in_world(loads.torques[i], moving.t[i])
             found.g[i] = sum_of(torque, *(found.g[p] for p in children))
-        trace(model.bodies[i].name, "H of what is carried, eq. (8)", f"H{i}", flat(found.h[i]))
     return found
 
 
@@ -167,11 +161,11 @@ def generalised_force(model: Model, moving: Kinematics, carried: Dynamics, along
 
 
 def inverse_dynamics_with_loads(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, loads: Loads | None, trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, loads: Loads | None
 ) -> list[Scalar]:
     """Q (nv; N, N m) by (9). Raises UnsupportedError for joints of several degrees of freedom."""
-    moving = forward_kinematics(model, q, v, a, trace)
-    carried = backward_dynamics(model, moving, loads, trace)
+    moving = forward_kinematics(model, q, v, a)
+    carried = backward_dynamics(model, moving, loads)
     torques = []
     for i in range(model.njoints):
         torque = generalised_force(model, moving, carried, moving.along(i), i)
@@ -183,7 +177,7 @@ def inverse_dynamics_with_loads(
 
 
 def inverse_dynamics(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> list[Scalar]:
     """tau = M a + C v + g - sum of J^T f (nv; N, N m), with external forces as of `rnea`.
 
@@ -191,4 +185,4 @@ def inverse_dynamics(
     """
     given = following(model, q, fext)
     loads = None if given is None else Loads.at_origins(given)
-    return inverse_dynamics_with_loads(model, q, v, a, loads, trace)
+    return inverse_dynamics_with_loads(model, q, v, a, loads)

@@ -34,7 +34,6 @@ from rbdc.algorithms.reference.lagrangian.dynamics import (
 from rbdc.algorithms.reference.rnea import following, resistance_by_q, resistance_by_v
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
 from rbdc.algorithms.tools.linear import Matrix, dot, plus_diagonal, transposed, zeros
-from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Forces, Scalar, Scalars
 
@@ -172,14 +171,14 @@ def _by_torques(
 
 
 def sensitivities_with_loads(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, loads: Loads | None, trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, loads: Loads | None
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dQ/dq, dQ/dv and dQ/da (nv, nv each) with loads in the world's axes or in the bodies'.
 
     Raises UnsupportedError for joints of several degrees of freedom.
     """
-    moving = forward_kinematics(model, q, v, a, trace)
-    carried = backward_dynamics(model, moving, loads, trace)
+    moving = forward_kinematics(model, q, v, a)
+    carried = backward_dynamics(model, moving, loads)
     motions = kinematic_sensitivity(moving)
     by_q, by_v, by_a = torque_sensitivity(model, moving, motions, loads, carried)
     return (
@@ -190,7 +189,7 @@ def sensitivities_with_loads(
 
 
 def sensitivities(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as of `rnea`.
 
@@ -198,7 +197,7 @@ def sensitivities(
     """
     given, lacking = following(model, q, fext), turning(model, q, fext)
     loads = None if given is None else Loads.at_origins(given)
-    by_q, by_v, by_a = sensitivities_with_loads(model, q, v, a, loads, trace)
+    by_q, by_v, by_a = sensitivities_with_loads(model, q, v, a, loads)
     if lacking is not None:
         by_q = matrix_sum(by_q, reduce_matrix(model, lacking))
     return by_q, by_v, by_a
