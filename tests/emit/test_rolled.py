@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.aba import aba, minverse
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.analysis.availability import singular_joints
 from rbdc.emit.backend import FunctionSource

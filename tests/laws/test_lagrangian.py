@@ -14,8 +14,13 @@ from click.testing import CliRunner
 
 from rbdc import Model
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.algorithms.reference.lagrangian.dynamics import Loads, inverse_dynamics, inverse_dynamics_with_loads
-from rbdc.algorithms.reference.lagrangian.sensitivity import sensitivities, sensitivities_with_loads
+from rbdc.algorithms.reference.lagrangian import (
+    Loads,
+    inverse_dynamics,
+    inverse_dynamics_with_loads,
+    sensitivities,
+    sensitivities_with_loads,
+)
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.analysis.branches import branches_of

@@ -23,12 +23,11 @@ from rbdc.algorithms.dynamics.regressor import (
     regressor_of_chosen_frames,
 )
 from rbdc.algorithms.reference import centroidal, frames
-from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.aba import aba, minverse
 from rbdc.algorithms.reference.coriolis import coriolis
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.algorithms.reference.manifold import difference, integrate
-from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.reduction.passes import reduced

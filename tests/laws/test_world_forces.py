@@ -14,7 +14,7 @@ from rbdc import Joint, Link, Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
-from rbdc.algorithms.reference.lagrangian import dynamics, sensitivity
+from rbdc.algorithms.reference.lagrangian import inverse_dynamics, sensitivities
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.errors import OptionError, UnsupportedError, VerificationError
@@ -133,9 +133,9 @@ def test_lagrangian() -> None:
     model = in_world(Model.from_file(resolve("double_pendulum")))
     given = point(model)
     at = given["q"], given["v"], given["a"], forces(np.array(given["fext"]).reshape(-1, 6))
-    assert_close(dynamics.inverse_dynamics(model, *at), rnea(model, *at), 1e-12)
+    assert_close(inverse_dynamics(model, *at), rnea(model, *at), 1e-12)
     expected = idsva.rnea_derivatives(model, *at)
-    for got, right in zip(sensitivity.sensitivities(model, *at), expected, strict=True):
+    for got, right in zip(sensitivities(model, *at), expected, strict=True):
         assert_close(got, right, 1e-12)
 
 

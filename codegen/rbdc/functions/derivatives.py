@@ -123,7 +123,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
             chain=ChainRule("rnea", ("q", "v", "a")),
             along_curves={"body_up": JointSpace(rnea_derivatives)},
             references={
-                **lagrangian(model, "sensitivity:sensitivities"),
+                **lagrangian(model, "sensitivities"),
                 "idsva": ".derivatives.idsva:rnea_derivatives",
                 "carpentier-mansard": ".derivatives.carpentier_mansard:rnea_derivatives",
             },

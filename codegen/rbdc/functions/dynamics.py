@@ -76,7 +76,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
             differential=Differential(
                 "rnea_derivatives", "rnea_vjp", "rnea_second_derivatives", **FORCES_AS_TORQUES
             ),
-            references={**lagrangian(model, "dynamics:inverse_dynamics"), "featherstone": "rnea:rnea"},
+            references={**lagrangian(model, "inverse_dynamics"), "featherstone": "rnea:rnea"},
             comparison=Comparison(
                 peers={"pinocchio": ("rnea",), "cppadcodegen": ("CodeGenRNEA",)},
                 benchmarked=True,
@@ -132,12 +132,12 @@ unrolled, its sensitivities take minutes to compile.
 """
 
 
-def lagrangian(model: Model, place: str) -> dict[str, str]:
+def lagrangian(model: Model, name: str) -> dict[str, str]:
     """The reference of the recursion with homogeneous matrices, where every joint has one coordinate."""
     simple = all(body.joint.nq == 1 and body.joint.nv == 1 for body in model.bodies)
     if not (simple and 0 < model.njoints <= MOST_JOINTS_OF_LAGRANGIAN):
         return {}
-    return {"zhakatayev": f".lagrangian.{place}"}
+    return {"zhakatayev": f"lagrangian:{name}"}
 
 
 def _inertia(declared: Declared) -> list[Function]:
@@ -163,7 +163,7 @@ def _inertia(declared: Declared) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"cholesky": "inverse_inertia"}, windows="inverse_inertia"),
             differential=Differential("minverse_derivatives", derived=True),
-            references={"carpentier": "minverse:minverse"},
+            references={"carpentier": "aba:minverse"},
             comparison=Comparison(
                 peers={"pinocchio": ("minverse",), "cppadcodegen": ("CodeGenMinv",)},
                 through_passes="direct",

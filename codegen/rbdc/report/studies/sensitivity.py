@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.couplings import bound
-from rbdc.algorithms.reference.lagrangian.sensitivity import sensitivities
+from rbdc.algorithms.reference.lagrangian import sensitivities
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import on_model
 from rbdc.model import Model

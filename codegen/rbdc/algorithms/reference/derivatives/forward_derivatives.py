@@ -6,10 +6,9 @@ M^-1 comes from the direct algorithm of the companion report, as the paper has i
 
 from __future__ import annotations
 
-from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.aba import aba, minverse
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.derivatives.tensors import matrix_product
-from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
 from rbdc.spatial import Forces, Scalars
