@@ -42,7 +42,6 @@ NAMING: dict[str, set[str]] = {
 """Files that may quote functions, and which: a member of descriptions, what experiments of papers measure."""
 
 KEYING: dict[str, set[str]] = {
-    "algorithms/reference/derivatives/carpentier_mansard.py": {"q", "v"},
     "algorithms/trace.py": {"a", "v"},
     "analysis/model_summary.py": {"q", "v"},
     "planning/lane_signs.py": {"q", "v"},
@@ -50,7 +49,7 @@ KEYING: dict[str, set[str]] = {
     "planning/loops/path_bodies.py": {"v", "w"},
     "report/methods/casadi_methods.py": {"q"},
 }
-"""Files that may use names of inputs as keys, and which: directions of a derivative, entries of q and v in
+"""Files that may use names of inputs as keys, and which: entries of q and v in
 the manifest and in `info`, components of motions, signs of joints by entry of q and of v, motions that loops
 of second derivatives read, the configuration that CasADi differentiates by.
 """
