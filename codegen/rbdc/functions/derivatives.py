@@ -252,7 +252,7 @@ def _tensors(declared: Declared) -> list[Function]:
             chain=ChainRule("rnea_vjp", ("q", "v", "a"), kept=(0, 4, 1, 2)),
             along_paths=on_joint_space(path_quantities),
             preset=SECOND,
-            references={"contracted-idsva-so": ".derivatives.hessians:rnea_hessian_vector"},
+            references={"contracted-idsva-so": ".derivatives.products:rnea_hessian_vector"},
         ),
         Function(
             declared["aba_hessian_vector"],
@@ -262,7 +262,7 @@ def _tensors(declared: Declared) -> list[Function]:
             uses=("aba",),
             preset=SECOND,
             requires=FORWARD,
-            references={"contracted-fdsva-so": ".derivatives.hessians:aba_hessian_vector"},
+            references={"contracted-fdsva-so": ".derivatives.products:aba_hessian_vector"},
         ),
     ]
 
@@ -274,7 +274,7 @@ def _hessian_products(declared: Declared) -> list[Function]:
             {"adjoint": JointSpace(rnea_hessian_product)},
             chain=ChainRule("rnea_vjp", ("q", "v", "a"), directions=("dq", "dv", "da")),
             preset=SECOND,
-            references={"idsva-so-times-direction": ".derivatives.hessians:rnea_hessian_product"},
+            references={"idsva-so-times-direction": ".derivatives.products:rnea_hessian_product"},
         ),
         Function(
             declared["aba_hessian_product"],
@@ -283,7 +283,7 @@ def _hessian_products(declared: Declared) -> list[Function]:
             preset=SECOND,
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
-            references={"fdsva-so-times-direction": ".derivatives.hessians:aba_hessian_product"},
+            references={"fdsva-so-times-direction": ".derivatives.products:aba_hessian_product"},
         ),
     ]
 

@@ -21,12 +21,10 @@ from rbdc.algorithms.reference.derivatives.tensors import (
     Tensor,
     matrix_times,
     pages_exchanged,
-    reduce_tensor,
-    rows_of,
     sum_of,
     times_columns,
 )
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, flat, transposed
 from rbdc.model import Model
 from rbdc.spatial import Forces, Scalars
 
@@ -82,10 +80,10 @@ def _with_products(inner: Inner, outer: Outer) -> Callable[..., tuple[Matrix, Ma
         a = aba(model, q, v, tau, fext)
         by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext)
         negative = [[-x for x in row] for row in inverse]
-        qq, vv, qv, mq = (reduce_tensor(model, t) for t in second_derivatives(model, q, v, a, fext))
+        qq, vv, qv, mq = second_derivatives(model, q, v, a, fext)
 
         def solved(tensor: Tensor) -> Matrix:
-            return rows_of(outer(model, q, negative, tensor))
+            return flat(outer(model, q, negative, tensor))
 
         inner_q, inner_v = (inner(model, q, mq, matrix) for matrix in (by_q, by_v))
         turned_v = pages_exchanged(inner_v)

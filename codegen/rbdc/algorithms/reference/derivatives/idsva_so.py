@@ -21,20 +21,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
-from rbdc.algorithms.reference.derivatives.idsva import Columns, Rates, Subtree
-from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, sum_of, zero_tensor
+from rbdc.algorithms.reference.derivatives.idsva import BodyCoriolis, Columns, Rates, Subtree
+from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, sum_of
 from rbdc.algorithms.reference.frames import TreeMotions, motions_in
 from rbdc.algorithms.reference.rnea import resistance_by_vv
 from rbdc.algorithms.reference.rows import apart, picked, side_by_side, together
 from rbdc.algorithms.tools.joint_coordinates import full_size
 from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
-from rbdc.algorithms.tools.linear import Matrix
+from rbdc.algorithms.tools.linear import Matrix, flat, zeros
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 
-Tensors = tuple[Tensor, Tensor, Tensor, Tensor]
+Tensors = tuple[Tensor, ...]
 """By q twice, by v twice, by q and v, and of M by q."""
 
 
@@ -47,20 +46,23 @@ def rnea_second_derivatives(
     bodies' frames, or in the world if the model has `world_forces`. Tests: complex-step of
     `idsva.rnea_derivatives`, Pinocchio.
     """
-    tensors = second_derivatives(model, q, v, a, fext)
-    qq, vv, qv, mq = (rows_of(reduce_tensor(model, tensor)) for tensor in tensors)
+    qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext))
     return qq, vv, qv, mq
 
 
-def second_derivatives(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None) -> Tensors:
-    """The tensors over all degrees of freedom of the tree."""
-    fixed = fext if model.world_forces else None
+def second_derivatives(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The tensors (nv, nv, nv each)."""
+    following, fixed = (None, fext) if model.world_forces else (fext, None)
     size = full_size(model)
-    qq, vv, qv, mq = tensors = zero_tensor(size), zero_tensor(size), zero_tensor(size), zero_tensor(size)
-    _fill(tensors, _directions(model, q, v, a, None if model.world_forces else fext))
+    tensors = qq, vv, qv, mq = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
+    _fill(tensors, _directions(model, q, v, a, following))
     for i, x in enumerate(resistance_by_vv(model, q, v)):
         vv[i][i][i] = vv[i][i][i] + x
-    return qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed)), vv, qv, mq
+    qq = qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed))
+    qq, vv, qv, mq = (reduce_tensor(model, tensor) for tensor in (qq, vv, qv, mq))
+    return qq, vv, qv, mq
 
 
 Six = tuple[Any, ...]

@@ -6,22 +6,12 @@ from __future__ import annotations
 
 from rbdc.algorithms.reference.rows import apart, side_by_side
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
-from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
+from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
 from rbdc.model import Model
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_number, is_zero
 
 Tensor = list[Matrix]
-
-
-def zero_tensor(size: int) -> Tensor:
-    """A tensor (size, size, size) of constant zeros."""
-    return [zeros(size, size) for _ in range(size)]
-
-
-def rows_of(tensor: Tensor) -> Matrix:
-    """The tensor as a matrix with a row for each pair of output and first variable."""
-    return [row for slab in tensor for row in slab]
 
 
 def reduce_tensor(model: Model, full: Tensor) -> Tensor:
@@ -31,7 +21,7 @@ def reduce_tensor(model: Model, full: Tensor) -> Tensor:
     if not model.coupled:
         return full
     slabs = iter([reduce_matrix(model, slab) for slab in full])
-    result = zero_tensor(model.nv)
+    result = [zeros(model.nv, model.nv) for _ in range(model.nv)]
     for body in model.bodies:
         factor = 1.0 if body.coupling is None else body.coupling.multiplier
         for i in range(body.index_v, body.index_v + body.joint.nv):
@@ -49,7 +39,7 @@ def matrix_sum(a: Matrix, b: Matrix, factor: float = 1.0) -> Matrix:
 
 def pages_exchanged(tensor: Tensor) -> Tensor:
     """The paper's transpose of the second and third dimension."""
-    return [[list(column) for column in zip(*slab, strict=True)] for slab in tensor]
+    return [transposed(slab) for slab in tensor]
 
 
 def sum_of(*tensors: Tensor) -> Tensor:
@@ -62,20 +52,13 @@ def sum_of(*tensors: Tensor) -> Tensor:
 
 def times_columns(tensor: Tensor, matrix: Matrix) -> Tensor:
     """Z_ijk = sum_l A_ilk B_lj, equation (18)."""
-    by_columns = matrix_times(transposed(matrix), exchanged(tensor))
-    return exchanged(by_columns)
-
-
-def exchanged(tensor: Tensor) -> Tensor:
-    """The tensor with its first two indices exchanged."""
-    return [list(slabs) for slabs in zip(*tensor, strict=True)]
+    return transposed(matrix_times(transposed(matrix), transposed(tensor)))
 
 
 def matrix_times(matrix: Matrix, tensor: Tensor) -> Tensor:
     """Y_ijk = sum_l B_il A_ljk, equation (20)."""
-    size = len(tensor)
-    flat = [[x for row in slab for x in row] for slab in tensor]
-    return [[row[k * size : (k + 1) * size] for k in range(size)] for row in matrix_product(matrix, flat)]
+    size, rows = len(tensor), matrix_product(matrix, [flat(slab) for slab in tensor])
+    return [[row[k * size : (k + 1) * size] for k in range(size)] for row in rows]
 
 
 def matrix_product(a: Matrix, b: Matrix) -> Matrix:
