@@ -60,13 +60,13 @@ def _factor(model: Model, index: int) -> Scalar:
 
 
 def _inverted(a: Matrix) -> tuple[Scalar, Matrix]:
-    """Determinant and inverse of a positive definite matrix by Gauss and Jordan's elimination; 0 and anything
-    where it is singular.
+    """Determinant and inverse of a positive definite matrix by Gauss and Jordan's elimination, angular rows
+    first; 0 and anything where it is singular.
     """
     size = len(a)
     work = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(a)]
     determinant: Scalar = 1.0
-    for k in range(size):
+    for k in reversed(range(size)):
         least, pivot = SINGULAR * a[k][k], work[k][k]
         determinant = where_less(least, pivot, determinant * pivot, 0.0)
         pivot = where_less(least, pivot, pivot, 1.0)
