@@ -1,11 +1,12 @@
 """Integration and difference on the configuration manifold by the exponential and the logarithm as textbooks
 have them.
 
-Murray, Li and Sastry, A Mathematical Introduction to Robotic Manipulation (1994), chapter 2, for SO(3) and
-SE(3); Sola, Deray and Atchuthan, A micro Lie theory (2018), for SE(2) and the inverses; quaternions are
-Hamilton's, (x, y, z, w). The conventions are those of the joint types and Pinocchio's: velocities in the
-child's frame; `integrate` gives unit quaternions on the side of q, `difference` the short way round. Real
-scalars only, for sides are taken by comparison.
+Rotations by unit quaternions (x, y, z, w), Hamilton's; motions by the same formulas over dual numbers, unit
+dual quaternions: Clifford (1873), Kotelnikov's principle of transference. With a real part r and a dual part
+d a motion turns by r and moves by 2 d r*. Sola, Deray and Atchuthan, A micro Lie theory (2018), for SE(2).
+The conventions are those of the joint types and Pinocchio's: velocities in the child's frame; `integrate`
+gives unit quaternions on the side of q, `difference` the short way round. Real scalars only, for sides are
+taken by comparison.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from rbdc.model import Model
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical
 from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import atan2, cos, sin, sqrt, where_less
+from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
 NEAR_ZERO = 1e-6
-"""Squared angles (rad^2) below it go into series, of which the first term left out is less than 1e-39."""
+"""Squared angles and sines below it go into series, of which the first term left out is less than 1e-37."""
 
 Vector = list[Scalar]
 
@@ -90,52 +92,63 @@ def _of(maps: dict[type[JointType], _Map], joint: JointType) -> _Map:
     return maps[type(joint)]
 
 
+class Dual(Tangent):
+    """A scalar of a motion: what turns and, by the dual unit, what moves, whatever rates both have."""
+
+    __slots__ = ()
+    level = 5
+
+
+def _exponential(w: Scalars) -> Vector:
+    """The quaternion of a rotation vector."""
+    v = Vector3.of(w)
+    u2 = 0.25 * v.dot(v)
+    quarter = _sinc(0.25 * u2)
+    return [*v.scaled(0.5 * _sinc(u2)).scalars(), 1.0 - 0.5 * u2 * quarter * quarter]
+
+
+def _logarithm(turn: Scalars) -> Vector3:
+    """The rotation vector of a unit quaternion, at most half a turn long."""
+    *vector, real = turn
+    side, v = where_less(real, 0.0, -1.0, 1.0), Vector3.of(vector)
+    return v.scaled(side * 2.0 * _angle_over_sine(v.dot(v), side * real))
+
+
 def _spherical_exponential(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
     """q exp(w), with the rotation vector w."""
-    w = Vector3.of(dv)
-    t2 = w.dot(w)
-    half = w.scaled(0.5 * _sinc(0.25 * t2)).scalars()
-    return _on_the_side_of(q, _unit(_product(q, [*half, _cosine(0.25 * t2)])))
+    del joint
+    return _turned(q, _exponential(dv))
 
 
 def _free_exponential(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
-    """p + R V(w) v with V = 1 + (1 - cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2, and the rotation."""
-    v, w = Vector3.of(dv[:3]), Vector3.of(dv[3:])
-    t2 = w.dot(w)
-    turned = w.cross(v)
-    moved = v + turned.scaled(_versine(t2)) + w.cross(turned).scaled(_cubic(t2))
+    turn = _exponential(tangents(dv[3:], dv[:3], Dual))
+    real, dual = ([read(x, Dual) for x in turn] for read in (value_of, rate_of))
+    moved = Vector3.of(_product(dual, _conjugate(real))[:3]).scaled(2.0)
     position = Vector3.of(q[:3]) + joint.placement(q).rotation.apply(moved)
-    return [*position.scalars(), *_spherical_exponential(joint, q[3:], dv[3:])]
+    return [*position.scalars(), *_turned(q[3:], real)]
 
 
 def _planar_exponential(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
     """p + R V(t) v with V = [sin t, cos t - 1; 1 - cos t, sin t] / t, and the rotation as a unit vector."""
     x, y, c, s = q
     t = dv[2]
-    along, across = _sinc(t * t), t * _versine(t * t)
+    along, quarter = _sinc(t * t), _sinc(0.25 * t * t)
+    across = 0.5 * t * quarter * quarter
     dx, dy = along * dv[0] - across * dv[1], across * dv[0] + along * dv[1]
     turned = [c * cos(t) - s * sin(t), s * cos(t) + c * sin(t)]
     return [x + c * dx - s * dy, y + s * dx + c * dy, *_unit(turned)]
 
 
 def _spherical_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
-    """The rotation vector of q0^-1 q1, at most half a turn long."""
-    x, y, z, w = q0
-    *vector, real = _unit(_product([-x, -y, -z, w], q1))
-    side = where_less(real, 0.0, -1.0, 1.0)
-    axis = Vector3.of(vector)
-    return axis.scaled(side * 2.0 * _half_angle_over_sine(vector, side * real)).scalars()
+    """The rotation vector of q0^-1 q1."""
+    del joint
+    return _logarithm(_unit(_product(_conjugate(q0), q1))).scalars()
 
 
 def _free_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
-    """V(w)^-1 R0^T (p1 - p0) with V^-1 = 1 - [w]/2 + (1 - (t/2) cot(t/2))/t^2 [w]^2, and the rotation vector
-    w.
-    """
-    w = Vector3.of(_spherical_logarithm(joint, q0[3:], q1[3:]))
-    p = joint.placement(q0).rotation.apply_transposed(Vector3.of(q1[:3]) - Vector3.of(q0[:3]))
-    turned = w.cross(p)
-    v = p - turned.scaled(0.5) + w.cross(turned).scaled(_cotangent_rest(w.dot(w)))
-    return [*v.scalars(), *w.scalars()]
+    turn = _unit(_product(_conjugate(q0[3:]), q1[3:]))
+    between = Vector3.of(q1[:3]) - Vector3.of(q0[:3])
+    return _motion(turn, joint.placement(q0).rotation.apply_transposed(between)).scalars()
 
 
 def logarithm_of_placement(placement: Placement) -> Motion:
@@ -143,17 +156,15 @@ def logarithm_of_placement(placement: Placement) -> Motion:
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = placement.rotation.rows()
     c = 0.5 * sqrt(1.0 + xx + yy + zz)
     scale = 0.25 / c
-    half = [(zy - yz) * scale, (xz - zx) * scale, (yx - xy) * scale]
-    w = Vector3.of(half).scaled(2.0 * _half_angle_over_sine(half, c))
-    p, turned = placement.translation, w.cross(placement.translation)
-    return Motion(p - turned.scaled(0.5) + w.cross(turned).scaled(_cotangent_rest(w.dot(w))), w)
+    return _motion([(zy - yz) * scale, (xz - zx) * scale, (yx - xy) * scale, c], placement.translation)
 
 
-def _half_angle_over_sine(half: Scalars, c: Scalar) -> Scalar:
-    """u / sin u of the sine times the axis and the cosine of u."""
-    s2 = sum((x * x for x in half), 0.0)
-    sine = sqrt(where_less(s2, 1e-20, 1.0, s2))
-    return where_less(s2, 1e-20, 1.0, atan2(sine, c) / sine)
+def _motion(turn: Scalars, offset: Vector3) -> Motion:
+    """The logarithm of a placement by its unit quaternion and its translation."""
+    dual = _product([*offset.scaled(0.5).scalars(), 0.0], turn)
+    found = _logarithm(tangents(turn, dual, Dual)).scalars()
+    linear, angular = (Vector3.of(read(x, Dual) for x in found) for read in (rate_of, value_of))
+    return Motion(linear, angular)
 
 
 def _planar_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
@@ -196,49 +207,28 @@ def _unit(entries: Scalars) -> Vector:
     return [x / length for x in entries]
 
 
-def _on_the_side_of(q: Scalars, other: Scalars) -> Vector:
-    """The quaternion or its negative, the same rotation: the one nearer to q."""
+def _conjugate(q: Scalars) -> Vector:
+    x, y, z, w = q
+    return [-x, -y, -z, w]
+
+
+def _turned(q: Scalars, turn: Scalars) -> Vector:
+    """q times a quaternion, or its negative, the same rotation: the one nearer to q."""
+    other = _unit(_product(q, turn))
     side = where_less(sum((x * y for x, y in zip(q, other, strict=True)), 0.0), 0.0, -1.0, 1.0)
     return [side * x for x in other]
 
 
-def _angle(t2: Scalar) -> Scalar:
-    """The angle, but 1 where its square is near zero: what is made of it is not taken there."""
-    return sqrt(where_less(t2, NEAR_ZERO, 1.0, t2))
-
-
-def _cosine(t2: Scalar) -> Scalar:
-    """cos t of t^2, which has derivatives by it at 0 too."""
-    return where_less(t2, NEAR_ZERO, 1.0 - t2 * _versine(t2), cos(_angle(t2)))
-
-
 def _sinc(t2: Scalar) -> Scalar:
-    """sin(t) / t of t^2."""
-    t = _angle(t2)
+    """sin(t) / t of t^2, which has derivatives by it at 0 too."""
+    t = sqrt(where_less(t2, NEAR_ZERO, 1.0, t2))
     series = 1.0 - t2 / 6.0 * (1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0))))
     return where_less(t2, NEAR_ZERO, series, sin(t) / t)
 
 
-def _versine(t2: Scalar) -> Scalar:
-    """(1 - cos t) / t^2 of t^2."""
-    ratio = _sinc(0.25 * t2)
-    return 0.5 * ratio * ratio
-
-
-def _cubic(t2: Scalar) -> Scalar:
-    """(t - sin t) / t^3 of t^2."""
-    t = _angle(t2)
-    series = (
-        1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0 * (1.0 - t2 / 156.0))))
-    ) / 6.0
-    return where_less(t2, NEAR_ZERO, series, (t - sin(t)) / (t * t * t))
-
-
-def _cotangent_rest(t2: Scalar) -> Scalar:
-    """(1 - (t/2) cot(t/2)) / t^2 of t^2; its series has Bernoulli's numbers."""
-    t = _angle(t2)
-    last = 1.0 + t2 * 691.0 / 27300.0
-    series = (
-        1.0 + t2 / 60.0 * (1.0 + t2 / 42.0 * (1.0 + t2 / 40.0 * (1.0 + t2 * 5.0 / 198.0 * last)))
-    ) / 12.0
-    return where_less(t2, NEAR_ZERO, series, (1.0 - cos(0.5 * t) / _sinc(0.25 * t * t)) / (t * t))
+def _angle_over_sine(s2: Scalar, c: Scalar) -> Scalar:
+    """u / sin u of the square of the sine and of the cosine of u, likewise."""
+    sine = sqrt(where_less(s2, NEAR_ZERO, 1.0, s2))
+    last = 1.0 + s2 * 49.0 / 72.0 * (1.0 + s2 * 81.0 / 110.0)
+    series = 1.0 + s2 / 6.0 * (1.0 + s2 * 9.0 / 20.0 * (1.0 + s2 * 25.0 / 42.0 * last))
+    return where_less(s2, NEAR_ZERO, series, atan2(sine, c) / sine)
