@@ -5,11 +5,11 @@ by Jacobi's formula.
 
 from __future__ import annotations
 
-from rbdc.algorithms.reference.frames import carriers, matrix_of, viewpoint
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_vector
+from rbdc.algorithms.reference.frames import matrix_of, seen_from, viewpoint
+from rbdc.algorithms.tools.joint_coordinates import dof_table, reduce_vector
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.model import Model
-from rbdc.spatial import Scalar, Scalars
+from rbdc.spatial import Placement, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
@@ -20,11 +20,10 @@ def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, referenc
     """J (6, nv), linear rows first: J v is the velocity of `frame` relative to `other`, seen from the
     viewpoint of `frame`. Test: that identity.
     """
-    one, two = (carriers(model, q, None, None, k) for k in (frame, other))
-    seen = viewpoint(one.frame, reference)
+    motions, seen = seen_from(model, q, None, None, frame, reference)
     first, second = (
-        matrix_of(model, c.bodies, [[seen.act_inverse(s) for s in own] for own in c.columns])
-        for c in (one, two)
+        matrix_of(model, motions.jacobian(model, model.frames[k].body, seen.act_inverse))
+        for k in (frame, other)
     )
     return [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(first, second, strict=True)]
 
@@ -35,28 +34,22 @@ def manipulability_gradient(
     """w, and by each direction k of the tangent space w times the sum over the columns J_i that a step along
     k carries along of (A^-1 J_i) . (J_k x J_i). Zero where J has not six independent rows.
     """
-    carried = carriers(model, q, None, None, frame)
-    viewpoint(carried.frame, reference)
-    columns = [[carried.frame.act_inverse(s) for s in own] for own in carried.columns]
-    rows = matrix_of(model, carried.bodies, columns)
-    a = [[dot(one, two) for two in rows] for one in rows]
-    determinant, inverse = _inverted(a)
+    viewpoint(Placement.identity(), reference)
+    motions, local = seen_from(model, q, None, None, frame, "LOCAL")
+    body, table = model.frames[frame].body, dof_table(model)
+    columns = motions.jacobian(model, body, local.act_inverse)
+    rows = matrix_of(model, columns)
+    determinant, inverse = _inverted([[dot(one, two) for two in rows] for one in rows])
     w = sqrt(determinant)
     y = [[dot(row, column) for row in inverse] for column in transposed(rows)]
-    by_body = dict(zip(carried.bodies, columns, strict=True))
-    full: list[Scalar] = [0.0] * full_size(model)
-    for index, own in by_body.items():
-        for dof, step in enumerate(own, first_dofs(model)[index]):
-            moved = [i for i in carried.bodies if i >= index]
-            for i in moved:
-                for column, s in enumerate(by_body[i], model.bodies[i].index_v):
-                    full[dof] = full[dof] + _factor(model, i) * dot(y[column], step.cross(s).scalars())
+    support = set(model.support(body))
+    carried = [k for k, (_, _, joint) in enumerate(table) if joint in support]
+    full: list[Scalar] = [0.0] * len(table)
+    for k in carried:
+        for i in (i for i in carried if table[i][2] >= table[k][2]):
+            column, factor, _ = table[i]
+            full[k] = full[k] + factor * dot(y[column], columns[k].cross(columns[i]).scalars())
     return [w], [w * x for x in reduce_vector(model, full)]
-
-
-def _factor(model: Model, index: int) -> Scalar:
-    follow = model.bodies[index].coupling
-    return 1.0 if follow is None else follow.multiplier
 
 
 def _inverted(a: Matrix) -> tuple[Scalar, Matrix]:

@@ -9,7 +9,7 @@ angular] (m/s, rad/s).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement, product
@@ -18,30 +18,8 @@ from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_v
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed
 from rbdc.errors import OptionError
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Frame, Model
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
-
-
-@dataclass(frozen=True)
-class Carriers:
-    """The bodies that carry a frame, the root first, in the world's coordinates: for each its number, the
-    columns J_k of its joint, its velocity and its acceleration (without gravity); and the placement of the
-    frame.
-    """
-
-    bodies: list[int]
-    columns: list[list[Motion]]
-    velocities: list[Motion]
-    accelerations: list[Motion]
-    frame: Placement
-
-    def velocity(self) -> Motion:
-        """Velocity of the frame's body."""
-        return self.velocities[-1] if self.bodies else Motion.zero()
-
-    def acceleration(self) -> Motion:
-        """Acceleration of the frame's body."""
-        return self.accelerations[-1] if self.bodies else Motion.zero()
 
 
 @dataclass(frozen=True)
@@ -52,6 +30,26 @@ class TreeMotions:
     columns: list[list[Motion]]
     velocities: list[Motion]
     accelerations: list[Motion]
+
+    def placement(self, frame: Frame) -> Placement:
+        """Where a frame is."""
+        own = frame.placement
+        return own if frame.body == WORLD else self.world[frame.body].compose(own)
+
+    def velocity(self, body: int) -> Motion:
+        """Velocity of a body or the world."""
+        return Motion.zero() if body == WORLD else self.velocities[body]
+
+    def acceleration(self, body: int) -> Motion:
+        """Acceleration of a body or the world."""
+        return Motion.zero() if body == WORLD else self.accelerations[body]
+
+    def jacobian(self, model: Model, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
+        """For each degree of freedom of the tree the column J_k of a body, as it is seen; zero where the
+        joint does not carry the body.
+        """
+        carriers, columns = set(model.support(body)), enumerate(self.columns)
+        return [seen(s) if k in carriers else Motion.zero() for k, own in columns for s in own]
 
 
 def tree_motions(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
@@ -82,20 +80,6 @@ def motions_in(
     return TreeMotions(placements, columns, velocities, accelerations)
 
 
-def carriers(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int) -> Carriers:
-    """The bodies that carry a frame; at rest where v or a is None."""
-    found, last = once(tree_motions, model, q, v, a), model.frames[frame]
-    bodies = model.support(last.body)
-    own = last.placement if last.body == WORLD else found.world[last.body].compose(last.placement)
-    return Carriers(
-        bodies,
-        [found.columns[k] for k in bodies],
-        [found.velocities[k] for k in bodies],
-        [found.accelerations[k] for k in bodies],
-        own,
-    )
-
-
 def viewpoint(frame: Placement, reference: str) -> Placement:
     """Where in the world a frame's motions are seen from. Raises OptionError for a reference that there is
     not.
@@ -109,27 +93,39 @@ def viewpoint(frame: Placement, reference: str) -> Placement:
     raise OptionError(f"reference {reference!a} is none of LOCAL, WORLD, LOCAL_WORLD_ALIGNED")
 
 
+def seen_from(
+    model: Model, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int, reference: str
+) -> tuple[TreeMotions, Placement]:
+    """The motion of the tree, at rest where v or a is None, and where that of a frame is seen from."""
+    motions = once(tree_motions, model, q, v, a)
+    return motions, viewpoint(motions.placement(model.frames[frame]), reference)
+
+
+def matrix_of(model: Model, columns: Sequence[Motion]) -> Matrix:
+    """(6, nv) from a column for each degree of freedom of the tree, summed over coupled joints."""
+    full = [column.scalars() for column in columns]
+    return reduce_columns(model, transposed(full) if full else [[] for _ in range(6)])
+
+
 def frame_jacobian(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv), linear rows first, with J v the frame's spatial velocity. Test: that identity."""
-    carried = carriers(model, q, None, None, frame)
-    seen = viewpoint(carried.frame, reference)
-    columns = [[seen.act_inverse(column) for column in own] for own in carried.columns]
-    return matrix_of(model, carried.bodies, columns)
+    motions, seen = seen_from(model, q, None, None, frame, reference)
+    return matrix_of(model, motions.jacobian(model, model.frames[frame].body, seen.act_inverse))
 
 
 def frame_position(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """The frame's origin in the world (3), from whatever it is seen. Test: `forward_kinematics`."""
-    return _seen(model, q, frame, reference).translation.scalars()
+    return _placed(model, q, frame, reference).translation.scalars()
 
 
 def frame_placement(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """The matrix [R p; 0 1] of the frame in the world (16), row by row. Test: `forward_kinematics`."""
-    return flat(of_placement(_seen(model, q, frame, reference)))
+    return flat(of_placement(_placed(model, q, frame, reference)))
 
 
 def frame_position_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """dp/dq (3, nv): the velocities of the world's columns at the frame's origin. Test: differences."""
-    _seen(model, q, frame, reference)
+    _placed(model, q, frame, reference)
     return frame_jacobian(model, q, frame, "LOCAL_WORLD_ALIGNED")[:3]
 
 
@@ -137,7 +133,7 @@ def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference:
     """d[R p; 0 1]/dq (16, nv): the matrix [w x, v; 0 0] of each column in the world's coordinates, times the
     placement. Test: differences.
     """
-    placed = of_placement(_seen(model, q, frame, reference))
+    placed = of_placement(_placed(model, q, frame, reference))
     columns = transposed(frame_jacobian(model, q, frame, "WORLD"))
     made = [flat(product(_twist(column), placed)) for column in columns]
     return transposed(made) if made else [[] for _ in range(16)]
@@ -148,31 +144,31 @@ def _twist(column: Scalars) -> Matrix4:
     return [[0.0, -z, y, vx], [z, 0.0, -x, vy], [-y, x, 0.0, vz], [0.0] * 4]
 
 
-def _seen(model: Model, q: Scalars, frame: int, reference: str) -> Placement:
+def _placed(model: Model, q: Scalars, frame: int, reference: str) -> Placement:
     """The frame in the world. Raises OptionError for a reference that there is not."""
-    placed = carriers(model, q, None, None, frame).frame
-    viewpoint(placed, reference)
-    return placed
+    motions, _ = seen_from(model, q, None, None, frame, reference)
+    return motions.placement(model.frames[frame])
 
 
 def frame_velocity(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
     """The frame's spatial velocity (6). Test: central differences of `forward_kinematics`."""
-    carried = carriers(model, q, v, None, frame)
-    return viewpoint(carried.frame, reference).act_inverse(carried.velocity()).scalars()
+    motions, seen = seen_from(model, q, v, None, frame, reference)
+    return seen.act_inverse(motions.velocity(model.frames[frame].body)).scalars()
 
 
 def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """(dJ/dt) v (6): the acceleration where joints have none, less what the moving axes of the reference see
     of it. Test: the product.
     """
-    carried = carriers(model, q, v, None, frame)
-    drift, velocity = carried.acceleration(), carried.velocity()
+    motions, seen = seen_from(model, q, v, None, frame, reference)
+    body = model.frames[frame].body
+    drift, velocity = motions.acceleration(body), motions.velocity(body)
     if reference == "LOCAL_WORLD_ALIGNED":
-        point = velocity.linear + velocity.angular.cross(carried.frame.translation)
+        point = velocity.linear + velocity.angular.cross(seen.translation)
         drift = drift - Motion(point, Vector3.zero()).cross(velocity)
-    return viewpoint(carried.frame, reference).act_inverse(drift).scalars()
+    return seen.act_inverse(drift).scalars()
 
 
 def frame_acceleration(
@@ -181,14 +177,5 @@ def frame_acceleration(
     """The frame's spatial acceleration (6), without gravity: the rate of the spatial velocity as the world
     sees it, in the coordinates of `reference`.
     """
-    carried = carriers(model, q, v, a, frame)
-    return viewpoint(carried.frame, reference).act_inverse(carried.acceleration()).scalars()
-
-
-def matrix_of(model: Model, bodies: Sequence[int], columns: Sequence[Sequence[Motion]]) -> Matrix:
-    """(6, nv) from the columns of bodies that carry a frame; zero for others, summed over coupled joints."""
-    found = dict(zip(bodies, columns, strict=True))
-    full: list[list[Scalar]] = []
-    for index, body in enumerate(model.bodies):
-        full += [column.scalars() for column in found.get(index, [Motion.zero()] * body.joint.nv)]
-    return reduce_columns(model, transposed(full) if full else [[] for _ in range(6)])
+    motions, seen = seen_from(model, q, v, a, frame, reference)
+    return seen.act_inverse(motions.acceleration(model.frames[frame].body)).scalars()

@@ -9,15 +9,16 @@ rows depend on others a second step has mu f more on the right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.frames import TreeMotions, tree_motions
+from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
 from rbdc.model import WORLD, Contact, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
@@ -28,25 +29,15 @@ Rows = list[Vector]
 """Rows of scalars."""
 
 
-def placed(model: Model, motions: TreeMotions, contact: Contact, options: ContactOptions) -> list[Placement]:
-    """Both frames of a contact in the world."""
-    found = []
-    for frame in (contact.first, contact.second):
-        if frame is None:
-            found.append(options.targets(model)[contact.name])
-        elif frame.body == WORLD:
-            found.append(frame.placement)
-        else:
-            found.append(motions.world[frame.body].compose(frame.placement))
-    return found
-
-
-def _bodies(contact: Contact) -> tuple[int, int]:
-    return contact.first.body, WORLD if contact.second is None else contact.second.body
-
-
-def _of(motions: Sequence[Motion], body: int) -> Motion:
-    return Motion.zero() if body == WORLD else motions[body]
+def ends_of(
+    model: Model, motions: TreeMotions, options: ContactOptions = DEFAULTS
+) -> Iterator[tuple[Contact, list[Placement], tuple[int, int]]]:
+    """Each contact, both of its frames in the world, and their bodies."""
+    for contact in model.contacts:
+        first, second = contact.first, contact.second
+        other = options.targets(model)[contact.name] if second is None else motions.placement(second)
+        bodies = first.body, WORLD if second is None else second.body
+        yield contact, [motions.placement(first), other], bodies
 
 
 def _linear(m: Motion, point: Vector3) -> Vector3:
@@ -68,13 +59,9 @@ def contact_jacobian(model: Model, q: Scalars) -> Matrix:
     """J (nc, nv)."""
     motions = tree_motions(model, q, None, None)
     rows: Matrix = []
-    for contact in model.contacts:
-        frames, (one, two) = placed(model, motions, contact, DEFAULTS), _bodies(contact)
-        full, zero = [], Motion.zero()
-        for index in range(model.njoints):
-            carried, other = (index in model.support(b) for b in (one, two))
-            for s in motions.columns[index]:
-                full.append(_relative(contact, frames, s if carried else zero, s if other else zero))
+    for contact, frames, bodies in ends_of(model, motions):
+        columns = zip(*(motions.jacobian(model, body, lambda s: s) for body in bodies), strict=True)
+        full = [_relative(contact, frames, *pair) for pair in columns]
         rows += reduce_columns(model, transposed(full))
     return rows
 
@@ -83,21 +70,15 @@ def contact_velocity(model: Model, q: Scalars, v: Scalars) -> Vector:
     """J v (nc), from the velocities of the bodies."""
     motions = tree_motions(model, q, v, None)
     found: Vector = []
-    for contact in model.contacts:
-        frames, (one, two) = placed(model, motions, contact, DEFAULTS), _bodies(contact)
-        found += _relative(contact, frames, _of(motions.velocities, one), _of(motions.velocities, two))
+    for contact, frames, (one, two) in ends_of(model, motions):
+        found += _relative(contact, frames, motions.velocity(one), motions.velocity(two))
     return found
 
 
 def contact_placements(model: Model, q: Scalars) -> Matrix:
     """The 4x4 matrices of the first frames in the world."""
     motions = tree_motions(model, q, None, None)
-    found = []
-    for contact in model.contacts:
-        first = placed(model, motions, contact, DEFAULTS)[0]
-        rows = zip(first.rotation.rows(), first.translation.scalars(), strict=True)
-        found.append([x for row, offset in rows for x in [*row, offset]] + [0.0, 0.0, 0.0, 1.0])
-    return found
+    return [flat(of_placement(frames[0])) for _, frames, _ in ends_of(model, motions)]
 
 
 def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
@@ -113,8 +94,8 @@ def contact_error(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) 
     """Errors (nc)."""
     motions = tree_motions(model, q, None, None)
     found: Vector = []
-    for contact in model.contacts:
-        entries = error_of(contact, placed(model, motions, contact, options)).scalars()
+    for contact, frames, _ in ends_of(model, motions, options):
+        entries = error_of(contact, frames).scalars()
         found += [entries[k] for k in contact.held]
     return found
 
@@ -122,10 +103,8 @@ def contact_error(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) 
 def residual(model: Model, q: Scalars, v: Scalars, a: Scalars, options: ContactOptions) -> Vector:
     """r (nc): the rate of the velocity of one frame in the other's coordinates, and Baumgarte's terms."""
     motions, found = tree_motions(model, q, v, a), list[Scalar]()
-    for number, contact in enumerate(model.contacts):
-        frames, (one, two) = placed(model, motions, contact, options), _bodies(contact)
-        v1, v2 = (_of(motions.velocities, body) for body in (one, two))
-        a1, a2 = (_of(motions.accelerations, body) for body in (one, two))
+    for number, (contact, frames, (one, two)) in enumerate(ends_of(model, motions, options)):
+        (v1, a1), (v2, a2) = ((motions.velocity(k), motions.acceleration(k)) for k in (one, two))
         if contact.kind.components == 3:
             pulls = [
                 _linear(a, f.translation) + v.angular.cross(_linear(v, f.translation))
@@ -150,14 +129,12 @@ def external(model: Model, q: Scalars, forces: Scalars, fext: Forces | None) -> 
     motions = tree_motions(model, q, None, None)
     found = [Force.zero() for _ in model.bodies] if fext is None else list(fext)
     start = 0
-    for contact in model.contacts:
+    for contact, (first, second), (one, two) in ends_of(model, motions):
         entries: Vector = [0.0] * 6
         for k, force in zip(contact.held, forces[start : start + contact.rows], strict=True):
             entries[k] = force
         start += contact.rows
-        first, second = placed(model, motions, contact, DEFAULTS)
         there = first.act_force(Force.of(entries))
-        one, two = _bodies(contact)
         if one != WORLD:
             found[one] = found[one] + motions.world[one].act_inverse_force(there)
         if two != WORLD:

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from rbdc.algorithms.reference.contacts import centroidal, dynamics
-from rbdc.algorithms.reference.contacts.dynamics import Vector, placed
+from rbdc.algorithms.reference.contacts.dynamics import Vector, ends_of
 from rbdc.algorithms.reference.frames import tree_motions
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Model
-from rbdc.model.contacts import DEFAULTS
 from rbdc.spatial import Scalars, Vector3
 
 Reference = Callable[..., Any]
@@ -21,12 +20,11 @@ Reference = Callable[..., Any]
 def turned(model: Model, q: Scalars, rows: Scalars, *, back: bool = False) -> Vector:
     """Rows along the frames' axes along the world's, or back."""
     motions, found, start = tree_motions(model, q, None, None), list(rows), 0
-    for contact in model.contacts:
-        rotation = placed(model, motions, contact, DEFAULTS)[0].rotation
+    for contact, (first, _), _ in ends_of(model, motions):
         if contact.whole:
             for k in range(start, start + contact.rows, 3):
-                own = Vector3.of(found[k : k + 3])
-                found[k : k + 3] = (rotation.apply_transposed(own) if back else rotation.apply(own)).scalars()
+                own, turn = Vector3.of(found[k : k + 3]), first.rotation
+                found[k : k + 3] = (turn.apply_transposed(own) if back else turn.apply(own)).scalars()
         start += contact.rows
     return found
 
