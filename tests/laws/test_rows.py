@@ -11,7 +11,7 @@ import pytest
 
 from rbdc import Joint, Link, Model
 from rbdc.algorithms.reference.derivatives.idsva_so import rnea_second_derivatives
-from rbdc.algorithms.reference.rows import Row, apart, picked, side_by_side, together
+from rbdc.algorithms.reference.rows import apart, picked, side_by_side, together
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Part
 from rbdc.spatial import Scalar, Vector3
@@ -101,7 +101,6 @@ def test_structures_of_rows() -> None:
     for k in (0, 1):
         right = vectors[k].cross(vectors[k + 2])
         assert [apart(x, 2)[k] for x in crossed.scalars()] == pytest.approx(right.scalars())
-    assert isinstance(side_by_side([Opaque(1.0), 0.0]), Row)
 
 
 def test_each_scalar_of_a_row_is_rounded_by_itself() -> None:

@@ -1,16 +1,14 @@
-"""Scalars side by side: one operation for many of them, where their type can do so.
+"""Scalars side by side: one operation for many of them.
 
-A row is a scalar too. Numbers, and arrays over samples (N,), make an array (count, 1, N) of NumPy's, which
-goes with rows of all kinds; scalars that have `side_by_side` (`rbdc.verification`) what that gives, others a
-`Row`; dual numbers a dual number of rows. What is zero whatever the inputs stays the constant.
+A row is a scalar too. Scalars that have `side_by_side` (`rbdc.verification`) make what that gives, dual
+numbers a dual number of rows, all others an array (count, 1, 1) of NumPy's, or (count, 1, N) of arrays over
+samples (N,), which goes with rows of all kinds. What is zero whatever the inputs stays the constant.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import repeat
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -20,51 +18,6 @@ from rbdc.spatial.scalars import is_number, is_zero
 from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
 T = TypeVar("T")
-
-
-class Row:
-    """Scalars that cannot stand side by side by themselves: each operation is made one by one."""
-
-    __slots__ = ("entries",)
-    __array_ufunc__ = None  # NumPy leaves operations to this class
-
-    def __init__(self, entries: Scalars) -> None:
-        self.entries = list(entries)
-
-    def _with(self, other: Scalar, operation: Callable[[Scalar, Scalar], Scalar]) -> Row:
-        size = len(self.entries)
-        others = apart(other, size) if isinstance(other, (Row, np.ndarray)) else repeat(other, size)
-        return Row([operation(a, b) for a, b in zip(self.entries, others, strict=True)])
-
-    def __add__(self, other: Scalar) -> Row:
-        return self._with(other, operator.add)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Scalar) -> Row:
-        return self._with(other, operator.sub)
-
-    def __rsub__(self, other: Scalar) -> Row:
-        return self._with(other, lambda a, b: b - a)
-
-    def __mul__(self, other: Scalar) -> Row:
-        return self._with(other, operator.mul)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Scalar) -> Row:
-        return self._with(other, operator.truediv)
-
-    def __neg__(self) -> Row:
-        return Row([-x for x in self.entries])
-
-    def apart(self) -> list[Scalar]:
-        """The scalars."""
-        return self.entries
-
-    def picked(self, places: Sequence[int]) -> Row:
-        """Rows at some places, in that order."""
-        return Row([self.entries[k] for k in places])
 
 
 def side_by_side(row: Scalars) -> Scalar:
@@ -78,18 +31,25 @@ def side_by_side(row: Scalars) -> Scalar:
             return x.side_by_side(row)
     if all(map(_is_numeric, row)):
         return np.stack(np.broadcast_arrays(*map(np.atleast_1d, row)))[:, None]
-    return Row(row)
+    return _one_by_one(row)
 
 
 def _is_numeric(x: Scalar) -> bool:
     return isinstance(x, (int, float, complex, np.number, np.ndarray))
 
 
+def _one_by_one(row: Scalars) -> Scalar:
+    """An array whose operations are those of its scalars."""
+    array = np.empty((len(row), 1, 1), dtype=object)
+    array[:, 0, 0] = row
+    return array
+
+
 def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
     """The unit vectors of so many entries as rows, which go with all of the scalars `beside`."""
     plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in beside)
     units = ([float(j == k) for j in range(count)] for k in range(count))
-    return [side_by_side(unit) if plain else Row(unit) for unit in units]
+    return [side_by_side(unit) if plain else _one_by_one(unit) for unit in units]
 
 
 def apart(row: Scalar, count: int) -> list[Scalar]:
