@@ -18,8 +18,11 @@ import pytest
 
 from rbdc.algorithms.kinematics import forward_kinematics
 from rbdc.algorithms.manifold import integrate
-from rbdc.algorithms.reference.contacts.centroidal import centroidal_contact_dynamics
-from rbdc.algorithms.reference.contacts.dynamics import constrained_dynamics, impulse_dynamics
+from rbdc.algorithms.reference.contacts.dynamics import (
+    centroidal_contact_dynamics,
+    constrained_dynamics,
+    impulse_dynamics,
+)
 from rbdc.algorithms.reference.contacts.world_aligned import turned
 from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import functions_of

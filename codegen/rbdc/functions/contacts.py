@@ -101,7 +101,7 @@ ROOMS = (
     (dynamics, ".contacts.dynamics"),
     (derivatives, ".contacts.derivatives"),
     (products, ".contacts.derivatives"),
-    (centroidal, ".contacts.centroidal"),
+    (centroidal, ".contacts.dynamics"),
     (projection, "couplings"),
 )
 """Where algorithms are, each with the file of their references."""

@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from rbdc.algorithms.reference.centroidal import first_moment, total_mass
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.frames import TreeMotions, tree_motions
 from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
+from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
 from rbdc.model import WORLD, Contact, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
@@ -245,3 +247,15 @@ def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) -> Ma
         [dot(row, column) + (mu if i == j else 0.0) for j, column in enumerate(columns)]
         for i, row in enumerate(jacobian)
     ]
+
+
+def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars) -> Vector:
+    """Rate of the momentum about the centre of mass (6): the wrench of all contacts on the bodies, from their
+    frames, and the weight.
+    """
+    total = Force(model.gravity.scaled(total_mass(model, with_base=False)), Vector3.zero())
+    centre = first_moment(model, q, with_base=False).scaled(1.0 / total_mass(model, with_base=False))
+    for x, force in zip(world_placements(model, q), external(model, q, forces, None), strict=True):
+        acting = x.act_force(force)
+        total = total + Force(acting.linear, acting.angular - centre.cross(acting.linear))
+    return total.scalars()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rbdc.algorithms.reference.contacts import centroidal, dynamics
+from rbdc.algorithms.reference.contacts import dynamics
 from rbdc.algorithms.reference.contacts.dynamics import Vector, ends_of
 from rbdc.algorithms.reference.frames import tree_motions
 from rbdc.algorithms.tools.linear import Matrix, transposed
@@ -33,44 +33,33 @@ def _turned_rows(model: Model, q: Scalars, matrix: Matrix) -> Matrix:
     return transposed([turned(model, q, column) for column in transposed(matrix)])
 
 
-def _one(reference: Reference) -> Reference:
-    """A reference whose only output is over the rows."""
+def _along(reference: Reference, *outputs: int, under: bool = False) -> Reference:
+    """A reference whose outputs of these numbers are over the rows, with `under` its last input too."""
 
     def of(model: Model, q: Scalars, *given: Any, **options: Any) -> Any:
+        if under:
+            *others, forces = given
+            given = (*others, turned(model, q, forces, back=True))
         found = reference(model, q, *given, **options)
-        return (_turned_rows if isinstance(found[0], list) else turned)(model, q, found)
-
-    return of
-
-
-def _second(reference: Reference) -> Reference:
-    def of(model: Model, q: Scalars, *given: Any, **options: Any) -> tuple[Vector, Vector]:
-        first, rows = reference(model, q, *given, **options)
-        return first, turned(model, q, rows)
-
-    return of
-
-
-def _under(reference: Reference) -> Reference:
-    """A reference whose last input is forces."""
-
-    def of(model: Model, q: Scalars, *given: Any, **options: Any) -> Any:
-        *others, forces = given
-        return reference(model, q, *others, turned(model, q, forces, back=True), **options)
+        made = list(found) if isinstance(found, tuple) else [found]
+        for k in outputs:
+            matrix = isinstance(made[k][0], list)
+            made[k] = (_turned_rows if matrix else turned)(model, q, made[k])
+        return tuple(made) if isinstance(found, tuple) else made[0]
 
     return of
 
 
 contact_placements = dynamics.contact_placements
-contact_jacobian = _one(dynamics.contact_jacobian)
-contact_velocity = _one(dynamics.contact_velocity)
-contact_error = _one(dynamics.contact_error)
-contact_drift = _one(dynamics.contact_drift)
-constrained_dynamics = _second(dynamics.constrained_dynamics)
-impulse_dynamics = _second(dynamics.impulse_dynamics)
-contact_inverse_dynamics = _second(_under(dynamics.contact_inverse_dynamics))
-contact_forward_dynamics = _under(dynamics.contact_forward_dynamics)
-centroidal_contact_dynamics = _under(centroidal.centroidal_contact_dynamics)
+contact_jacobian = _along(dynamics.contact_jacobian, 0)
+contact_velocity = _along(dynamics.contact_velocity, 0)
+contact_error = _along(dynamics.contact_error, 0)
+contact_drift = _along(dynamics.contact_drift, 0)
+constrained_dynamics = _along(dynamics.constrained_dynamics, 1)
+impulse_dynamics = _along(dynamics.impulse_dynamics, 1)
+contact_inverse_dynamics = _along(dynamics.contact_inverse_dynamics, 1, under=True)
+contact_forward_dynamics = _along(dynamics.contact_forward_dynamics, under=True)
+centroidal_contact_dynamics = _along(dynamics.centroidal_contact_dynamics, under=True)
 
 
 def delassus(model: Model, q: Scalars, **options: Any) -> Matrix:
