@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rbdc.algorithms.reference.derivatives.external_forces import turning
-from rbdc.algorithms.reference.derivatives.tensors import matrix_sum
+from rbdc.algorithms.reference.derivatives.external_forces import whole
 from rbdc.algorithms.reference.homogeneous import (
     IDENTITY,
     ZERO,
@@ -33,7 +32,7 @@ from rbdc.algorithms.reference.homogeneous import (
     trace_of_product,
     twist_of,
 )
-from rbdc.algorithms.reference.rnea import following, resistance_by_q, resistance_by_v, with_drives
+from rbdc.algorithms.reference.rnea import following, with_drives
 from rbdc.algorithms.tools.joint_coordinates import (
     joint_accelerations,
     joint_positions,
@@ -310,9 +309,10 @@ def _by_torques(
 
 
 def sensitivities_with_loads(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, loads: Loads | None
+    model: Model, q: Scalars, v: Scalars, a: Scalars, loads: Loads | None, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dQ/dq, dQ/dv and dQ/da (nv, nv each) with loads in the world's axes or in the bodies'.
+    """dQ/dq, dQ/dv and dQ/da (nv, nv each) with loads in the world's axes or in the bodies'. fext: external
+    forces as of `rnea` that the loads stand for.
 
     Raises UnsupportedError for joints of several degrees of freedom.
     """
@@ -320,11 +320,8 @@ def sensitivities_with_loads(
     carried = backward_dynamics(model, moving, loads)
     motions = kinematic_sensitivity(model, moving)
     by_q, by_v, by_a = torque_sensitivity(model, moving, motions, loads, carried)
-    return (
-        plus_diagonal(reduce_matrix(model, by_q), resistance_by_q(model)),
-        plus_diagonal(reduce_matrix(model, by_v), resistance_by_v(model, q, v)),
-        plus_diagonal(reduce_matrix(model, by_a), model.armature),
-    )
+    by_a = plus_diagonal(reduce_matrix(model, by_a), model.armature)
+    return *whole(model, q, v, fext, by_q, by_v), by_a
 
 
 def sensitivities(
@@ -334,9 +331,6 @@ def sensitivities(
 
     Tests: `rnea_derivatives` of `rbdc.algorithms.reference.derivatives.idsva`.
     """
-    given, lacking = following(model, q, fext), turning(model, q, fext)
+    given = following(model, q, fext)
     loads = None if given is None else Loads.at_origins(given)
-    by_q, by_v, by_a = sensitivities_with_loads(model, q, v, a, loads)
-    if lacking is not None:
-        by_q = matrix_sum(by_q, reduce_matrix(model, lacking))
-    return by_q, by_v, by_a
+    return sensitivities_with_loads(model, q, v, a, loads, fext)

@@ -11,17 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.derivatives.external_forces import with_turning
-from rbdc.algorithms.reference.rnea import (
-    body_forces,
-    forward_pass,
-    resistance_by_q,
-    resistance_by_v,
-    without_external,
-)
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_matrix
+from rbdc.algorithms.reference.derivatives.external_forces import whole
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
-from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
+from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalars, Vector3
 
@@ -59,10 +53,8 @@ def rnea_derivatives(
         turned.append({k: s.cross_force(forces[i]) for k, s in columns.items()})  # equation (14)
     here = (model, placements, velocities, rates)
     none: list[ForceSet] = [{} for _ in model.bodies]
-    dtau_dq = reduce_matrix(model, with_turning(model, q, fext, _derivative(*here, by_q, turned)))
-    dtau_dv = reduce_matrix(model, _derivative(*here, by_v, none))
-    dtau_dq = plus_diagonal(dtau_dq, resistance_by_q(model))
-    return dtau_dq, plus_diagonal(dtau_dv, resistance_by_v(model, q, v)), crba(model, q)
+    slopes = _derivative(*here, by_q, turned), _derivative(*here, by_v, none)
+    return *whole(model, q, v, fext, *slopes), crba(model, q)
 
 
 def _derivative(

@@ -1,24 +1,22 @@
-"""External forces as torques of the joints, products with the derivatives of these, and the terms that
-derivatives of inverse dynamics lack where external forces are given in the world.
+"""External forces as torques of the joints, and what the papers' derivatives of inverse dynamics lack:
+drives, and the turning of external forces that are given in the world.
 
 A force of the world, [force; moment about the world's origin] in the world's axes, is f_i = iX0* f_0 in the
-frame of body i (Caron's tutorial) and changes there as the body moves: by -J_i,k x* f_i for a step along
-column k of its Jacobian. What derivatives of -sum_i J_i^T f_i at constant f_i, which the recursions of the
-papers give, lack is
-
-    sum_i J_i,j . (J_i,k x* f_i)
-
-for each pair of directions j and k, in whatever frame: here in the world's.
+frame of body i (Caron's tutorial) and changes there as the body moves. The recursions of the papers give the
+derivatives of -sum_i J_i^T f_i at constant f_i; the rest is by dual numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from rbdc.algorithms.tools.joint_coordinates import reduce_vector
-from rbdc.algorithms.tools.kinematics import world_placements
-from rbdc.algorithms.tools.linear import Matrix, zeros
-from rbdc.model import WORLD, Model
+from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
+from rbdc.algorithms.reference.rnea import following, resistance_by_q, resistance_by_v
+from rbdc.algorithms.tools.joint_coordinates import reduce_matrix, reduce_vector
+from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
+from rbdc.model import Model
 from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
 
 
@@ -26,70 +24,52 @@ def external_torque(model: Model, q: Scalars, fext: Sequence[Force]) -> list[Sca
     """S_i . F_i in the world for each direction (nv; N, N m), F_i the sum over what the joint carries. Test:
     differences of `rnea`.
     """
-    columns, joints, totals = _in_world(model, q, _of_world(model, q, fext))
-    return reduce_vector(model, [s.dot(totals[joint]) for s, joint in zip(columns, joints, strict=True)])
+    return reduce_vector(model, [s.dot(force) for _, s, force in _in_world(model, q, fext)])
 
 
-def _of_world(model: Model, q: Scalars, fext: Sequence[Force]) -> list[Force]:
-    """External forces in the world."""
-    if model.world_forces:
-        return list(fext)
-    return [x.act_force(force) for x, force in zip(world_placements(model, q), fext, strict=True)]
+def _in_world(model: Model, q: Scalars, fext: Sequence[Force]) -> list[tuple[int, Motion, Force]]:
+    """For each degree of freedom of the tree its joint, its column and the force on what it carries."""
+    world, forces = world_placements(model, q), list(fext)
+    if not model.world_forces:
+        forces = [x.act_force(force) for x, force in zip(world, forces, strict=True)]
+    totals = subtree_sums(model, world, forces, lambda _, force: force)
+    bodies = enumerate(zip(model.bodies, world, totals, strict=True))
+    return [(k, x.act(s), force) for k, (body, x, force) in bodies for s in body.joint.subspace()]
 
 
-def turning(model: Model, q: Scalars, fext: Forces | None) -> Matrix | None:
-    """Terms that dtau_dq of the papers' recursions lacks, over all degrees of freedom; None where they lack
-    nothing. Test: complex-step of `rnea`.
+def whole(
+    model: Model, q: Scalars, v: Scalars, fext: Forces | None, by_q: Matrix, by_v: Matrix
+) -> tuple[Matrix, Matrix]:
+    """dtau_dq and dtau_dv (nv, nv) from the papers' over all degrees of freedom, with what these lack. Test:
+    complex-step of `rnea`.
     """
-    if fext is None or not model.world_forces:
-        return None
-    columns, joints, totals = _in_world(model, q, fext)
-    matrix = zeros(len(columns), len(columns))
-    for i, own in enumerate(columns):
-        total = totals[joints[i]]  # on all bodies that both directions move
-        for j in _path(model, joints, i):
-            matrix[j][i] = columns[j].dot(own.cross_force(total))
-            matrix[i][j] = own.dot(columns[j].cross_force(total))
-    return matrix
+    by_q, by_v = reduce_matrix(model, by_q), reduce_matrix(model, by_v)
+    if fext is not None and model.world_forces:
+        still = replace(model, world_forces=False)
 
+        def torque(model: Model, moved: Scalars) -> list[Scalar]:
+            return external_torque(still, q, following(model, moved, fext) or ())
 
-def with_turning(model: Model, q: Scalars, fext: Forces | None, matrix: Matrix) -> Matrix:
-    """dtau_dq over all degrees of freedom, as the papers' recursions give it, with what it lacks."""
-    lacking = turning(model, q, fext)
-    if lacking is None:
-        return matrix
-    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(matrix, lacking, strict=True)]
+        (turning,) = differentiated(model, list(q), method=torque, configurations=(True,))
+        entries = iter(turning)
+        by_q = [[x - next(entries) for x in row] for row in by_q]
+    return plus_diagonal(by_q, resistance_by_q(model)), plus_diagonal(by_v, resistance_by_v(model, q, v))
 
 
 def turning_twice(model: Model, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
-    """d2tau_dqdq of forces of the world, over all degrees of freedom: -L_k (L_j S_i) . F_i, where a step
-    along S_j turns S_i by S_j x S_i if j is at or above the joint of i. Test: complex-step of `turning`.
+    """d2tau_dqdq (nv, nv, nv) of forces of the world: by dual numbers from -(S_k x S_i) . F_i for k at or
+    above the joint of i. Test: complex-step of the first derivatives.
     """
-    columns, joints, totals = _in_world(model, q, fext)
-    tensor = [zeros(len(columns), len(columns)) for _ in columns]
-    for i, own in enumerate(columns):
-        path = _path(model, joints, i)
-        for j in path:
-            for k in path:
-                twice = columns[j].cross(columns[k].cross(own))
-                if joints[k] <= joints[j]:
-                    twice = twice + columns[k].cross(columns[j]).cross(own)
-                tensor[i][j][k] = -twice.dot(totals[joints[i]])
-    return tensor
 
+    def slopes(model: Model, q: Scalars) -> Matrix:
+        found = _in_world(model, q, fext)
+        carriers = [set(model.support(joint)) for joint, _, _ in found]
+        rows = [
+            [-t.cross(s).dot(force) if k in own else 0.0 for k, t, _ in found]
+            for own, (_, s, force) in zip(carriers, found, strict=True)
+        ]
+        return reduce_matrix(model, rows)
 
-def _path(model: Model, joints: Sequence[int], i: int) -> list[int]:
-    """The directions of the joint of direction i and of those above it."""
-    support = set(model.support(joints[i]))
-    return [j for j, joint in enumerate(joints) if joint in support]
-
-
-def _in_world(model: Model, q: Scalars, fext: Sequence[Force]) -> tuple[list[Motion], list[int], list[Force]]:
-    """In the world the columns S of all joints and the joint of each, and the force on each subtree."""
-    placements, totals = world_placements(model, q), list(fext)
-    for index in reversed(range(model.njoints)):
-        parent = model.bodies[index].parent
-        if parent != WORLD:
-            totals[parent] = totals[parent] + totals[index]
-    columns = [(index, s) for index, body in enumerate(model.bodies) for s in body.joint.subspace()]
-    return [placements[k].act(s) for k, s in columns], [k for k, _ in columns], totals
+    (curvatures,) = differentiated(model, list(q), method=slopes, configurations=(True,))
+    entries, size = iter(curvatures), range(model.nv)
+    return [[[next(entries) for _ in size] for _ in size] for _ in size]

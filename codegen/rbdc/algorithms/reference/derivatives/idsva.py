@@ -22,14 +22,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rbdc.algorithms.reference.crba import composite_inertias
-from rbdc.algorithms.reference.derivatives.external_forces import with_turning
-from rbdc.algorithms.reference.rnea import (
-    body_forces,
-    forward_pass,
-    resistance_by_q,
-    resistance_by_v,
-    without_external,
-)
+from rbdc.algorithms.reference.derivatives.external_forces import whole
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
@@ -183,10 +177,8 @@ def rnea_derivatives(
             carried, x = own | below[index], placements[index]
             below[body.parent] |= {dof: Columns(*map(x.act_force, c)) for dof, c in carried.items()}
         below[index] = {}
-    dq = with_turning(model, q, fext, dq)
-    by_q, by_v, by_a = (reduce_matrix(model, matrix) for matrix in (dq, dv, inertia))
-    by_q = plus_diagonal(by_q, resistance_by_q(model))
-    return by_q, plus_diagonal(by_v, resistance_by_v(model, q, v)), plus_diagonal(by_a, model.armature)
+    by_a = plus_diagonal(reduce_matrix(model, inertia), model.armature)
+    return *whole(model, q, v, fext, dq, dv), by_a
 
 
 def _entries(

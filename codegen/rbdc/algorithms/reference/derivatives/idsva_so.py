@@ -60,9 +60,8 @@ def second_derivatives(
     _fill(tensors, _directions(model, q, v, a, following))
     for i, x in enumerate(resistance_by_vv(model, q, v)):
         vv[i][i][i] = vv[i][i][i] + x
-    qq = qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed))
-    qq, vv, qv, mq = (reduce_tensor(model, tensor) for tensor in (qq, vv, qv, mq))
-    return qq, vv, qv, mq
+    qq, vv, qv, mq = (reduce_tensor(model, tensor) for tensor in tensors)
+    return qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed)), vv, qv, mq
 
 
 Six = tuple[Any, ...]
