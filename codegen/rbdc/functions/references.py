@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from rbdc.algorithms.tools.linear import dot
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import EXTERNAL_FORCES, FRICTION_WIDTH, PARAMETERS
-from rbdc.functions.evaluation import BY_NAME, arrays
+from rbdc.functions.evaluation import BY_NAME, arrays, called_with
 from rbdc.functions.record import ChainRule, Function
 from rbdc.model import Model
 from rbdc.spatial.tangent import OuterTangent, Tangent
@@ -45,10 +45,9 @@ def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
 def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: type[Tangent]) -> Method:
     """The reference of derivatives from that of the function that they are of, by dual numbers."""
     in_model = (FRICTION_WIDTH, PARAMETERS)
-    given_in_order = [p for p in function.declaration.inputs if p.name not in (*BY_NAME, *in_model)]
-    names = [p.name for p in given_in_order]
-    configurations = [p.configuration for p in given_in_order if p.name in chain.by]
-    forces = EXTERNAL_FORCES if EXTERNAL_FORCES in chain.by else ""
+    names = [p.name for p in function.declaration.inputs if p.name not in (*BY_NAME, *in_model)]
+    configurations = [p.configuration for p in function.declaration.inputs if p.name in chain.by]
+    by_forces = EXTERNAL_FORCES in chain.by  # they are the last input then
     differentiated, along = _loaded(f"{_DUAL}differentiated"), _loaded(f"{_DUAL}along")
 
     def evaluated(model: Model, *given: Any, **named: Any) -> Any:
@@ -56,8 +55,13 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
         weights = [w for name in chain.weights for w in inputs.pop(name)]
         directions = [inputs.pop(name) for name in chain.directions]
         rest = given[len(names) :]  # a frame and its reference
+        if by_forces:
+            inputs[EXTERNAL_FORCES] = [x for force in named.pop(EXTERNAL_FORCES) for x in force.scalars()]
 
         def values(*arguments: Any, **options: Any) -> Any:
+            if by_forces:
+                *arguments, entries = arguments  # type: ignore[assignment]
+                options |= called_with({EXTERNAL_FORCES: entries})[1]
             found = value(*arguments, **options)
             return [dot(weights, [x for y in arrays(found) for x in y])] if chain.weights else found
 
@@ -65,7 +69,7 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
         shared: dict[str, Any] = {"method": values, "configurations": configurations, "kind": kind, **named}
         if directions:
             return along(*arguments, directions=directions, **shared)
-        results = differentiated(*arguments, forces=forces, **shared)
+        results = differentiated(*arguments, **shared)
         return results if chain.kept is None else tuple(results[k] for k in chain.kept)
 
     return evaluated

@@ -6,6 +6,7 @@ matrix.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.crba import composite_inertias
@@ -65,9 +66,14 @@ def centroidal_momentum_matrix(model: Model, q: Scalars) -> Matrix:
     """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
     world axes.
     """
+    columns = [column.scalars() for column in about_centre(model, q, momentum_columns(model, q))]
+    return reduce_columns(model, transposed(columns))
+
+
+def about_centre(model: Model, q: Scalars, forces: Sequence[Force]) -> list[Force]:
+    """Forces or momenta about the centre of mass of the moving links, from those about the world's origin."""
     com = first_moment(model, q, with_base=False).scaled(1.0 / total_mass(model, with_base=False))
-    shifted = [Force(f.linear, f.angular - com.cross(f.linear)) for f in momentum_columns(model, q)]
-    return reduce_columns(model, transposed([column.scalars() for column in shifted]))
+    return [Force(f.linear, f.angular - com.cross(f.linear)) for f in forces]
 
 
 def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
@@ -91,13 +97,9 @@ def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Force:
     I a + v x* I v of the bodies, seen from the world.
     """
     weightless = replace(model, gravity=Vector3.zero())
-    placements = joint_placements(weightless, q)
-    velocities, accelerations = forward_pass(weightless, v, a, placements)
-    forces = body_forces(weightless, velocities, accelerations)
-    total = Force.zero()
-    for placement, force in zip(world_placements(model, q), forces, strict=True):
-        total = total + placement.act_force(force)
-    return total
+    forces = body_forces(weightless, *forward_pass(weightless, v, a, joint_placements(model, q)))
+    own = zip(world_placements(model, q), forces, strict=True)
+    return sum((x.act_force(force) for x, force in own), Force.zero())
 
 
 def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
@@ -113,6 +115,5 @@ def centroidal_momenta(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tupl
 
 def centroidal_momentum_derivative(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
     """The rate of A v (6; N, N m): Orin, Goswami and Lee (2013)."""
-    com = first_moment(model, q, with_base=False).scaled(1.0 / total_mass(model, with_base=False))
-    rate = momentum_rate(model, q, v, a)
-    return [*rate.linear.scalars(), *(rate.angular - com.cross(rate.linear)).scalars()]
+    (rate,) = about_centre(model, q, [momentum_rate(model, q, v, a)])
+    return rate.scalars()

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement, product
+from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import world_placements
-from rbdc.algorithms.tools.linear import Matrix, flat, transposed
+from rbdc.algorithms.tools.linear import Matrix, flat, product, transposed
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Frame, Model
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3

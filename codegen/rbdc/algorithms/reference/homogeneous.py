@@ -5,7 +5,7 @@ as a product of them: Craig, Introduction to Robotics, section 3.6.
 from __future__ import annotations
 
 from rbdc.algorithms.tools.joint_coordinates import joint_positions
-from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, flat, product, transposed
 from rbdc.errors import UnsupportedError
 from rbdc.model import WORLD, Body, Model
 from rbdc.spatial import Placement, RigidInertia, Scalar, Scalars, Vector3
@@ -30,12 +30,6 @@ def plus(*terms: Scalar) -> Scalar:
 def times(a: Scalar, b: Scalar) -> Scalar:
     """The product of two scalars, 0 where one is constantly zero."""
     return 0.0 if is_zero(a) or is_zero(b) else a * b
-
-
-def product(a: Matrix4, b: Matrix4) -> Matrix4:
-    """A B."""
-    columns = transposed(b)
-    return [[dot(row, column) for column in columns] for row in a]
 
 
 def applied(a: Matrix4, x: Scalars) -> Vector4:

@@ -24,7 +24,6 @@ from rbdc.algorithms.reference.homogeneous import (
     of_placement,
     plus,
     point,
-    product,
     scaled,
     sum_of,
     times,
@@ -40,7 +39,7 @@ from rbdc.algorithms.tools.joint_coordinates import (
     reduce_matrix,
     reduce_vector,
 )
-from rbdc.algorithms.tools.linear import Matrix, dot, plus_diagonal, transposed, zeros
+from rbdc.algorithms.tools.linear import Matrix, dot, plus_diagonal, product, transposed, zeros
 from rbdc.model import Model
 from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.reference.centroidal import first_moment, total_mass
+from rbdc.algorithms.reference.centroidal import about_centre, total_mass
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.frames import TreeMotions, tree_motions
 from rbdc.algorithms.reference.homogeneous import of_placement
@@ -253,9 +253,6 @@ def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars) -> Ve
     """Rate of the momentum about the centre of mass (6): the wrench of all contacts on the bodies, from their
     frames, and the weight.
     """
-    total = Force(model.gravity.scaled(total_mass(model, with_base=False)), Vector3.zero())
-    centre = first_moment(model, q, with_base=False).scaled(1.0 / total_mass(model, with_base=False))
-    for x, force in zip(world_placements(model, q), external(model, q, forces, None), strict=True):
-        acting = x.act_force(force)
-        total = total + Force(acting.linear, acting.angular - centre.cross(acting.linear))
-    return total.scalars()
+    acting = zip(world_placements(model, q), external(model, q, forces, None), strict=True)
+    weight = Force(model.gravity.scaled(total_mass(model, with_base=False)), Vector3.zero())
+    return sum(about_centre(model, q, [x.act_force(force) for x, force in acting]), weight).scalars()

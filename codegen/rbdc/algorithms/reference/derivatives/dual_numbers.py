@@ -13,7 +13,7 @@ from rbdc.algorithms.reference.rows import apart, unit_rows
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.linear import flat
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar, Scalars
+from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.tangent import Tangent, rate_of, tangents
 
 
@@ -22,29 +22,18 @@ def differentiated(
     *given: Any,
     method: Callable[..., Any],
     configurations: Sequence[bool],
-    forces: str = "",
     kind: type[Tangent] = Tangent,
     **named: Any,
 ) -> tuple[list[Scalar], ...]:
     """The derivatives of each output of a method by each of its first inputs, which are vectors, and as is
-    said configurations, then by the external forces that it has by the name `forces`: output by output and
-    for each direction. kind: the numbers, others than usual for derivatives that are differentiated
-    themselves. Test: closed forms and differences.
+    said configurations: output by output and for each direction. kind: the numbers, others than usual for
+    derivatives that are differentiated themselves. Test: closed forms and differences.
     """
     vectors, found = [y for y in given if isinstance(y, list)], []
     for k, configuration in enumerate(configurations):
         steps = once(_steps, model, k, configuration, kind, *vectors)
         made = [method(model, *given[:k], x, *given[k + 1 :], **named) for x in steps]
         found.append(_by(made, model.nv if configuration else len(vectors[k]), kind))
-    if forces:
-        others = {name: x for name, x in named.items() if name != forces}
-        entries = [x for force in named[forces] for x in force.scalars()]
-        made = []
-        for units in _directions(len(entries), [entries, *vectors], kind):
-            x = tangents(entries, units, kind)
-            wrenches = [Force.of(x[k : k + 6]) for k in range(0, len(x), 6)]
-            made.append(method(model, *given, **{forces: wrenches}, **others))
-        found.append(_by(made, len(entries), kind))
     return tuple(one[y] for y in range(len(found[0])) for one in found)
 
 
