@@ -14,7 +14,7 @@ import pytest
 
 from rbdc import Model
 from rbdc.algorithms.reference.aba import minverse
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.emit import column_solve
 from rbdc.emit.c.columns import column_cost, kernel, plan_of
 from rbdc.emit.column_solve import row_groups, solve, solve_cost, strips

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rbdc.algorithms.reference.aba import minverse
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.paths.layout import scheduled
 from rbdc.emit.paths.supernodes import LARGEST, supernodes

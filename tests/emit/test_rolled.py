@@ -16,7 +16,7 @@ import pytest
 import rbdc
 from rbdc.algorithms.reference.aba import aba, minverse
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.analysis.availability import singular_joints

@@ -13,7 +13,7 @@ import pytest
 
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.model import Model
 from rbdc.spatial import Force, Vector3

@@ -18,7 +18,7 @@ from rbdc.algorithms.reference import centroidal
 from rbdc.algorithms.reference.aba import aba, minverse
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives import idsva, products
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.functions.catalogue import functions_of

@@ -16,7 +16,7 @@ import pytest
 
 from rbdc import Joint, Link
 from rbdc.algorithms.reference.derivatives import fdsva_so
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.ir.cost import cost

@@ -13,7 +13,7 @@ import pytest
 from rbdc import Joint, Link, Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.lagrangian import inverse_dynamics, sensitivities
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea

@@ -21,7 +21,7 @@ from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives import idsva
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.functions.catalogue import functions_of

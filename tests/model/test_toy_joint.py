@@ -21,7 +21,7 @@ from rbdc import Joint, Link, Mimic, Model, Vector3
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.centroidal import kinetic_energy, potential_energy
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea

@@ -147,7 +147,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
             ),
             chain=ChainRule("aba", ("q", "v", "tau")),
             along_curves={"cholesky": JointSpace(aba_derivatives)},
-            references={"carpentier-mansard": ".derivatives.forward_derivatives:aba_derivatives"},
+            references={"carpentier-mansard": ".derivatives.carpentier_mansard:aba_derivatives"},
             comparison=Comparison(
                 derivative_of="aba",
                 peers={"pinocchio": ("aba_derivatives",), "cppadcodegen": ("CodeGenABADerivatives",)},

@@ -168,7 +168,7 @@ def _pairs_and_measures(declared: Declared) -> list[Function]:
             declared["relative_jacobian"],
             {},
             at_frame=relative_jacobian,
-            references={"featherstone": "frame_pairs:relative_jacobian"},
+            references={"featherstone": "frames:relative_jacobian"},
             comparison=Comparison(checks_only=True),
         ),
         Function(
@@ -176,7 +176,7 @@ def _pairs_and_measures(declared: Declared) -> list[Function]:
             {},
             at_frame=manipulability_gradient,
             policy=Policy(sample_by_sample=True),
-            references={"yoshikawa": "frame_pairs:manipulability_gradient"},
+            references={"yoshikawa": "frames:manipulability_gradient"},
             comparison=Comparison(checks_only=True),
         ),
     ]

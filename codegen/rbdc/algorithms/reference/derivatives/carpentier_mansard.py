@@ -1,5 +1,6 @@
 """First derivatives of inverse dynamics by differentiating RNEA: Carpentier and Mansard (2018), Algorithms 2
-and 3 with section III-C.
+and 3 with section III-C. Those of forward dynamics from those of inverse dynamics, here by `idsva`: equation
+(24), with M^-1 by the direct algorithm of the companion report, as the paper has it.
 
 Motion sets dv_i/du and da_i/du go down the tree, force sets df_i/du come back up; u is q (in the tangent
 space) or qdot. In the frame of body i, a set has a column for each degree of freedom that carries (down) or
@@ -10,8 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.reference.aba import aba, minverse
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.derivatives import idsva
 from rbdc.algorithms.reference.derivatives.external_forces import whole
+from rbdc.algorithms.reference.derivatives.tensors import matrix_product
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
@@ -95,3 +99,17 @@ def _derivative(
     for root in model.children(WORLD):
         carried(root, {})
     return result
+
+
+def aba_derivatives(
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
+) -> tuple[Matrix, Matrix, Matrix]:
+    """ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
+
+    Test: M times them gives minus the derivatives of inverse dynamics; complex-step of `aba`; Pinocchio.
+    """
+    a = aba(model, q, v, tau, fext)
+    inverse = minverse(model, q)
+    dq, dv, _ = idsva.rnea_derivatives(model, q, v, a, fext)
+    negative = [[-x for x in row] for row in inverse]
+    return matrix_product(negative, dq), matrix_product(negative, dv), inverse

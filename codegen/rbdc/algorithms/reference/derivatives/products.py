@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, matrix_product, matrix_sum
