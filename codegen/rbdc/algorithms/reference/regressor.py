@@ -10,13 +10,13 @@ from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduc
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Symmetric3, Vector3
+from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS = 10
 """Parameters of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
 
-_UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
+_UNITS = [Inertia.of([float(k == entry) for k in range(PARAMETERS)]) for entry in range(PARAMETERS)]
 
 
 def torque_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
@@ -48,7 +48,8 @@ def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
     w, alpha, zero = velocity.angular, acceleration.angular, Vector3.zero()
     p = acceleration.linear + w.cross(velocity.linear)
     moments = [Force(alpha.cross(e) + w.cross(w.cross(e)), e.cross(p)) for e in AXES]
-    return [Force(p, zero), *moments, *(Force(zero, j @ alpha + w.cross(j @ w)) for j in _UNIT_INERTIAS)]
+    inertias = [unit.about_origin for unit in _UNITS[4:]]
+    return [Force(p, zero), *moments, *(Force(zero, j @ alpha + w.cross(j @ w)) for j in inertias)]
 
 
 def static_regressor(model: Model, q: Scalars) -> Matrix:
@@ -64,19 +65,12 @@ def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars) -> list[Scala
     """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v.I_k v / 2 of each
     unit parameter.
     """
-    result: list[Scalar] = []
-    for velocity in body_velocities(model, v, joint_placements(model, q)):
-        zero, none = Vector3.zero(), Symmetric3.zero()
-        units = [Inertia(1.0, zero, none), *(Inertia(0.0, axis, none) for axis in AXES)]
-        units += [Inertia(0.0, zero, j) for j in _UNIT_INERTIAS]
-        result += [0.5 * velocity.dot(unit @ velocity) for unit in units]
-    return result
+    velocities = body_velocities(model, v, joint_placements(model, q))
+    return [0.5 * velocity.dot(unit @ velocity) for velocity in velocities for unit in _UNITS]
 
 
 def potential_energy_regressor(model: Model, q: Scalars) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the potential energy of the moving links (J)."""
-    result: list[Scalar] = []
-    for placement in world_placements(model, q):
-        moments = [placement.translation, *(placement.rotation.apply(axis) for axis in AXES)]
-        result += [*(-model.gravity.dot(moment) for moment in moments), *([0.0] * 6)]
-    return result
+    columns = map(Vector3.of, transposed(static_regressor(model, q)))
+    energies = [-model.gravity.dot(column) for column in columns]
+    return [x for k in range(0, len(energies), 4) for x in (*energies[k : k + 4], *([0.0] * 6))]
