@@ -18,7 +18,7 @@ from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
-from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
 from rbdc.model import Cluster, Model
 from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
 from rbdc.model.joints.coupling import Coupling
@@ -70,11 +70,9 @@ def bound(method: Callable[..., Any]) -> Callable[..., Any]:
     return evaluated
 
 
-def expand(model: Model, q: Scalars, v: Scalars, **named: Any) -> tuple[list[Scalar], list[Scalar]]:
+def expand(model: Model, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """Configuration and velocity of the whole tree: rates are those of dual numbers along v."""
-    del named
-    places, rates = joint_positions(model, q), joint_velocities(model, v)
-    return [x for own in places for x in own], [x for own in rates for x in own]
+    return flat(joint_positions(model, q)), flat(joint_velocities(model, v))
 
 
 def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
@@ -98,12 +96,12 @@ def closed(model: Model, cluster: Cluster, y: Scalar) -> list[Scalar]:
     for count in range(cluster.steps + 1 + STEPS_OF_RATES):
         if count <= cluster.steps:
             rows = [[row[k] for k in columns] for row in contact_jacobian(tree, q)]
-            square = [[sum((a * b for a, b in zip(x, z, strict=True)), 0.0) for z in rows] for x in rows]
+            square = [[dot(x, z) for z in rows] for x in rows]
         else:
             q[leader] = y
         (weights,) = eliminated(square, [contact_error(tree, q)])
         for k, column in zip(columns, transposed(rows), strict=True):
-            q[k] = q[k] - sum((a * b for a, b in zip(column, weights, strict=True)), 0.0)
+            q[k] = q[k] - dot(column, weights)
     return [q[k] for k in columns]
 
 
