@@ -1,37 +1,30 @@
 """Second derivatives of inverse dynamics: Singh, Russell and Wensing, On Second-Order Derivatives of
-Rigid-Body Dynamics, in the order of operations of their Algorithm 1 (IDSVA-SO), from the columns of `idsva`.
+Rigid-Body Dynamics, Algorithm 1 (IDSVA-SO).
 
-Each is a first derivative, by a degree of freedom n, of the torque of m, that changes along one k at or above
-n. To the bodies that k carries a step along it looks as if the world beyond moved otherwise: a body of
-velocity v_b has dv more, and da + dv x v_b more acceleration, where dv and da are
-
-    psidot_k and psiddot_k by q_k,    s_k and psidot_k + sdot_k by v_k,    0 and s_k by a_k.
-
-Thereby, as seen from k, psidot_n changes by dv x s_n, psiddot_n by da x s_n + 2 dv x psidot_n, sdot_n by dv x
-s_n, B of a subtree by B(I, dv), and its f by B dv + I da. Joints above k also feel all forces turn with q_k,
-by s_k x*.
-
-With i the lower of m and n and j the higher, all pairs of an i and a k stand side by side, and then all
-triples of one i (`rbdc.algorithms.reference.rows`).
+Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is that of the subtree.
+For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
+depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
+with what belongs to k. All pairs of i and j stand side by side, and then all triples of one i
+(`rbdc.algorithms.reference.rows`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
-from rbdc.algorithms.reference.derivatives.idsva import BodyCoriolis, Columns, Rates, Subtree
+from rbdc.algorithms.reference.derivatives.idsva import BodyCoriolis, Rates, Subtree
+from rbdc.algorithms.reference.derivatives.idsva_so_operators import Operators, Pair, Products
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, sum_of
 from rbdc.algorithms.reference.frames import TreeMotions, motions_in
 from rbdc.algorithms.reference.rnea import resistance_by_vv
-from rbdc.algorithms.reference.rows import apart, picked, side_by_side, together
+from rbdc.algorithms.reference.rows import apart, picked, together
 from rbdc.algorithms.tools.joint_coordinates import full_size
 from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, zeros
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
+from rbdc.spatial import Forces, Motion, Placement, Scalars, Vector3
 
 Tensors = tuple[Tensor, ...]
 """By q twice, by v twice, by q and v, and of M by q."""
@@ -64,12 +57,6 @@ def second_derivatives(
     return qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed)), vv, qv, mq
 
 
-Six = tuple[Any, ...]
-"""Changes along q_k of first derivatives by q, v and a, then along v_k of those by q and v, then along a_k of
-that by q: numbers, or forces whose products with s_m they are.
-"""
-
-
 @dataclass(frozen=True)
 class Directions:
     """All degrees of freedom of a tree side by side in one frame; for each its joint, and its path: those of
@@ -78,7 +65,6 @@ class Directions:
 
     rates: Rates
     subtrees: Subtree
-    columns: Columns
     joints: list[int]
     paths: list[list[int]]
 
@@ -96,7 +82,7 @@ def _directions(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces |
         joints += [index] * body.joint.nv
     paths = [[j for j, x in enumerate(joints) if x in set(model.support(joint))] for joint in joints]
     together_rates, carried = together(rates), together([subtrees[joint] for joint in joints])
-    return Directions(together_rates, carried, carried.columns(together_rates), joints, paths)
+    return Directions(together_rates, carried, joints, paths)
 
 
 def _frame(model: Model, q: Scalars) -> tuple[list[Placement], Vector3]:
@@ -122,103 +108,41 @@ def _subtrees(model: Model, moving: TreeMotions, fext: Forces | None) -> list[Su
     return subtree_sums(model, moving.world, own, lambda _, x: x)
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """All pairs of an i and a k side by side. place: where a pair is. rates, transposed: changes of the rates
-    and of B^T s of i along q_k and v_k. above, between, own: the six by i of torques of joints above that of
-    k, of others above that of i, and of that of i.
-    """
-
-    place: dict[tuple[int, int], int]
-    rates: tuple[Rates, Rates]
-    transposed: tuple[Force, Force]
-    above: Six
-    between: Six
-    own: Six
-
-
-def _pairs(given: Directions) -> Pairs:
-    pairs = [(i, k) for i, path in enumerate(given.paths) for k in path]
-    lows, highs = map(list, zip(*pairs, strict=True))
-    i, k, carried = picked(given.rates, lows), picked(given.rates, highs), picked(given.subtrees, lows)
-    first = Columns(*picked(given.columns, lows))
-    # A step of v_k moves no parent of a joint that k belongs to, but psidot is not asked for there.
-    parts = side_by_side([1.0 if given.joints[i] == given.joints[k] else 2.0 for i, k in pairs])
-    rates_q, rates_v = _moved(i, k.psi_rate, k.psi_second, 2.0), _moved(i, k.s, k.both_rates, parts)
-    along_q, turned_q = _changed(carried, i, rates_q, k.psi_rate, k.psi_second)
-    along_v, turned_v = _changed(carried, i, rates_v, k.s, k.both_rates)
-    by_a, turned_a = carried.inertia @ k.s.cross(i.s), i.s.cross_force(carried.inertia @ k.s)
-    zero = Force.zero()
-    own = (along_q.by_q, along_q.by_v, zero, along_v.by_q, along_v.by_v, by_a)
-    turned = (turned_q, zero, zero, turned_v, zero, turned_a)
-    between = tuple(x + y for x, y in zip(own, turned, strict=True))
-    climbing = (first.by_q + i.s.cross_force(carried.force), first.by_v, first.inertial)
-    above = (*(x + k.s.cross_force(f) for x, f in zip(between, climbing, strict=False)), *between[3:])
-    place = {pair: n for n, pair in enumerate(pairs)}
-    return Pairs(place, (rates_q, rates_v), (along_q.transposed, along_v.transposed), above, between, own)
-
-
-def _moved(rates: Rates, dv: Motion, da: Motion, parts: Scalar) -> Rates:
-    """The change of rates as the motion of the world beyond changes by dv and da."""
-    s = dv.cross(rates.s)
-    return Rates(Motion.zero(), s, da.cross(rates.s) + dv.cross(rates.psi_rate).scaled(2.0), s.scaled(parts))
-
-
-def _changed(carried: Subtree, i: Rates, rates: Rates, dv: Motion, da: Motion) -> tuple[Columns, Force]:
-    """The change of the columns of i, whose rates change by `rates`, and that of s x* f."""
-    factor, whole, inertia = BodyCoriolis.of_body(carried.inertia, dv), carried.factor, carried.inertia
-    by_q = factor.apply(i.psi_rate) + whole.apply(rates.psi_rate) + inertia @ rates.psi_second
-    by_v = factor.apply(i.s) + inertia @ rates.both_rates
-    turned = i.s.cross_force(whole.apply(dv) + inertia @ da)
-    return Columns(by_q, by_v, factor.apply_transposed(i.s), Force.zero()), turned
-
-
 def _fill(tensors: Tensors, given: Directions) -> None:
     """Set the entries that are not zero, for each i those in which it is the lowest on its path."""
-    joints, pairs = given.joints, _pairs(given)
+    pairs = [(i, j) for i, path in enumerate(given.paths) for j in path]
+    lows, highs = map(list, zip(*pairs, strict=True))
+    operators = Operators.of(given.subtrees, given.rates)
+    vectors, place = Pair.of(picked(operators, lows), picked(given.rates, highs)), 0
     for i, path in enumerate(given.paths):
-        both = [(j, k) for k in path for j in path]
-        between = [(j, k) for j, k in both if joints[k] <= joints[j] < joints[i]]
-        for six, places in (
-            (pairs.above, [(j, k) for j, k in both if joints[j] < joints[k]]),
-            (pairs.between, between),
-            (pairs.own, [(j, k) for j, k in both if joints[j] == joints[i]]),
-        ):
-            forces = picked(six, [pairs.place[i, k] for _, k in places])
-            s = picked(given.rates.s, [j for j, _ in places])
-            for (j, k), values in _apart([s.dot(x) for x in forces], places):
-                _set(tensors, (j, i, k), values, strictly=joints[k] != joints[i])
-        for (j, k), values in _apart(_of_lowest(given, pairs, i, between), between):
-            _set(tensors, (i, j, k), values, strictly=joints[k] != joints[j])
-
-
-def _of_lowest(given: Directions, pairs: Pairs, i: int, between: Sequence[tuple[int, int]]) -> list[Scalar]:
-    """The six of the torque of i for each n = j above it and k at or above j."""
-    own = Columns(*picked(given.columns, [i] * len(between)))
-    j = picked(given.rates, [j for j, _ in between])
-    rates = picked(pairs.rates, [pairs.place[pair] for pair in between])
-    transposed = picked(pairs.transposed, [pairs.place[i, k] for _, k in between])
-    by_q, by_v = (
-        (
-            d.psi_rate.dot(own.transposed) + j.psi_rate.dot(x) + d.psi_second.dot(own.inertial),
-            j.s.dot(x) + d.both_rates.dot(own.inertial),
+        own = [(j, k) for j in range(len(path)) for k in path if given.joints[k] <= given.joints[path[j]]]
+        products = Products.of(
+            picked(vectors, [place + j for j, _ in own]), picked(given.rates, [k for _, k in own])
         )
-        for d, x in zip(rates, transposed, strict=True)
-    )
-    return [*by_q, 0.0, *by_v, rates[1].psi_rate.dot(own.inertial)]
+        columns = zip(*(apart(x, len(own)) for x in products), strict=True)
+        for (j, k), values in zip(own, columns, strict=True):
+            _set(tensors, Products._make(values), (i, path[j], k), given.joints)
+        place += len(path)
 
 
-def _apart(
-    rows: Sequence[Scalar], places: Sequence[tuple[int, int]]
-) -> Iterator[tuple[tuple[int, int], tuple[Scalar, ...]]]:
-    """For each place its entries of the rows."""
-    return zip(places, zip(*(apart(row, len(places)) for row in rows), strict=True), strict=True)
-
-
-def _set(tensors: Tensors, place: tuple[int, int, int], six: Sequence[Scalar], *, strictly: bool) -> None:
-    """The entries for the torque of m by n and k, for k strictly above n those for n and k too."""
-    (qq, vv, qv, mq), (m, n, k) = tensors, place
-    by_qq, by_vq, by_aq, by_qv, by_vv, by_qa = six
-    qq[m][n][k], qv[m][k][n], mq[m][n][k], vv[m][n][k] = by_qq, by_vq, by_aq, by_vv
-    if strictly:
-        qq[m][k][n], qv[m][n][k], mq[m][k][n], vv[m][k][n] = by_qq, by_qv, by_qa, by_vv
+def _set(tensors: Tensors, u: Products, triple: tuple[int, int, int], joints: Sequence[int]) -> None:
+    """Lines 40-67."""
+    (qq, vv, qv, mq), (i, j, k) = tensors, triple
+    qq[i][j][k], qv[i][k][j] = u.u8, -u.u11
+    if joints[j] != joints[i]:
+        qq[j][k][i] = qq[j][i][k] = u.u1
+        qv[j][i][k], qv[j][k][i] = u.crossed, u.u11
+        vv[j][k][i] = vv[j][i][k] = u.straight
+        mq[k][j][i] = mq[j][k][i] = u.u2
+    if joints[k] == joints[j]:
+        vv[i][j][k] = -u.u2
+        return
+    qq[i][k][j], qq[k][i][j] = u.u8, u.u3
+    vv[i][j][k] = vv[i][k][j] = -u.straight
+    qv[i][j][k], qv[k][j][i] = u.u5, u.u6
+    mq[k][i][j] = mq[i][k][j] = u.u9
+    if joints[j] != joints[i]:
+        qq[k][j][i], qv[k][i][j] = u.u3, u.u7
+        vv[k][i][j] = vv[k][j][i] = u.u10
+    else:
+        vv[k][j][i] = u.u4
