@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rbdc.analysis.pages import Heading, Part
 from rbdc.analysis.tables import Table
 from rbdc.options import Progress
 from rbdc.report.experiments import CENTRAL, DIFFERENCE, ROBOTS, ROWS, precision, table_one
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.colours import INK, line_colours
 from rbdc.report.present.formatting import DASH, nanoseconds
-from rbdc.report.present.page import Figure, Heading, study_page
+from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grouped_bars, pattern
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 
@@ -102,7 +103,7 @@ def table_one_table(report: Mapping[str, Any]) -> Table:
     return Table("Table I", head, rows, note)
 
 
-def _figures(report: Mapping[str, Any]) -> list[Figure]:
+def _figures(report: Mapping[str, Any]) -> list[Part]:
     times = _times(report)
 
     def bars(labels: Sequence[str], title: str) -> str:
@@ -110,19 +111,21 @@ def _figures(report: Mapping[str, Any]) -> list[Figure]:
         return grouped_bars(list(times), series, _colours(), title, "time (\u00b5s)")
 
     return [
-        Figure(
+        Part(
             "Fig. 2",
-            "Times of generated code.",
+            ["Times of generated code."],
             [
                 bars((ID, D_ID, FD_ID), "Inverse dynamics"),
                 bars((FD, D_FD, FD_FD), "Forward dynamics"),
                 bars((DIRECT, CHOLESKY), "Inverse of the inertia"),
             ],
         ),
-        Figure(
+        Part(
             "Fig. 3",
-            "Derivatives by q and v at rest without gravity, which vanish: generated code beside "
-            "one-sided differences, whose entries are errors of truncation.",
+            [
+                "Derivatives by q and v at rest without gravity, which vanish: generated code beside "
+                "one-sided differences, whose entries are errors of truncation."
+            ],
             [pattern(entry) for entry in report["patterns"]],
         ),
     ]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.tools.joint_coordinates import first_dofs
 from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.analysis.pages import Heading
 from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import WORLD, Body, Model
@@ -27,7 +28,7 @@ from rbdc.report.families import Family, branched, families_report, serial
 from rbdc.report.methods.implementation import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
-from rbdc.report.present.page import Heading, study_page
+from rbdc.report.present.page import study_page
 from rbdc.report.present.tables import TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 from rbdc.spatial import Motion, Placement, Vector3
