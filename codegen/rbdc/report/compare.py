@@ -37,12 +37,12 @@ def compare(
         functions = assemble(model, options, tools, progress, taking.parameters)
         peers = add_peers(model, functions, options, tools, folder, progress)
         progress("measuring")
-        core, peak = run(folder, functions, inputs, options, tools)
+        core, peak = run(functions, inputs, options, tools)
         bandwidth = None
         if options.batch_sizes:
             assemble_batches(model, functions, peers.absent, options, tools, progress)
             progress("measuring batches")
-            bandwidth = run_batches(folder, functions, inputs, options, tools)
+            bandwidth = run_batches(functions, inputs, options, tools)
     for one in functions:
         progress(f"{one.name}: reference")
         names = inputs_of(one.function.declaration, inputs)

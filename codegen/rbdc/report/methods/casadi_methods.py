@@ -33,10 +33,10 @@ from rbdc.report.methods.implementation import (
     Method,
     NotTried,
     by_the_papers,
+    entry_point,
     of_program,
     recorded,
     refuse_large,
-    render_adapter,
     without_optional,
 )
 
@@ -147,7 +147,7 @@ def casadi_c(expressions: Expressions, algorithm: str) -> Implementation:
     files = {
         "casadi_function.c": text,
         f"{ROBOT}.h": prototype(ROBOT),
-        "adapter.c": render_adapter(work_arrays([function]), f"{ROBOT}(arg, res, iw, w, 0)"),
+        "adapter.c": entry_point([*work_arrays([function]), f"{ROBOT}(arg, res, iw, w, 0);"]),
     }
     statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
     return Implementation(algorithm, files, _cost(function), statements, len(text))
