@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, count, pairwise, takewhile
 from math import exp, log
 from typing import Any
 
@@ -66,11 +66,7 @@ def sizes_of(text: str) -> tuple[int, ...]:
 def _doubled(first: int, last: int) -> set[int]:
     if not 1 <= first <= last <= MOST_BODIES:
         return set()
-    found = {last}
-    while first < last:
-        found.add(first)
-        first *= 2
-    return found
+    return {*takewhile(lambda size: size < last, (first * 2**k for k in count())), last}
 
 
 Asked = Callable[[Family, int], CompareOptions]

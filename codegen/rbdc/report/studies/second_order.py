@@ -8,7 +8,6 @@ error is far below that of differences.
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from rbdc.options import BuildOptions, Progress
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.compare import compare
 from rbdc.report.families import Family, branched, families_report, serial
-from rbdc.report.measure.loops import pointers_to
+from rbdc.report.measure.loops import Method, pointers_to
 from rbdc.report.methods.contenders import ZEROED, generated, library_of
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.toolchains import Toolchains, toolchains
@@ -174,26 +173,17 @@ def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float
     for step in (h, -h):
         moved = [x.copy() for x in state]
         moved[which][index] += step
-        ends.append([x.copy() for x in call(moved)])
+        ends.append(call(moved))
     return [(a - b) / (2.0 * h) for a, b in zip(*ends, strict=True)]
 
 
 def _callable(model: Model, name: str, tools: Toolchains) -> Call:
-    """A generated function over inputs; its outputs are overwritten by the next call."""
+    """A generated function over inputs."""
     function = functions_of(model)[name]
     library = library_of(generated(model, function).files, tools.compiler, tools.flags)
-    entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
-    outputs = [np.zeros(p.size) for p in function.declaration.outputs]
-    inputs = [np.zeros(p.size) for p in function.declaration.required]
-    given, into = pointers_to(inputs), pointers_to(outputs)
-
-    def call(values: Sequence[Array]) -> list[Array]:
-        for place, value in zip(inputs, values, strict=True):
-            place[:] = value
-        entry(None, given, into)
-        return outputs
-
-    return call
+    sizes = [p.size for p in function.declaration.outputs]
+    method = Method({"library": str(library.path), "call": ENTRY}, sizes)
+    return lambda values: method.results(pointers_to(values))
 
 
 def decades(first: float, last: float, count: int) -> list[float]:
