@@ -20,8 +20,15 @@ from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, run
 from rbdc.report.methods.contenders import compiled
 from rbdc.report.methods.implementation import ROBOT, Implementation, entry_point, without_optional
-from rbdc.report.methods.peers.headers import LIMITS, availability, compilers, headers, include_folders
-from rbdc.report.methods.peers.pace import WORKERS, Pace
+from rbdc.report.methods.peers.headers import (
+    LIMITS,
+    WORKERS,
+    announced,
+    availability,
+    compilers,
+    headers,
+    include_folders,
+)
 from rbdc.report.methods.records import Contender
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CPPADCODEGEN
@@ -67,13 +74,14 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
     if reason is not None:
         raise ToolchainError(f"CppADCodeGen cannot be used: {reason}")
     keys = {algorithm: _key(algorithm) for algorithm in algorithms}
-    pace = Pace(dict.fromkeys(keys.values(), _ESTIMATE), progress)
+    told = announced(dict.fromkeys(keys.values(), _ESTIMATE))
 
     def make(algorithm: str) -> Program:
         key = keys[algorithm]
+        if key in told:
+            progress(f"compiling {algorithm} of Pinocchio and CppADCodeGen, {told[key]}")
         try:
-            with pace.step(key, f"compiling {algorithm} of Pinocchio and CppADCodeGen"):
-                return Program(key, _program(algorithm, key))
+            return Program(key, _program(algorithm, key))
         except ToolchainError as error:
             raise ToolchainError(f"{algorithm} does not compile: {error.line}") from error
 
