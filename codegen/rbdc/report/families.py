@@ -17,9 +17,8 @@ import rbdc
 from rbdc.errors import OptionError
 from rbdc.model.families import BINARY, MOST_BODIES, SERIAL, depth, tree
 from rbdc.options import Progress
-from rbdc.report.compare import compare
+from rbdc.report.compare import labelled_report
 from rbdc.report.options import CompareOptions
-from rbdc.report.present.document import document
 from rbdc.report.present.tables import CODE, TIME, curves
 
 FAMILIES_SCHEMA = 1
@@ -84,13 +83,9 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
     for number, (family, size) in enumerate(work, 1):
         left = _left(time.monotonic() - started, done, total)
         label = f"{number} of {len(work)}: {family.name} {size}{left}"
-
-        def labelled(text: str, label: str = label) -> None:
-            progress(f"{label}: {text}")
-
         options = asked(family, size)
         model = tree(size, family.branching, **options.build.of_model())
-        report = document(compare(model, options, labelled))
+        report = labelled_report(label, model, options, progress)
         entries.append({"family": family.name, "size": size, "depth": depth(model), **_kept(report)})
         settings = {key: report[key] for key in ("machine", "compiler", "settings")}
         done += _weight(size)
