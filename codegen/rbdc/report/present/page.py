@@ -36,7 +36,7 @@ FIGURES = (
     "them, so that the core does more than the shares say. Errors are equations (40) to (43) of Singh, "
     "Russell and Wensing, over all outputs and samples."
 )
-"""What figures mean, on every page."""
+"""Sentences about figures, on every page."""
 
 
 def page(report: dict[str, Any]) -> str:

@@ -150,8 +150,8 @@ def _eigen_candidates() -> Iterator[Path]:
 
 
 def announced(estimates: Mapping[str, float]) -> dict[str, str]:
-    """What is told when the making of a file of the cache begins, by its key: which it is of those that the
-    cache lacks, and how long they take from there on, `WORKERS` at a time, by estimates of seconds.
+    """Words to tell when the making of each file of the cache begins, by its key: its number among those that
+    the cache lacks, and how long they take from there on, `WORKERS` at a time, by estimates of seconds.
     """
     lacking = {key: seconds for key, seconds in estimates.items() if not cache.holds(key)}
     words, left = {}, sum(lacking.values()) / (min(WORKERS, len(lacking)) or 1)
