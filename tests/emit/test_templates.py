@@ -11,14 +11,8 @@ from jinja2 import Environment, meta, nodes
 
 TEMPLATES = Path(__file__).parent.parent.parent / "templates"
 PAGE = (TEMPLATES / "README.md").read_text(encoding="utf-8")
-PAGES = (
-    "benchmark.html.jinja",
-    "explain.html.jinja",
-    "page.html.jinja",
-    "report.html.jinja",
-    "study.html.jinja",
-)
-"""Those of reports; the package reads them elsewhere."""
+PAGES = ("page.html.jinja", "part.html.jinja")
+"""They mark figures and data as markup."""
 FILES = [path for path in sorted(TEMPLATES.glob("*.jinja")) if path.name not in PAGES]
 
 COMPUTES = (nodes.BinExpr, nodes.Neg, nodes.Pos, nodes.Concat, nodes.Compare, nodes.And, nodes.Or, nodes.Test)

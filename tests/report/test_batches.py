@@ -27,13 +27,13 @@ from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.report.measure.loops import BatchTimer, Method, Samples
-from rbdc.report.measure.roofline import Bandwidth, bandwidth_library, timer_library
-from rbdc.report.measure.worker import Bandwidth as Measurement
-from rbdc.report.measure.worker import buffer_size
+from rbdc.report.measure.loops import Method, Samples, Timer
+from rbdc.report.measure.roofline import bandwidth_library, bandwidth_percent, timer_library
+from rbdc.report.measure.worker import Bandwidth, buffer_size
 from rbdc.report.methods import batch_assembly
-from rbdc.report.methods.batch_assembly import LOOP, loop_over_peer
+from rbdc.report.methods.batch_assembly import loop_over_peer
 from rbdc.report.methods.contenders import library_of
+from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender, FunctionRecord
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.baseline import judge
@@ -216,10 +216,10 @@ def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     def one_sample_late(model: Model, function: Function) -> batch_assembly.Generated:
         code = in_time(model, function)
-        adapter = code.files["batch_adapter.c"]
+        adapter = code.files["adapter.c"]
         wrong = re.sub(r"_batch\(n, in\[0\]", "_batch(n - 1, in[0] + 2", adapter)
         assert wrong != adapter
-        return replace(code, files={**code.files, "batch_adapter.c": wrong})
+        return replace(code, files={**code.files, "adapter.c": wrong})
 
     monkeypatch.setattr(batch_assembly, "generated", one_sample_late)
     result = run(
@@ -328,7 +328,7 @@ def test_a_peer_is_called_for_every_sample() -> None:
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
     loop = library_of(loop_over_peer(function.declaration), compiler, default_flags(compiler)).path
     peer: dict[str, Any] = {"library": str(library), "call": "peer", "archive": "any"}
-    method = Method({"method": "m", "library": str(loop), "call": LOOP, "peer": peer})
+    method = Method({"method": "m", "library": str(loop), "call": ENTRY, "peer": peer})
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
     samples = Samples(str(timer_library(compiler)), [q, v, a], [2], 12)
     assert np.array_equal(samples.inputs[1], v[[0, 1, 2, 3, 4] * 2 + [0, 1]]), "repeated in turn"
@@ -357,7 +357,7 @@ def test_the_fastest_of_a_peer_is_taken() -> None:
 def test_the_bandwidth_kernel_goes_through_the_whole_buffer(count: int) -> None:
     compiler = find_compiler()
     timer, library = str(timer_library(compiler)), str(bandwidth_library(compiler, default_flags(compiler)))
-    bandwidth = Measurement(timer, library, 8 * count)
+    bandwidth = Bandwidth(timer, library, 8 * count)
     bandwidth.buffer[:] = np.arange(count)
     bandwidth.timer.hot(bandwidth.kernel, 1)
     assert np.array_equal(bandwidth.buffer, 0.5 * np.arange(count) + 0.5)
@@ -379,9 +379,9 @@ def test_the_bandwidth_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_shares_of_the_bandwidth() -> None:
-    bandwidth = Bandwidth(20e9, 2**28)
-    assert bandwidth.percent(200, 100.0) == 10.0
-    assert bandwidth.percent(0, 100.0) == 0.0
+    bandwidth = {"bytes_per_second": 20e9}
+    assert bandwidth_percent(bandwidth, 200, 100.0) == 10.0
+    assert bandwidth_percent(bandwidth, 0, 100.0) == 0.0
 
 
 def test_timers_keep_to_their_blocks() -> None:
@@ -391,18 +391,18 @@ def test_timers_keep_to_their_blocks() -> None:
     compiler = find_compiler()
     library = shared_library("sums.so", [unit], compiler).path
     method = Method({"method": "m", "library": str(library), "call": "sums"})
-    BatchTimer(str(timer_library(compiler)), inputs, outputs, 3, 2).hot(method, 5)
+    Timer(str(timer_library(compiler)), inputs, outputs=outputs, n=3, blocks=2).hot(method, 5)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]
 
 
 SUMS = """
 #include <stddef.h>
-void sums(void *context, size_t n, const double *const *in, double *const *out);
-void sums(void *context, size_t n, const double *const *in, double *const *out)
+void sums(void *context, const double *const *in, double *const *out);
+void sums(void *context, const double *const *in, double *const *out)
 {
+    const size_t n = *(const size_t *)context;
     for (size_t i = 0; i < n; ++i) {
         out[0][i] += in[0][2 * i] + in[0][2 * i + 1];
     }
-    (void)context;
 }
 """

@@ -16,7 +16,7 @@ from rbdc.resources import resolve
 
 def test_sums_of_constants_are_not_rounded() -> None:
     model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
-    (inertia,) = reference(model, functions_of(model)["crba"], {"q": draw(model, 1)["q"]}, "test")
+    inertia = reference(model, functions_of(model)["crba"], {"q": draw(model, 1)["q"]})
     mass = sum(Fraction(float(body.inertia.mass)) for body in model.bodies)
     assert Fraction(float(mass)) != mass, "a sum that rounds shows nothing"
     found = Fraction(float(inertia.high[0, 0])) + Fraction(float(inertia.low[0, 0]))

@@ -14,6 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from rbdc import Model
+from rbdc.analysis.pages import Heading
 from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model.families import tree
@@ -21,7 +22,7 @@ from rbdc.report.methods.contenders import known_methods
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.present import plots
 from rbdc.report.present.colours import FAMILY_COLOURS, colour_of, line_colours, of_method
-from rbdc.report.present.page import Heading, study_page
+from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import Line
 from rbdc.resources import resolve
 

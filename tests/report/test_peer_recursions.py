@@ -104,7 +104,7 @@ def test_the_report_names_the_recursion(measured: tuple[Path, Result]) -> None:
         (method,) = (m for m in function["methods"] if m["method"] == best["method"])
         assert best["algorithm"] == method["algorithm"]
         assert re.search(r"by (featherstone|idsva) \(operations: \1 \d+", best["algorithm"])
-        assert f"<code>{best['method']}</code>, {best['algorithm']}" in text
+        assert f"{best['method']}, {best['algorithm']}" in text
         assert f"CasADi C, {function['name']}: {best['method']}, {best['algorithm']}" in result.stdout
 
 

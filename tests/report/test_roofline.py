@@ -18,9 +18,8 @@ from rbdc.model import Model
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
 from rbdc.planning.candidates import chosen, programs
 from rbdc.report.measure.loops import Method
-from rbdc.report.measure.roofline import Peak, peak_library, timer_library
-from rbdc.report.measure.worker import PEAKS
-from rbdc.report.measure.worker import Peak as Measurement
+from rbdc.report.measure.roofline import peak_library, peak_percent, timer_library
+from rbdc.report.measure.worker import PEAKS, Peak
 from rbdc.resources import resolve
 
 
@@ -39,7 +38,7 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
     sum counts the chains.
     """
     library = peak_library(compiler, default_flags(compiler) if flags is None else flags)
-    peak = Measurement(str(timer_library(compiler)), str(library))
+    peak = Peak(str(timer_library(compiler)), str(library))
     pointers = (ctypes.c_void_p * 1)((start := np.array([0.5, 0.5])).ctypes.data)
     for kernel, flops, lanes in zip(peak.kernels, peak.flops, (peak.lanes, 1), strict=True):
         (sums,) = kernel.results(pointers)
@@ -96,10 +95,10 @@ def test_a_kernel_is_a_method(compiler: Compiler) -> None:
 
 
 def test_shares() -> None:
-    peak = Peak(vector=80e9, scalar=10e9, lanes=8, fused=True, call=2.5)
-    assert peak.percent(400, 100.0) == {"vector": 5.0, "scalar": 40.0}
-    assert peak.percent(0, 100.0) == {"vector": 0.0, "scalar": 0.0}
-    assert peak.percent(None, 100.0) is None
+    peak = {"vector_flops_per_second": 80e9, "scalar_flops_per_second": 10e9}
+    assert peak_percent(peak, 400, 100.0) == {"vector": 5.0, "scalar": 40.0}
+    assert peak_percent(peak, 0, 100.0) == {"vector": 0.0, "scalar": 0.0}
+    assert peak_percent(peak, None, 100.0) is None
 
 
 def test_flop_are_counted_lane_by_lane() -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import sympy
+from markupsafe import Markup
 from sympy.printing.mathml import mathml
 from sympy.simplify.fu import TR8
 
 from rbdc.analysis.constants import NamedModel, named
 from rbdc.analysis.lagrange import Equations, Polynomial
-from rbdc.emit.render import render, render_html
+from rbdc.analysis.pages import Heading, Part, page_text
+from rbdc.analysis.tables import Table
+from rbdc.emit.render import render
 from rbdc.model import Model
 from rbdc.model.xml import shown
 
@@ -137,14 +140,25 @@ def _latex(what: Explanation) -> str:
 
 
 def _html(what: Explanation) -> str:
-    def mathematics(x: Expression) -> str:
+    def mathematics(x: Expression) -> Markup:
         formula = mathml(x, printer="presentation")
         for name, dots in (("qddot", "¨"), ("qdot", "˙")):
             accented = f"<mover><mi>q</mi><mo>{dots}</mo></mover>"
             formula = formula.replace(f"<mi>{name}</mi>", accented)
-        return f'<math display="inline">{formula}</math>'
+        return Markup(f'<math display="inline">{formula}</math>')
 
-    return render_html("explain.html.jinja", **_written(what, str, mathematics))
+    def table(rows: Sequence[Sequence[str]], *head: str) -> list[Table]:
+        return [Table("", head, rows, words=head[-1:])]
+
+    written = _written(what, str, mathematics)
+    neglected = [written["neglected"]] if what.neglected else []
+    parts = [
+        Part("coordinates", tables=table(written["coordinates"], "symbol", "meaning")),
+        Part("constants", tables=table(written["constants"], "symbol", "value", "meaning"), notes=neglected),
+        *(Part(title, tables=table(rows, "symbol", "formula")) for title, rows in written["sections"]),
+    ]
+    lead = "Equations of motion in closed form, derived from the description by Euler and Lagrange."
+    return page_text(Heading(what.title, lead), parts)
 
 
 def _written(

@@ -14,10 +14,10 @@ from rbdc.emit.names import module_name
 from rbdc.errors import OptionError, RbdcError
 from rbdc.functions.catalogue import known
 from rbdc.options import Progress
-from rbdc.report.compare import compare
+from rbdc.report.compare import labelled_report
 from rbdc.report.options import PEERS, CompareOptions
 from rbdc.report.present.baseline import BENCHMARK_SCHEMA
-from rbdc.report.present.document import document, summary, wrong_results
+from rbdc.report.present.document import summary, wrong_results
 from rbdc.resources import resolve, robot_names
 
 METHODS = ("generated", *PEERS)
@@ -74,12 +74,8 @@ def _measure(
     label: str, description: Path, root_joint: str, options: CompareOptions, progress: Progress
 ) -> dict[str, Any]:
     """The report of one robot, without the entries of its derivatives, which would be most of the file."""
-
-    def labelled(text: str) -> None:
-        progress(f"{label}: {text}")
-
     build = replace(options.build, root_joint=root_joint)
-    report = document(compare(description, replace(options, build=build), labelled))
+    report = labelled_report(label, description, replace(options, build=build), progress)
     return {**report, "functions": [{**function, "patterns": None} for function in report["functions"]]}
 
 

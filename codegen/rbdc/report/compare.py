@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from os import PathLike
+from typing import Any
 
 from rbdc.model import Model
 from rbdc.native.scratch import temporary
@@ -18,6 +19,7 @@ from rbdc.report.methods.peers.assembly import add_peers
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions
+from rbdc.report.present.document import document
 
 
 def compare(
@@ -37,17 +39,24 @@ def compare(
         functions = assemble(model, options, tools, progress, taking.parameters)
         peers = add_peers(model, functions, options, tools, folder, progress)
         progress("measuring")
-        core, peak = run(folder, functions, inputs, options, tools)
+        core, peak = run(functions, inputs, options, tools)
         bandwidth = None
         if options.batch_sizes:
             assemble_batches(model, functions, peers.absent, options, tools, progress)
             progress("measuring batches")
-            bandwidth = run_batches(folder, functions, inputs, options, tools)
+            bandwidth = run_batches(functions, inputs, options, tools)
     for one in functions:
         progress(f"{one.name}: reference")
         names = inputs_of(one.function.declaration, inputs)
         _check(one, Judge(model, one.function, {name: inputs[name][: options.checked] for name in names}))
     return Comparison(model, options, tools, functions, peers, core, peak, bandwidth)
+
+
+def labelled_report(
+    label: str, description: str | PathLike[str] | Model, options: CompareOptions, progress: Progress
+) -> dict[str, Any]:
+    """The report of one comparison of several, ready for JSON; progress tells of it under its label."""
+    return document(compare(description, options, lambda text: progress(f"{label}: {text}")))
 
 
 def _check(one: FunctionRecord, judge: Judge) -> None:

@@ -13,7 +13,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import reference_of
 from rbdc.options import BuildOptions, Progress
 from rbdc.report.accuracy.inputs import draw
-from rbdc.report.compare import compare
+from rbdc.report.compare import compare, labelled_report
 from rbdc.report.measure.timing import Comparison
 from rbdc.report.methods.differentiation import STEPS
 from rbdc.report.methods.records import FunctionRecord
@@ -83,11 +83,7 @@ def table_one(
         build = replace(options.build, root_joint=root)
         methods = options.methods or METHODS
         asked = replace(options, build=build, functions=functions, methods=methods, every_form=True)
-
-        def labelled(text: str, robot: str = robot) -> None:
-            progress(f"{robot}: {text}")
-
-        report = document(compare(robot, asked, labelled))
+        report = labelled_report(robot, robot, asked, progress)
         reports.append(report)
         rows += [_measured(report, robot, row, 1e3 * row.paper[column]) for row in ROWS]
     return rows, reports

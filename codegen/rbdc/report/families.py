@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, count, pairwise, takewhile
 from math import exp, log
 from typing import Any
 
@@ -17,9 +17,8 @@ import rbdc
 from rbdc.errors import OptionError
 from rbdc.model.families import BINARY, MOST_BODIES, SERIAL, depth, tree
 from rbdc.options import Progress
-from rbdc.report.compare import compare
+from rbdc.report.compare import labelled_report
 from rbdc.report.options import CompareOptions
-from rbdc.report.present.document import document
 from rbdc.report.present.tables import CODE, TIME, curves
 
 FAMILIES_SCHEMA = 1
@@ -66,11 +65,7 @@ def sizes_of(text: str) -> tuple[int, ...]:
 def _doubled(first: int, last: int) -> set[int]:
     if not 1 <= first <= last <= MOST_BODIES:
         return set()
-    found = {last}
-    while first < last:
-        found.add(first)
-        first *= 2
-    return found
+    return {*takewhile(lambda size: size < last, (first * 2**k for k in count())), last}
 
 
 Asked = Callable[[Family, int], CompareOptions]
@@ -88,13 +83,9 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
     for number, (family, size) in enumerate(work, 1):
         left = _left(time.monotonic() - started, done, total)
         label = f"{number} of {len(work)}: {family.name} {size}{left}"
-
-        def labelled(text: str, label: str = label) -> None:
-            progress(f"{label}: {text}")
-
         options = asked(family, size)
         model = tree(size, family.branching, **options.build.of_model())
-        report = document(compare(model, options, labelled))
+        report = labelled_report(label, model, options, progress)
         entries.append({"family": family.name, "size": size, "depth": depth(model), **_kept(report)})
         settings = {key: report[key] for key in ("machine", "compiler", "settings")}
         done += _weight(size)

@@ -17,7 +17,6 @@ from rbdc.emit.registry import FOUNDATION, assembled, backends_of, emitted
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.model import Model
-from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.planning.forms import Subject, chosen_plan, plans_of
@@ -110,8 +109,7 @@ def _rows_of(
             record.contenders += [
                 compiled(form, "generated", each, one.compiler, one.flags) for form, each in made.items()
             ]
-            with temporary() as folder:
-                run(folder, [record], inputs, options, tools)
+            run([record], inputs, options, tools)
             for form, each in made.items():
                 yield {
                     "robot": robot.label,

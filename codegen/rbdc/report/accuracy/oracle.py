@@ -17,8 +17,8 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.trace import Trace, silent
-from rbdc.functions.evaluation import Evaluate, Inputs, arrays, on_model
+from rbdc.algorithms.trace import silent
+from rbdc.functions.evaluation import Inputs, arrays, on_model
 from rbdc.functions.record import Function
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
@@ -26,7 +26,6 @@ from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
 from rbdc.native.cache import own_code
 from rbdc.report.accuracy.inputs import deepest_frame
-from rbdc.spatial import Scalar
 
 DIGITS = 40
 
@@ -35,7 +34,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Reference:
-    """One output for several samples as high + low, two doubles, each (samples, size): about 32 digits."""
+    """All outputs side by side for several samples as high + low, two doubles, each (samples, size): about 32
+    digits.
+    """
 
     high: Array
     low: Array
@@ -49,68 +50,44 @@ class Reference:
         return Reference(self.high[:samples], self.low[:samples])
 
 
-def true_method(function: Function) -> Evaluate:
-    """The reference algorithm of a function; of a framed one for `deepest_frame` in LOCAL coordinates, of a
-    pair relative to the first frame.
-    """
-    algorithm = reference_of(function)
-    if not function.declaration.framed:
-        return on_model(algorithm)
+def reference(model: Model, function: Function, inputs: Mapping[str, Array]) -> Reference:
+    """The function's outputs at every sample of `inputs`, (samples, size) each, by name; of a framed function
+    for `deepest_frame` in LOCAL coordinates, of a pair relative to the first frame.
 
-    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        del trace  # frames have no sections of their own
-        others = (0,) if function.declaration.pair else ()
-        return arrays(algorithm(model, *inputs.values(), deepest_frame(model), *others, "LOCAL"))
-
-    return evaluate
-
-
-def reference(
-    model: Model, function: Function, inputs: Mapping[str, Array], identity: str
-) -> list[Reference]:
-    """The function's outputs at every sample of `inputs`, (samples, size) each, by name.
-
-    The results are cached under the model, the function, the inputs and `identity`, which stands for rbdc's
-    own code.
+    The results are cached under the model, the function, the inputs and rbdc's own code.
     """
     name = function.declaration.name
     data = [part for key, x in sorted(inputs.items()) for part in (key, np.ascontiguousarray(x).tobytes())]
     numbers = repr((model.bodies, model.frames, model.base_inertia, model.gravity))
-    key = cache.key("reference", identity, name, str(DIGITS), numbers, *data)
+    key = cache.key("reference", own_code(), name, str(DIGITS), numbers, *data)
 
     def make(folder: Path) -> None:
         samples = range(len(next(iter(inputs.values()))))
         rows = [_evaluate(model, function, {k: x[i] for k, x in inputs.items()}) for i in samples]
-        split = [
-            np.array([[_split(x) for x in output] for output in sample]) for sample in zip(*rows, strict=True)
-        ]
-        np.savez(folder / "reference.npz", *split)
+        both = np.array([[_split(x) for x in row] for row in rows]).reshape(len(rows), -1, 2)
+        np.savez(folder / "reference.npz", high=both[:, :, 0], low=both[:, :, 1])
 
-    stored = np.load(cache.obtain(key, make) / "reference.npz")
-    pairs = [x.reshape(-1, max(x.shape[1], 1), 2) for x in stored.values()]
-    return [Reference(x[:, :, 0], x[:, :, 1]) for x in pairs]
+    return Reference(**np.load(cache.obtain(key, make) / "reference.npz"))
 
 
-def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> list[list[Any]]:
-    """The outputs for one sample, in numbers of `DIGITS` digits."""
+def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> list[Any]:
+    """All outputs for one sample in a row, in numbers of `DIGITS` digits."""
     context = mpmath.MPContext()
     context.dps = DIGITS
     scalars: Inputs = {key: [context.mpf(float(x)) for x in values] for key, values in inputs.items()}
     # Products and sums of the model's constants are not to be rounded either.
-    exact = with_numbers(model, context.mpf)
-    return [[context.mpf(x) for x in output] for output in true_method(function)(exact, scalars, silent)]
+    exact, algorithm = with_numbers(model, context.mpf), reference_of(function)
+    if function.declaration.framed:
+        others = (0,) if function.declaration.pair else ()
+        found = arrays(algorithm(exact, *scalars.values(), deepest_frame(model), *others, "LOCAL"))
+    else:
+        found = on_model(algorithm)(exact, scalars, silent)
+    return [context.mpf(x) for output in found for x in output]
 
 
 def _split(x: Any) -> tuple[float, float]:
     high = float(x)
     return high, float(x - high)
-
-
-def concatenated(references: Sequence[Reference]) -> Reference:
-    """All outputs side by side, as the metrics take them."""
-    high = np.concatenate([r.high for r in references], axis=1)
-    low = np.concatenate([r.low for r in references], axis=1)
-    return Reference(high, low)
 
 
 WRONG = 1e-8
@@ -192,7 +169,7 @@ class Judge:
 
     @cached_property
     def _truth(self) -> Reference:
-        return concatenated(reference(self._model, self._function, self._inputs, own_code()))
+        return reference(self._model, self._function, self._inputs)
 
     @cached_property
     def _uncertainty(self) -> Array:
@@ -206,5 +183,5 @@ class Judge:
         for name in [p.name for p in self._function.declaration.required if p.configuration]:
             own = moved[name][:, indices]
             moved[name][:, indices] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
-        there = concatenated(reference(model, self._function, moved, own_code()))
+        there = reference(model, self._function, moved)
         return np.abs((there.high - self._truth.high) + (there.low - self._truth.low))

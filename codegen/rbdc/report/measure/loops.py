@@ -32,10 +32,12 @@ in the caches as they do in a program that stores them in the same place.
 """
 
 
-class Peer(ctypes.Structure):
-    """struct rbdc_peer, the context of the loop over a peer's calls."""
+class Batch(ctypes.Structure):
+    """struct rbdc_peer, the context of batches: the number of samples, and the method of a peer with its own
+    context, if that is called for each.
+    """
 
-    _fields_ = (("call", ctypes.c_void_p), ("context", ctypes.c_void_p))
+    _fields_ = (("n", ctypes.c_size_t), ("call", ctypes.c_void_p), ("context", ctypes.c_void_p))
 
 
 class Method:
@@ -51,7 +53,8 @@ class Method:
         self.paths = {self.path, *(str(Path(path).resolve()) for path in entry.get("code", ()))}
         self.call = getattr(library, entry["call"])
         self.fetch = getattr(library, entry["fetch"]) if entry.get("fetch") else None
-        self.context = ctypes.c_void_p(None)
+        self.batch = Batch()
+        self.context = ctypes.c_void_p(ctypes.addressof(self.batch))
         if entry.get("archive") is not None:
             library.rbdc_peer_load.restype = ctypes.c_void_p
             self.context = ctypes.c_void_p(library.rbdc_peer_load(entry["archive"].encode()))
@@ -60,8 +63,8 @@ class Method:
         self.stores = entry.get("peer") is None
         if not self.stores:
             self._loaded = Method(entry["peer"])
-            self._peer = Peer(ctypes.cast(self._loaded.call, ctypes.c_void_p), self._loaded.context)
-            self.context = ctypes.c_void_p(ctypes.addressof(self._peer))
+            self.batch.call = ctypes.cast(self._loaded.call, ctypes.c_void_p)
+            self.batch.context = self._loaded.context
         self.dtype: str = entry.get("dtype", "float64")
         self._memory = room(sizes, self.dtype)
         places = [placed(self._memory, sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
@@ -122,23 +125,44 @@ def pointers_to(arrays: Sequence[Array]) -> Any:
     return (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
 
 
-class Timer:
-    """The C timing loop over one function's inputs, for methods of one dtype."""
+def addresses_of(arrays: Sequence[Any]) -> Any:
+    """A C array of the addresses of C arrays."""
+    return (ctypes.c_void_p * len(arrays))(*map(ctypes.addressof, arrays))
 
-    def __init__(self, library: str, inputs: list[Array], dtype: str = "float64") -> None:
-        self.c = ctypes.CDLL(library)
-        self.c.rbdc_time_hot.restype = self.c.rbdc_time_once.restype = ctypes.c_double
-        self.samples = len(inputs[0])
+
+class Timer:
+    """The C timing loop over blocks of n samples of one function, for methods of one dtype; blocks lie in a
+    row and are taken in turn. Results are put into `outputs`, which only batches have, sample by sample, else
+    all into the method's next place.
+
+    Batches are timed by the clock of the thread: a large one takes so long that another process gets the
+    processor in between, in every round.
+    """
+
+    def __init__(
+        self,
+        library: str,
+        inputs: list[Array],
+        dtype: str = "float64",
+        outputs: Sequence[Array] = (),
+        n: int = 1,
+        blocks: int | None = None,
+    ) -> None:
+        self.c, self.n, self.blocks = ctypes.CDLL(library), n, blocks or len(inputs[0]) // n
+        self.c.rbdc_time.restype = ctypes.c_double
+        self.clock = time.CLOCK_THREAD_CPUTIME_ID if outputs else time.CLOCK_MONOTONIC
         self.inputs = [np.ascontiguousarray(x, dtype) for x in inputs]
-        self.rows = [pointers_to([x[i] for x in self.inputs]) for i in range(self.samples)]
-        self.table = (ctypes.c_void_p * self.samples)(*(ctypes.addressof(row) for row in self.rows))
+        self.own = bool(outputs)
+        self.rows, self._into = (
+            [pointers_to([x[n * k :] for x in arrays]) for k in range(self.blocks)]
+            for arrays in (self.inputs, outputs)
+        )
+        self.tables = addresses_of(self.rows), addresses_of(self._into)
 
     def hot(self, method: Method, calls: int) -> float:
-        """Nanoseconds of a call, averaged over `calls` calls that store in the method's next place."""
-        sizes = (ctypes.c_size_t(self.samples), ctypes.c_size_t(calls))
-        return float(
-            self.c.rbdc_time_hot(method.call, method.context, self.table, method.next_place(), *sizes)
-        )
+        """Nanoseconds of a call, averaged over `calls` calls."""
+        given, into = self.tables
+        return self._time(method, given, into if self.own else addresses_of([method.next_place()]), calls)
 
     def cold(self, method: Method) -> list[float]:
         """Nanoseconds of single calls with code and data flushed; empty where caches cannot be flushed."""
@@ -150,9 +174,14 @@ class Timer:
             flushed = [self.c.rbdc_flush(ctypes.c_void_p(a), ctypes.c_size_t(n)) for a, n in ranges]
             if not all(flushed):
                 return []
-            row = self.rows[k % self.samples]
-            times.append(float(self.c.rbdc_time_once(method.call, method.context, row, method.out)))
+            row = self.rows[k % self.blocks]
+            times.append(self._time(method, addresses_of([row]), addresses_of([method.out]), 1))
         return times
+
+    def _time(self, method: Method, given: Any, into: Any, calls: int) -> float:
+        method.batch.n = self.n
+        counts = (ctypes.c_size_t(x) for x in (len(given), self.own, calls))
+        return float(self.c.rbdc_time(method.call, method.context, given, into, *counts, self.clock))
 
 
 def interleaved(
@@ -181,39 +210,22 @@ def interleaved(
     return calls, passes
 
 
-class BatchTimer:
-    """The C timing loop over batches of n samples; `blocks` of them lie in a row and are taken in turn."""
-
-    def __init__(self, library: str, inputs: list[Array], outputs: list[Array], n: int, blocks: int) -> None:
-        self.c, self.n, self.blocks = ctypes.CDLL(library), n, blocks
-        self.c.rbdc_time_batch.restype = ctypes.c_double
-        both = (inputs, outputs)
-        self._rows = [[pointers_to([x[n * k :] for x in arrays]) for k in range(blocks)] for arrays in both]
-        self.tables = [
-            (ctypes.c_void_p * blocks)(*(ctypes.addressof(row) for row in rows)) for rows in self._rows
-        ]
-
-    def hot(self, method: Method, calls: int) -> float:
-        """Nanoseconds of a call, averaged over `calls` calls."""
-        n, blocks, count = (ctypes.c_size_t(x) for x in (self.n, self.blocks, calls))
-        return float(self.c.rbdc_time_batch(method.call, method.context, n, *self.tables, blocks, count))
-
-
 class Samples:
     """One function's inputs, repeated to `count` samples, and room for its outputs, of one dtype."""
 
     def __init__(
         self, library: str, inputs: list[Array], outputs: list[int], count: int, dtype: str = "float64"
     ) -> None:
-        self.library, self.count = library, count
+        self.library, self.count, self.dtype = library, count, dtype
         self.different = min(len(inputs[0]), count)
         rows = np.arange(count) % len(inputs[0])
         self.inputs = [np.take(x, rows, axis=0).astype(dtype, copy=False) for x in inputs]
         self.outputs = [np.full((count, size), np.nan, dtype) for size in outputs]
 
-    def cut(self, n: int) -> BatchTimer:
+    def cut(self, n: int) -> Timer:
         """The timer of batches of n, as many as the different samples fill, so that small ones differ."""
-        return BatchTimer(self.library, self.inputs, self.outputs, n, max(1, self.different // n))
+        blocks = max(1, self.different // n)
+        return Timer(self.library, self.inputs, self.dtype, self.outputs, n, blocks)
 
     def results(self, method: Method, checked: int) -> list[Array]:
         """The outputs of the first `checked` samples, from one call with all samples."""

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from os import cpu_count
 from pathlib import Path
+from typing import Any
 
 from rbdc.emit.render import render
 from rbdc.native.shared import Unit, shared_library
@@ -21,42 +21,21 @@ _BANDWIDTH_FLAGS = ("-O2", "-ffp-contract=fast")
 # limits of a core do not depend on how well a compiler optimises, and the scalar kernel must stay scalar.
 
 
-@dataclass(frozen=True)
-class Peak:
-    """Measured peak of one core in double precision.
-
-    vector, scalar: flop a second in vectors of `lanes` numbers, and in single numbers. fused: whether the
-    flags allow fused multiply-add, which counts as two flop. call: nanoseconds of a call of an empty
-    function.
-    """
-
-    vector: float
-    scalar: float
-    lanes: int
-    fused: bool
-    call: float
-
-    def percent(self, flops: int | None, nanoseconds: float) -> dict[str, float] | None:
-        """The rate of `flops` in `nanoseconds` as a percentage of both peaks; None for unknown flop."""
-        if flops is None:
-            return None
-        rate = flops / (1e-9 * nanoseconds)
-        return {
-            "vector": round(100.0 * rate / self.vector, 3),
-            "scalar": round(100.0 * rate / self.scalar, 3),
-        }
+Limits = Mapping[str, Any]
+"""Measured limits of a core, as reports have them: its peak of flop, or the bandwidth of its memory."""
 
 
-@dataclass(frozen=True)
-class Bandwidth:
-    """Memory bandwidth of one core: bytes read plus bytes written a second, over `buffer_bytes`."""
+def peak_percent(peak: Limits, flops: int | None, nanoseconds: float) -> dict[str, float] | None:
+    """The rate of `flops` in `nanoseconds` as a percentage of both peaks; None for unknown flop."""
+    if flops is None:
+        return None
+    rates = {of: peak[f"{of}_flops_per_second"] for of in ("vector", "scalar")}
+    return {of: round(100.0 * flops / (1e-9 * nanoseconds) / rate, 3) for of, rate in rates.items()}
 
-    bytes_per_second: float
-    buffer_bytes: int
 
-    def percent(self, moved: int, nanoseconds: float) -> float:
-        """The rate of `moved` bytes in `nanoseconds` as a percentage; above 100 where caches serve them."""
-        return round(100.0 * moved / (1e-9 * nanoseconds) / self.bytes_per_second, 3)
+def bandwidth_percent(bandwidth: Limits, moved: int, nanoseconds: float) -> float:
+    """The rate of `moved` bytes in `nanoseconds` as a percentage; above 100 where caches serve them."""
+    return round(100.0 * moved / (1e-9 * nanoseconds) / float(bandwidth["bytes_per_second"]), 3)
 
 
 def peak_library(compiler: Compiler, flags: Sequence[str]) -> Path:

@@ -4,11 +4,8 @@ comparison.
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +15,9 @@ from rbdc import processes
 from rbdc.errors import ToolchainError
 from rbdc.model import Model
 from rbdc.report.accuracy.inputs import inputs_of
-from rbdc.report.measure.roofline import Bandwidth, Peak, bandwidth_library, peak_library, timer_library
+from rbdc.report.measure import worker
+from rbdc.report.measure.roofline import Limits, bandwidth_library, peak_library, timer_library
+from rbdc.report.measure.worker import Measurement
 from rbdc.report.methods.peers.assembly import Peers
 from rbdc.report.methods.records import BatchMethod, Contender, FunctionRecord, Measured
 from rbdc.report.methods.toolchains import Toolchains
@@ -35,48 +34,44 @@ times as long, for as long as the process lived.
 
 
 def run(
-    folder: Path,
     functions: Sequence[FunctionRecord],
     inputs: Mapping[str, Array],
     options: CompareOptions,
     tools: Toolchains,
-) -> tuple[int | None, Peak]:
+) -> tuple[int | None, Limits]:
     """Time every contender; keep its times and its outputs for the checked samples in `functions`.
 
-    Returns the number of the core that it ran on, and that core's peak. Raises ToolchainError with the output
-    of a process that failed.
+    Returns the number of the core that it ran on, and that core's peak. Raises ToolchainError for a process
+    that failed.
     """
     measured = [(one, one, dict[str, Any]()) for one in functions if one.contenders]
     job = {"peak": str(peak_library(tools.compiler, tools.flags)), "seconds": options.seconds / PROCESSES}
     job |= _job(measured, inputs, options, tools)
-    runs = [_in_a_process(folder, job, inputs) for _ in range(PROCESSES)]
+    runs = [_in_a_process(job) for _ in range(PROCESSES)]
     for one, _, _ in measured:
-        found = [times["functions"][one.name] for times, _ in runs]
+        found = [run.functions[one.name][0] for run in runs]
         one.times = {method: together([times[method] for times in found]) for method in found[0]}
-    _keep_outputs(measured, runs[0][1])
-    core: int | None = runs[0][0]["core"]
-    return core, _best([times["limit"] for times, _ in runs])
+        one.outputs = runs[0].functions[one.name][1]
+    return runs[0].core, _best([run.limit for run in runs])
 
 
 def run_batches(
-    folder: Path,
     functions: Sequence[FunctionRecord],
     inputs: Mapping[str, Array],
     options: CompareOptions,
     tools: Toolchains,
-) -> Bandwidth:
+) -> Limits:
     """Time every method of every function's batches; keep its times and its outputs for the checked samples.
 
-    Returns the bandwidth of the memory. Raises ToolchainError with the output of the process where it failed.
+    Returns the bandwidth of the memory. Raises ToolchainError where the process failed.
     """
     measured = [(one, one.batches, {"samples": one.batches.samples}) for one in functions if one.batches]
     library = bandwidth_library(tools.compiler, tools.flags)
     job = {"bandwidth": str(library), "seconds": options.seconds, **_job(measured, inputs, options, tools)}
-    times, outputs = _in_a_process(folder, job, inputs)
+    found = _in_a_process(job)
     for one, batches, _ in measured:
-        batches.times = times["functions"][one.name]
-    _keep_outputs(measured, outputs)
-    return Bandwidth(**times["limit"])
+        batches.times, batches.outputs = found.functions[one.name]
+    return found.limit
 
 
 def _job(
@@ -92,7 +87,7 @@ def _job(
         "functions": [
             {
                 "name": one.name,
-                "inputs": inputs_of(one.function.declaration, inputs),
+                "inputs": [inputs[name] for name in inputs_of(one.function.declaration, inputs)],
                 "outputs": [p.size for p in one.function.declaration.outputs],
                 "methods": [loaded(c) for c in what.contenders],
                 **more,
@@ -100,16 +95,6 @@ def _job(
             for one, what, more in measured
         ],
     }
-
-
-def _keep_outputs(
-    measured: Sequence[tuple[FunctionRecord, Measured[Any], Any]], outputs: Mapping[str, Array]
-) -> None:
-    """Keep the outputs of the checked samples that the worker wrote, (samples, size) each."""
-    for one, what, _ in measured:
-        count = len(one.function.declaration.outputs)
-        for method in (c.method for c in what.contenders if f"{one.name}/{c.method}/0" in outputs):
-            what.outputs[method] = [outputs[f"{one.name}/{method}/{k}"] for k in range(count)]
 
 
 def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -123,17 +108,15 @@ def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _in_a_process(
-    folder: Path, job: Mapping[str, Any], inputs: Mapping[str, Any]
-) -> tuple[dict[str, Any], Mapping[str, Array]]:
-    """Times and outputs of the worker that does a job in a folder. Raises ToolchainError if it fails."""
-    (folder / "job.json").write_text(json.dumps(job))
-    np.savez(folder / "inputs.npz", **inputs)
-    command = [sys.executable, "-m", "rbdc.report.measure.worker", str(folder)]
-    status, _, errors = processes.run(command)
-    if status != 0:
-        raise ToolchainError(f"the timing process ended with status {status}:\n{errors.strip()}")
-    return json.loads((folder / "times.json").read_text()), np.load(folder / "outputs.npz")
+def _in_a_process(job: Mapping[str, Any]) -> Measurement:
+    """The results of a job of the worker. Raises ToolchainError if it fails."""
+    try:
+        with processes.helper(worker.run) as work:
+            return work(job)
+    except processes.HelperEnded as end:
+        raise ToolchainError(f"the timing process ended with status {end.status}") from end
+    except (OSError, RuntimeError, AttributeError) as error:
+        raise ToolchainError(f"the timing process failed: {error}") from error
 
 
 def loaded(contender: Contender) -> dict[str, Any]:
@@ -151,15 +134,10 @@ def loaded(contender: Contender) -> dict[str, Any]:
     }
 
 
-def _best(peaks: Sequence[Mapping[str, Any]]) -> Peak:
+def _best(limits: Sequence[Limits]) -> Limits:
     """The highest rates and the shortest call of several processes."""
-    return Peak(
-        vector=max(peak["vector"] for peak in peaks),
-        scalar=max(peak["scalar"] for peak in peaks),
-        lanes=peaks[0]["lanes"],
-        fused=peaks[0]["fused"],
-        call=min(peak["call"] for peak in peaks),
-    )
+    call = min(limit["empty_call_nanoseconds"] for limit in limits)
+    return {key: max(limit[key] for limit in limits) for key in limits[0]} | {"empty_call_nanoseconds": call}
 
 
 @dataclass(frozen=True)
@@ -176,5 +154,5 @@ class Comparison:
     functions: list[FunctionRecord]
     peers: Peers
     core: int | None
-    peak: Peak
-    bandwidth: Bandwidth | None = None
+    peak: Limits
+    bandwidth: Limits | None = None

@@ -1,25 +1,22 @@
-"""The timing process: python -m rbdc.report.measure.worker JOB, a folder with job.json and inputs.npz.
+"""The timing process.
 
-It loads the methods' libraries and nothing else, pins itself to one core, and writes times.json and
-outputs.npz into the folder. All methods of a function are interleaved, of batches size after size: each round
-times every one of them once, over the same inputs. Beside each function the peak of the core is measured by
-the same loop, or of batches the bandwidth of the memory; the best counts.
+It loads the methods' libraries and nothing else, and pins itself to one core. All methods of a function are
+interleaved, of batches size after size: each round times every one of them once, over the same inputs. Beside
+each function the peak of the core is measured by the same loop, or of batches the bandwidth of the memory;
+the best counts.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbdc.report.measure.loops import Array, BatchTimer, Method, Samples, Timer, interleaved
+from rbdc.report.measure.loops import Array, Method, Samples, Timer, interleaved
 
 BATCH_ROUNDS = 5, 100
 """Least and largest number of rounds of a batch size."""
@@ -65,7 +62,9 @@ class Peak:
 
     def data(self) -> dict[str, Any]:
         """The results for the report."""
-        return {"lanes": self.lanes, "fused": self.fused, "call": self.call, **self.reached}
+        rates = {f"{kind}_flops_per_second": round(rate) for kind, rate in self.reached.items()}
+        call = round(self.call, 3)
+        return {**rates, "lanes": self.lanes, "fused": self.fused, "empty_call_nanoseconds": call}
 
 
 class Bandwidth:
@@ -74,7 +73,7 @@ class Bandwidth:
     def __init__(self, timer: str, library: str, size: int) -> None:
         self.size, self.reached = size, 0.0
         self.factors, self.buffer = np.array([0.5, 0.5]), np.zeros(size // 8)
-        self.timer = BatchTimer(timer, [self.factors], [self.buffer], size // 8, 1)
+        self.timer = Timer(timer, [self.factors], outputs=[self.buffer], n=size // 8, blocks=1)
         self.kernel = Method({"library": library, "call": "rbdc_bandwidth"})
 
     def measure(self) -> None:
@@ -84,7 +83,7 @@ class Bandwidth:
 
     def data(self) -> dict[str, Any]:
         """The results for the report."""
-        return {"bytes_per_second": self.reached, "buffer_bytes": self.size}
+        return {"bytes_per_second": round(self.reached), "buffer_bytes": self.size}
 
 
 def buffer_size() -> int:
@@ -152,11 +151,18 @@ def _summary(times: Sequence[float]) -> dict[str, Any]:
     return {"minimum": min(times), "median": float(np.median(times)), "rounds": len(times)}
 
 
-def run(folder: Path) -> None:
-    """Do the job of a folder: batches where it has the kernel of the bandwidth, else single calls."""
-    job = json.loads((folder / "job.json").read_text())
-    with np.load(folder / "inputs.npz") as stored:
-        data = dict(stored)
+class Measurement(NamedTuple):
+    """Results of the timing process: the number of its core, None where it could not be pinned, by function
+    the times and outputs of its methods, and the limits of the core.
+    """
+
+    core: int | None
+    functions: dict[str, Measured]
+    limit: dict[str, Any]
+
+
+def run(job: Mapping[str, Any]) -> Measurement:
+    """Do a job: batches where it has the kernel of the bandwidth, else single calls."""
     core = pin()
     limit: Peak | Bandwidth
     if "bandwidth" in job:
@@ -165,19 +171,8 @@ def run(folder: Path) -> None:
     else:
         limit = peak = Peak(job["timer"], job["peak"])
         again, measure = partial(peak.measure, job["seconds"]), singles
-    times: dict[str, Any] = {}
-    outputs: dict[str, Any] = {}
+    found: dict[str, Measured] = {}
     for function in job["functions"]:
-        name = function["name"]
         again()
-        inputs = [data[key] for key in function["inputs"]]
-        times[name], results = measure(job, function, inputs)
-        for method, arrays in results.items():
-            outputs |= {f"{name}/{method}/{k}": array for k, array in enumerate(arrays)}
-    np.savez(folder / "outputs.npz", **outputs)
-    found = {"core": core, "functions": times, "limit": limit.data()}
-    (folder / "times.json").write_text(json.dumps(found))
-
-
-if __name__ == "__main__":
-    run(Path(sys.argv[1]))
+        found[function["name"]] = measure(job, function, function["inputs"])
+    return Measurement(core, found, limit.data())

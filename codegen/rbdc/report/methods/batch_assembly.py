@@ -22,7 +22,7 @@ from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.accuracy.inputs import deepest_frame
 from rbdc.report.methods.casadi_methods import casadi_maps, of_casadi, prototype, work_arrays
 from rbdc.report.methods.contenders import SINGLE, library_of
-from rbdc.report.methods.implementation import ROBOT, arguments, without_optional
+from rbdc.report.methods.implementation import ENTRY, ROBOT, arguments, entry_point, without_optional
 from rbdc.report.methods.records import (
     BATCH_MEMORY,
     NO_SUCH_METHOD,
@@ -34,16 +34,11 @@ from rbdc.report.methods.records import (
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CASADI, NOT_ASKED, PINOCCHIOS, CompareOptions, peer_of
 
-BATCH, LOOP = "rbdc_batch", "rbdc_loop"
-"""Entry points: void rbdc_batch(void *context, size_t n, const double *const *in, double *const *out).
-
-Inputs and outputs are floats in single precision; the n samples lie one after the other.
-"""
+COUNT = "const size_t n = *(const size_t *)context;"
+"""C of the number of samples."""
 
 Files = dict[str, str]
 """C files by name."""
-Made = tuple[Files, list[BatchMethod]]
-"""C files, and the methods that are in them."""
 
 
 def assemble_batches(
@@ -65,23 +60,21 @@ def assemble_batches(
         for one in functions:
             progress(f"{one.name}: batches")
             one.batches, made = _of_function(model, one, absent, options.batch_sizes)
-            for files, methods in made:
+            for files, method in made:
                 job = pool.submit(library_of, files, tools.compiler, tools.flags)
-                pending.append((one.batches, methods, job))
-        for batches, methods, job in pending:
+                pending.append((one.batches, method, job))
+        for batches, method, job in pending:
             try:
-                library = job.result().path
+                batches.contenders.append(replace(method, library=job.result().path))
             except ToolchainError as error:
-                if any(peer_of(method.of) is None for method in methods):
+                if peer_of(method.of) is None:
                     raise
-                batches.absent |= {method.method: f"not compiled: {error.line}" for method in methods}
-            else:
-                batches.contenders += [replace(method, library=library) for method in methods]
+                batches.absent[method.method] = f"not compiled: {error.line}"
 
 
 def _of_function(
     model: Model, one: FunctionRecord, absent: Mapping[str, str], wanted: Sequence[int]
-) -> tuple[Batches, list[Made]]:
+) -> tuple[Batches, list[tuple[Files, BatchMethod]]]:
     """The batches of one function, still without libraries, and the C of their methods."""
     code, there = generated(model, one.function), {c.method: c for c in one.contenders}
     read, written = _sample_bytes(one)
@@ -89,37 +82,36 @@ def _of_function(
     fitting = [n for n in wanted if n * moved <= BATCH_MEMORY]
     batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, own.figures.flops)
     one_by_one = "the generated function for one sample, sample by sample"
-    methods = [
-        _method("generated-batch", own, _how(code.lanes), moved),
-        _method("generated-loop", own, one_by_one, moved, LOOP),
+    made = [
+        (code.files, _method("generated-batch", own, _how(code.lanes), moved)),
+        (code.loop, _method("generated-loop", own, one_by_one, moved)),
     ]
-    made = [(code.files, methods)]
     if code.chosen:
         lanes = generated(model, one.function, side_by_side=True)
         how = f"{_how(lanes.lanes)}, which was taken to be slower than single calls"
-        made.append((lanes.files, [_method("generated-lanes", own, how, moved)]))
+        made.append((lanes.files, _method("generated-lanes", own, how, moved)))
     if SINGLE in there:
         single = generated(model, one.function, FLOAT)
         how = f"in single precision, {_how(single.lanes)}"
-        made.append((single.files, [_method(f"{SINGLE}-batch", there[SINGLE], how, moved // 2)]))
+        made.append((single.files, _method(f"{SINGLE}-batch", there[SINGLE], how, moved // 2)))
     pinocchio, casadi = _fastest(one, *PINOCCHIOS), _fastest(one, CASADI)
     if pinocchio is None:
         batches.absent["pinocchio-loop"] = _reason(one, absent, *PINOCCHIOS)
     else:
         words = "Pinocchio's function, sample by sample; its results stay in its own data"
-        loop = replace(_method("pinocchio-loop", pinocchio, words, read, LOOP), peer=pinocchio)
-        made.append((loop_over_peer(one.function.declaration), [loop]))
+        loop = replace(_method("pinocchio-loop", pinocchio, words, read), peer=pinocchio)
+        made.append((loop_over_peer(one.function.declaration), loop))
     if casadi is None:
         batches.absent["casadi-map"] = _reason(one, absent, CASADI)
     else:
         method = _method("casadi-map", casadi, "CasADi's C of its map", moved)
-        made.append((casadi_map(model, one.function, casadi.method, fitting), [method]))
+        made.append((casadi_map(model, one.function, casadi.method, fitting), method))
     return batches, made
 
 
-def _method(name: str, of: Contender, how: str, moved: int, call: str = BATCH) -> BatchMethod:
+def _method(name: str, of: Contender, how: str, moved: int) -> BatchMethod:
     """A method of batches that calls a method for one sample, without its library."""
-    return BatchMethod(name, of.family, how, Path(), call, dtype=of.dtype, of=of.method, moved=moved)
+    return BatchMethod(name, of.family, how, Path(), ENTRY, dtype=of.dtype, of=of.method, moved=moved)
 
 
 def _how(lanes: int | None) -> str:
@@ -148,18 +140,16 @@ def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
     return min(reasons, key=lambda reason: reason == NOT_ASKED, default=NO_SUCH_METHOD)
 
 
-_ADAPTER = "batch_adapter.c"
-
-
 @dataclass(frozen=True)
 class Generated:
-    """The generated batch function, and a loop over the generated function for one sample.
+    """C of the generated batch function, and of a loop over the generated function for one sample.
 
     lanes: samples that the batch function computes side by side, None where it is a loop. chosen: it is a
     loop because that was taken to be faster.
     """
 
     files: Files
+    loop: Files
     lanes: int | None
     chosen: bool = False
 
@@ -167,8 +157,8 @@ class Generated:
 def generated(
     model: Model, function: Function, scalar: ScalarType = DOUBLE, *, side_by_side: bool = False
 ) -> Generated:
-    """C whose `BATCH` calls the generated batch function, and `LOOP` the one for one sample, n times.
-    side_by_side: where samples one by one are taken to be faster too.
+    """C of the generated batch function, and of calls of the one for one sample. side_by_side: samples are so
+    where one by one is taken to be faster too.
     """
     name = function.declaration.name
     options = GenerationOptions(targets=("c", "batch"), scalar=scalar, side_by_side=side_by_side)
@@ -178,23 +168,26 @@ def generated(
     frame = deepest_frame(model)
     batch = f"{ROBOT}_{name}_batch({', '.join(['n', *arguments(source.declaration, frame)])});"
     single = f"{ROBOT}_{name}({', '.join(arguments(source.declaration, frame, 'i'))});"
-    files[_ADAPTER] = _adapter({BATCH: [batch], LOOP: _each([single])}, scalar)
+    entered, looped = (
+        {**files, "adapter.c": entry_point([COUNT, *lines], scalar)} for lines in ([batch], _each(single))
+    )
     loop = source.one_by_one or not source.declaration.lanes
-    return Generated(files, None if loop else source.declaration.scalar.lanes, source.one_by_one)
+    lanes = None if loop else source.declaration.scalar.lanes
+    return Generated(entered, looped, lanes, source.one_by_one)
 
 
 def loop_over_peer(declaration: FunctionDeclaration) -> Files:
-    """C whose `LOOP` calls a peer's function n times; its context is a struct rbdc_peer."""
+    """C that calls a peer's function n times; its context is a struct rbdc_peer."""
     inputs = ", ".join(f"in[{k}] + {p.size} * i" for k, p in enumerate(without_optional(declaration).inputs))
     lines = [
         "const struct rbdc_peer *peer = context;",
-        *_each([f"const double *const sample[] = {{{inputs}}};", "peer->call(peer->context, sample, out);"]),
+        *_each(f"const double *const sample[] = {{{inputs}}};", "peer->call(peer->context, sample, out);"),
     ]
-    return {f"{ROBOT}.h": render("peer_call.h.jinja"), _ADAPTER: _adapter({LOOP: lines})}
+    return {f"{ROBOT}.h": render("peer_call.h.jinja"), "adapter.c": entry_point([COUNT, *lines])}
 
 
 def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Files:
-    """C whose `BATCH` calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
+    """C that calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
     expressions, _ = of_casadi(model, function, method)
     text, maps = casadi_maps(expressions, sizes)
     lines = [
@@ -205,14 +198,10 @@ def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[in
         "}",
     ]
     prototypes = "".join(prototype(one.name()) for one in maps)
-    return {"casadi_function.c": text, f"{ROBOT}.h": prototypes, _ADAPTER: _adapter({BATCH: lines})}
+    adapter = entry_point([COUNT, *lines])
+    return {"casadi_function.c": text, f"{ROBOT}.h": prototypes, "adapter.c": adapter}
 
 
-def _adapter(entries: Mapping[str, Sequence[str]], scalar: ScalarType = DOUBLE) -> str:
-    """The C of entry points by their symbols, the statements of their bodies."""
-    return render("batch_adapter.c.jinja", robot=ROBOT, entries=entries.items(), **scalar.words)
-
-
-def _each(lines: Sequence[str]) -> list[str]:
+def _each(*lines: str) -> list[str]:
     """The statements for every sample i."""
     return ["for (size_t i = 0; i < n; ++i) {", *(f"    {line}" for line in lines), "}"]

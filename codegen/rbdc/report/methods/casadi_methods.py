@@ -33,10 +33,10 @@ from rbdc.report.methods.implementation import (
     Method,
     NotTried,
     by_the_papers,
+    entry_point,
     of_program,
     recorded,
     refuse_large,
-    render_adapter,
     without_optional,
 )
 
@@ -135,24 +135,6 @@ def _tangents(model: Model, q: Any) -> Any:
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
-def casadi_c(expressions: Expressions, algorithm: str) -> Implementation:
-    """CasADi's own C of the expressions."""
-    function = expressions.function()
-    instructions = function.n_instructions()
-    if instructions > CASADI_LIMIT:
-        raise NotTried(f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}")
-    generator = ca.CodeGenerator("casadi_function.c")
-    generator.add(function)
-    text = generator.dump()
-    files = {
-        "casadi_function.c": text,
-        f"{ROBOT}.h": prototype(ROBOT),
-        "adapter.c": render_adapter(work_arrays([function]), f"{ROBOT}(arg, res, iw, w, 0)"),
-    }
-    statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
-    return Implementation(algorithm, files, _cost(function), statements, len(text))
-
-
 def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, list[ca.Function]]:
     """CasADi's own C of the function's maps over each of `sizes` samples, and the maps."""
     generator = ca.CodeGenerator("casadi_function.c")
@@ -221,20 +203,6 @@ def of_casadi(model: Model, function: Function, method: str) -> tuple[Expression
     return made[best], f"{how}{base.name} by {best}{beside if others else ''}"
 
 
-def our_c(expressions: Expressions, algorithm: str) -> Implementation:
-    """Our C, by our passes and emitter, of expressions that CasADi differentiated."""
-    instructions = expressions.function().n_instructions()
-    if instructions > LIMIT:
-        raise NotTried(f"{instructions} instructions; the limit is {LIMIT}")
-
-    def scalars(columns: dict[str, Any]) -> list[tuple[str, list[Any]]]:
-        return [(key, [Symbolic(x[k]) for k in range(x.numel())]) for key, x in columns.items()]
-
-    declaration = expressions.declaration
-    program = recorded(declaration.name, scalars(expressions.inputs), scalars(expressions.outputs))
-    return of_program(declaration, program, algorithm)
-
-
 def _cost(function: ca.Function) -> Cost:
     """Counts of CasADi's instructions, by the rules of `rbdc.ir.cost`."""
     codes = [function.instruction_id(k) for k in range(function.n_instructions())]
@@ -262,12 +230,34 @@ def ad_methods(model: Model, function: Function) -> list[Method]:
 def _through_casadi(model: Model, function: Function, method: str) -> Implementation:
     """CasADi's C of the papers' recursion that leaves it the fewest operations."""
     refuse_large(model, function)
-    return casadi_c(*of_casadi(model, function, method))
+    expressions, algorithm = of_casadi(model, function, method)
+    whole = expressions.function()
+    instructions = whole.n_instructions()
+    if instructions > CASADI_LIMIT:
+        raise NotTried(f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}")
+    generator = ca.CodeGenerator("casadi_function.c")
+    generator.add(whole)
+    text = generator.dump()
+    files = {
+        "casadi_function.c": text,
+        f"{ROBOT}.h": prototype(ROBOT),
+        "adapter.c": entry_point([*work_arrays([whole]), f"{ROBOT}(arg, res, iw, w, 0);"]),
+    }
+    statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
+    return Implementation(algorithm, files, _cost(whole), statements, len(text))
 
 
 def _through_ours(model: Model, function: Function, mode: str) -> Implementation:
-    """Our C of CasADi's derivatives of the recursion that is generated."""
+    """Our C, by our passes and emitter, of CasADi's derivatives of the recursion that is generated."""
     refuse_large(model, function)
     base = _base(model, function)
     made = derivatives(model, function, mode, base.methods[chosen(model, base)[0]])
-    return our_c(made, f"{MODES[mode]} of the generated {base.name}")
+    instructions = made.function().n_instructions()
+    if instructions > LIMIT:
+        raise NotTried(f"{instructions} instructions; the limit is {LIMIT}")
+    inputs, outputs = (
+        [(key, [Symbolic(x[k]) for k in range(x.numel())]) for key, x in columns.items()]
+        for columns in (made.inputs, made.outputs)
+    )
+    program = recorded(made.declaration.name, inputs, outputs)
+    return of_program(made.declaration, program, f"{MODES[mode]} of the generated {base.name}")

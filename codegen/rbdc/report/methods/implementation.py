@@ -30,7 +30,8 @@ ROBOT = "robot"
 
 ENTRY = "rbdc_call"
 """Symbol of every method's library, with floats in single precision:
-void rbdc_call(void *context, const double *const *in, double *const *out).
+void rbdc_call(void *context, const double *const *in, double *const *out). In batches the n samples lie one
+after the other, and the context begins with their number, a size_t.
 """
 
 LIMIT = 80_000
@@ -168,7 +169,7 @@ def adapter(
     numbers = ", ".join(declaration.scalar.literal(float(x)) for row in parameters for x in row)
     table = f"static const {declaration.scalar.name} {PARAMETERS}[] = {{{numbers}}};"
     takes = any(p.kind is Kind.PARAMETERS for p in declaration.inputs)
-    return render_adapter([table] if takes else [], call, declaration.scalar)
+    return entry_point([*([table] if takes else []), f"{call};"], declaration.scalar)
 
 
 def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> list[str]:
@@ -188,6 +189,6 @@ def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> 
     return [*inputs, *extra, *(place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs))]
 
 
-def render_adapter(before: Sequence[str], call: str, scalar: ScalarType = DOUBLE) -> str:
-    """The C of `ENTRY` around one call; `before` are declarations that it needs."""
-    return render("adapter.c.jinja", robot=ROBOT, entry=ENTRY, before=before, call=call, **scalar.words)
+def entry_point(lines: Sequence[str], scalar: ScalarType = DOUBLE) -> str:
+    """The C of `ENTRY` by the statements of its body."""
+    return render("adapter.c.jinja", robot=ROBOT, entry=ENTRY, lines=lines, **scalar.words)

@@ -37,6 +37,9 @@ OWN = ("generated", "analytical")
 """Families of our own code: only they decide."""
 
 
+Report = Mapping[str, Any]
+
+
 @dataclass
 class Verdict:
     """Messages. worse: fail the run. better: improvements. slower: times that grew. notes: not compared.
@@ -83,38 +86,37 @@ def judge(report: dict[str, Any], baseline: dict[str, Any], gate_time: float | N
     if not same_inputs:
         verdict.notes.append("the inputs differ: errors are not compared")
     limits = {**GATED, **(COMPILED if same_compiler else {}), **(ERRORS if same_inputs else {})}
-    now = {f["name"]: f for f in report["functions"]}
-    for old in baseline["functions"]:
-        if old["name"] not in now:
-            verdict.notes.append(f"{old['name']} was not measured this time")
-            continue
-        _judge_methods(now[old["name"]], old, limits, verdict)
+    now, then = _methods(report), _methods(baseline)
+    functions = {function for function, _ in now}
+    own = [place for place, m in then.items() if m["family"] in OWN and place[0] in functions]
+    gone = [f["name"] for f in baseline["functions"] if f["name"] not in functions]
+    gone += [", ".join(place) for place in own if place not in now]
+    verdict.notes += [f"{one} was not measured this time" for one in gone]
+    for place in (place for place in own if place in now):
+        _judge_figures(", ".join(place), now[place], then[place], limits, verdict)
     verdict.times[report["robot"]["name"]] = [*changes(report, baseline)]
     _judge_times(verdict.times[report["robot"]["name"]], gate_time, verdict)
     return verdict
 
 
-def _judge_methods(
-    new: dict[str, Any], old: dict[str, Any], limits: Mapping[str, float], verdict: Verdict
+def _methods(report: Report) -> dict[tuple[str, str], Report]:
+    """The methods of a report by the name of the function and their own."""
+    return {(f["name"], m["method"]): m for f in report["functions"] for m in f["methods"]}
+
+
+def _judge_figures(
+    place: str, new: Report, old: Report, limits: Mapping[str, float], verdict: Verdict
 ) -> None:
-    """Judge the figures of our own methods that have limits, the factors above which they are worse."""
-    now = {m["method"]: m for m in new["methods"]}
-    for before in old["methods"]:
-        if before["family"] not in OWN:
+    """Judge the figures of a method that have limits, the factors above which they are worse."""
+    for words, limit in limits.items():
+        then, current = (_figure(one, words) for one in (old, new))
+        if then is None or current is None:
             continue
-        method, place = before["method"], f"{old['name']}, {before['method']}"
-        if method not in now:
-            verdict.notes.append(f"{place} was not measured this time")
-            continue
-        for words, limit in limits.items():
-            then, current = (_figure(one, words) for one in (before, now[method]))
-            if then is None or current is None:
-                continue
-            line = f"{place}: {words} {_show(then)} -> {_show(current)}"
-            if current > limit * then:
-                verdict.worse.append(line)
-            elif then > limit * current:
-                verdict.better.append(line)
+        line = f"{place}: {words} {_show(then)} -> {_show(current)}"
+        if current > limit * then:
+            verdict.worse.append(line)
+        elif then > limit * current:
+            verdict.better.append(line)
 
 
 def _judge_times(found: Sequence[Change], gate_time: float | None, verdict: Verdict) -> None:
@@ -140,8 +142,6 @@ def _figure(method: Mapping[str, Any], words: str) -> float | None:
 def _show(x: float) -> str:
     return str(x) if isinstance(x, int) else f"{x:.2e}"
 
-
-Report = Mapping[str, Any]
 
 TIMED = ("generated", "single", "analytical")
 """Families of our own code, whose times are shown and judged."""
@@ -187,41 +187,23 @@ class Change:
 
 def changes(report: Report, baseline: Report) -> Iterator[Change]:
     """The times of our own methods that both reports have, function by function."""
-    by_function = {
-        name: _yardsticks(now, then, report, baseline) for name, now, then in _pairs(report, baseline)
-    }
-    everywhere = [factor for found in by_function.values() for factor in found.values()]
-    for name, now, then in _pairs(report, baseline):
-        yardstick = _yardstick(by_function[name], everywhere, report, baseline)
-        before = _times(then)
-        for method in now["methods"]:
-            if method["family"] in TIMED and method["method"] in before:
-                time = method["nanoseconds"]["minimum"]
-                yield Change(
-                    name, method["method"], method["family"], before[method["method"]], time, yardstick
-                )
+    now, then = _methods(report), _methods(baseline)
+    both = {place: (_least(then[place]), _least(method)) for place, method in now.items() if place in then}
+    peers: dict[str, dict[str, float]] = {function: {} for function, _ in both}
+    for (function, name), (before, after) in both.items():
+        unchanged = _identity(now[function, name], report) == _identity(then[function, name], baseline)
+        if peer_of(name) is not None and unchanged:
+            peers[function][name] = after / before
+    everywhere = [factor for found in peers.values() for factor in found.values()]
+    for (function, name), times in both.items():
+        family = now[function, name]["family"]
+        if family in TIMED:
+            yardstick = _yardstick(peers[function], everywhere, report, baseline)
+            yield Change(function, name, family, *times, yardstick)
 
 
-def _pairs(report: Report, baseline: Report) -> Iterator[tuple[str, Report, Report]]:
-    """The functions of both reports: name, in this one, in the earlier one."""
-    then = {function["name"]: function for function in baseline["functions"]}
-    for function in report["functions"]:
-        if function["name"] in then:
-            yield function["name"], function, then[function["name"]]
-
-
-def _times(function: Report) -> dict[str, float]:
-    return {m["method"]: m["nanoseconds"]["minimum"] for m in function["methods"]}
-
-
-def _yardsticks(now: Report, then: Report, report: Report, baseline: Report) -> dict[str, float]:
-    """How many times as long the peers' unchanged methods of a function take as in the earlier run."""
-    known = {_identity(m, baseline): m["nanoseconds"]["minimum"] for m in then["methods"]}
-    return {
-        m["method"]: m["nanoseconds"]["minimum"] / known[identity]
-        for m in now["methods"]
-        if peer_of(m["method"]) is not None and (identity := _identity(m, report)) in known
-    }
+def _least(method: Report) -> float:
+    return float(method["nanoseconds"]["minimum"])
 
 
 def _identity(method: Report, report: Report) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ import rbdc
 from rbdc.analysis.model_summary import as_data
 from rbdc.report.accuracy.inputs import SEED
 from rbdc.report.accuracy.oracle import DIGITS, WRONG, Errors, tolerance
-from rbdc.report.measure.roofline import Bandwidth, Peak, machine
+from rbdc.report.measure.roofline import Limits, bandwidth_percent, machine, peak_percent
 from rbdc.report.measure.timing import Comparison
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.methods.records import NO_SUCH_METHOD, Batches, BatchMethod, Contender, FunctionRecord
@@ -34,8 +34,8 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "generator": f"rbdc {rbdc.__version__}",
         "robot": _robot(comparison),
         "machine": {**machine(), "pinned_to": comparison.core},
-        "peak": _peak(comparison.peak),
-        "bandwidth": _bandwidth(comparison.bandwidth),
+        "peak": comparison.peak,
+        "bandwidth": comparison.bandwidth,
         "compiler": {"version": tools.compiler.version, "flags": list(tools.flags)},
         "other_compilers": [
             {"name": other.name, "version": other.compiler.version, "flags": list(other.flags)}
@@ -71,12 +71,7 @@ def _robot(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _peak(peak: Peak) -> dict[str, Any]:
-    rates = {"vector_flops_per_second": round(peak.vector), "scalar_flops_per_second": round(peak.scalar)}
-    return {**rates, "lanes": peak.lanes, "fused": peak.fused, "empty_call_nanoseconds": round(peak.call, 3)}
-
-
-def _function(one: FunctionRecord, peak: Peak, bandwidth: Bandwidth | None) -> dict[str, Any]:
+def _function(one: FunctionRecord, peak: Limits, bandwidth: Limits | None) -> dict[str, Any]:
     declaration = one.function.declaration
     methods = [_method(one, contender, peak) for contender in one.contenders]
     return {
@@ -92,7 +87,7 @@ def _function(one: FunctionRecord, peak: Peak, bandwidth: Bandwidth | None) -> d
     }
 
 
-def _method(one: FunctionRecord, contender: Contender, peak: Peak) -> dict[str, Any]:
+def _method(one: FunctionRecord, contender: Contender, peak: Limits) -> dict[str, Any]:
     times = one.times[contender.method]
     cold = times["cold"]
     flops = contender.figures.flops if _double(contender) else None
@@ -109,7 +104,7 @@ def _method(one: FunctionRecord, contender: Contender, peak: Peak) -> dict[str, 
             "calls_per_round": times["calls"],
         },
         **asdict(contender.figures),
-        "peak_percent": peak.percent(flops, times["minimum"]),
+        "peak_percent": peak_percent(peak, flops, times["minimum"]),
         **_judged(contender, one.errors.get(contender.method), tolerance(contender.method)),
     }
 
@@ -155,14 +150,7 @@ def _patterns(one: FunctionRecord) -> list[dict[str, Any]]:
     ]
 
 
-def _bandwidth(bandwidth: Bandwidth | None) -> dict[str, Any] | None:
-    """The measured bandwidth; None where batches were not measured."""
-    if bandwidth is None:
-        return None
-    return {**asdict(bandwidth), "bytes_per_second": round(bandwidth.bytes_per_second)}
-
-
-def _batches(batches: Batches | None, peak: Peak, bandwidth: Bandwidth | None) -> dict[str, Any] | None:
+def _batches(batches: Batches | None, peak: Limits, bandwidth: Limits | None) -> dict[str, Any] | None:
     """One function in batches; None where they were not measured."""
     if batches is None or bandwidth is None:
         return None
@@ -176,7 +164,7 @@ def _batches(batches: Batches | None, peak: Peak, bandwidth: Bandwidth | None) -
     }
 
 
-def _batch_method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: Bandwidth) -> dict[str, Any]:
+def _batch_method(batches: Batches, method: BatchMethod, peak: Limits, bandwidth: Limits) -> dict[str, Any]:
     flops = batches.flops if _double(method) else None
     points = []
     for samples, times in zip(batches.samples, batches.times[method.method], strict=True):
@@ -187,8 +175,8 @@ def _batch_method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: 
                 "nanoseconds": round(ns, 3),
                 "median": round(times["median"], 3),
                 "rounds": times["rounds"],
-                "peak_percent": peak.percent(flops, ns),
-                "bandwidth_percent": bandwidth.percent(method.moved, ns),
+                "peak_percent": peak_percent(peak, flops, ns),
+                "bandwidth_percent": bandwidth_percent(bandwidth, method.moved, ns),
             }
         )
     return {

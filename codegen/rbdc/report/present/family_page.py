@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from rbdc.analysis.pages import Heading, Part
 from rbdc.analysis.tables import Table
 from rbdc.report.present.colours import line_colours
 from rbdc.report.present.formatting import DASH, count, nanoseconds
-from rbdc.report.present.page import Figure, Heading, study_page
+from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import Line, grown
 from rbdc.report.present.tables import CODE, ERROR, TIME, Measure, curves
 
@@ -49,11 +50,11 @@ def times_over_sizes(report: Mapping[str, Any]) -> Table:
     return Table("Time over the number of bodies", head, rows)
 
 
-def family_figure(report: Mapping[str, Any], function: str, title: str = "") -> Figure:
+def family_figure(report: Mapping[str, Any], function: str, title: str = "") -> Part:
     """A function's times, code and errors over the size: first family in full lines, the others dashed."""
     plots = [family_curves(report, function, measure) for measure in (TIME, CODE, ERROR)]
     words = "Of trees with several branching factors the first has full lines, the others dashed ones."
-    return Figure(title or function, words, plots)
+    return Part(title or function, [words], plots)
 
 
 def family_curves(report: Mapping[str, Any], function: str, measure: Measure) -> str:
@@ -118,7 +119,7 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
     words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
     return study_page(
-        heading, report, forms_tables(report), [Figure("Time over operations", words, plots)], "forms.json"
+        heading, report, forms_tables(report), [Part("Time over operations", [words], plots)], "forms.json"
     )
 
 

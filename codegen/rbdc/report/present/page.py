@@ -1,31 +1,22 @@
-"""Self-contained pages, each made of the data of its report alone, which it carries: of a comparison, of a
-benchmark, and of studies and families of mechanisms, with claims, tables and figures; their files.
+"""The pages of a comparison, of a benchmark, and of studies and families of mechanisms, each made of the data
+of its report alone; the files of a report.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rbdc.analysis.pages import Heading, Part, page_text
 from rbdc.analysis.tables import Table
-from rbdc.emit.render import render_html
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import known
 from rbdc.native.scratch import scratch
 from rbdc.report.options import PEERS
-from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
-from rbdc.report.present.formatting import (
-    bandwidth_words,
-    batch_notes,
-    label_words,
-    nanoseconds,
-    peak_shares,
-    peak_words,
-    ratio_words,
-)
+from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
+from rbdc.report.present.formatting import bandwidth_words, batch_notes, label_words, peak_words
 from rbdc.report.present.plots import batch_curves, error_dots, pattern, time_bars, time_dots
 from rbdc.report.present.tables import (
     BENCHMARKED,
@@ -33,201 +24,199 @@ from rbdc.report.present.tables import (
     batch_table,
     entry_heading,
     glance_table,
-    least_time,
+    headline_table,
+    joints_table,
     methods_table,
     times_table,
 )
 
-
-def _page(template: str, report: Mapping[str, Any], file: str, /, **values: Any) -> str:
-    """A page by its template, with what made the report, the file that it is in, and the report as JSON that
-    may stand in a script element.
-    """
-    data = json.dumps(report).replace("<", "\\u003c")
-    made_by = report.get("generator", "rbdc")
-    return render_html(template, generator=made_by, file=file, data=data, **values)
+FIGURES = (
+    "Flop are additions, subtractions and multiplications, those in vectors once for each lane, as the "
+    "generator counts them before any are fused; divisions, square roots, sines and cosines are not among "
+    "them, so that the core does more than the shares say. Errors are equations (40) to (43) of Singh, "
+    "Russell and Wensing, over all outputs and samples."
+)
+"""Sentences about figures, on every page."""
 
 
 def page(report: dict[str, Any]) -> str:
     """The HTML of a report."""
+    robot, functions, peak = report["robot"], report["functions"], peak_words(report["peak"])
     tiles = {name for name, function in known().items() if function.comparison.headline}
-    order = sorted(enumerate(report["functions"]), key=lambda item: (item[1]["name"] not in tiles, item[0]))
-    bandwidth, machine = report.get("bandwidth"), report["machine"]
-    instructions = ", ".join(machine["vector_instructions"]) or "no vector instructions known"
-    processors = f"{machine['processors']} processors"
-    pinned = "" if machine["pinned_to"] is None else f", pinned to number {machine['pinned_to']}"
-    return _page(
-        "report.html.jinja",
-        report,
-        "report.json",
-        title=f"{report['robot']['name']}: rbdc compare",
-        report=report,
-        robot=report["robot"],
-        size=f"{len(report['robot']['joints'])} moving bodies, {report['robot']['mass']:.4g} kg",
-        tree=_tree(report["robot"]),
-        machine=f"{machine['processor']}, {instructions}; {machine['system']}; {processors}{pinned}",
-        builds=builds_of(report),
-        absent=report["peers"]["absent"].items(),
-        peak=peak_words(report["peak"]),
-        bandwidth=None if bandwidth is None else bandwidth_words(bandwidth),
-        families=[(name, meaning, FAMILY_COLOURS[name]) for name, meaning in report["families"].items()],
-        headlines=[_headline(f) for f in report["functions"] if f["name"] in tiles],
-        functions=[_function(k, f) for k, f in order],
+    order = sorted(enumerate(functions), key=lambda item: (item[1]["name"] not in tiles, item[0]))
+    heading = Heading(
+        f"{robot['name']}: rbdc compare",
+        f"{robot['root_joint']} base, {robot['nv']} degrees of freedom, {len(robot['joints'])} moving "
+        f"bodies, {robot['mass']:.4g} kg. Every way of computing its dynamics, measured in one run.",
+        [_conditions(report)],
+        [(f"{name}:", meaning, FAMILY_COLOURS[name]) for name, meaning in report["families"].items()],
+    )
+    glance = headline_table([f for f in functions if f["name"] in tiles])
+    words = (
+        "The generated function, and the fastest method of each other family by how many times as long it "
+        f"takes. Of vector and of scalar peak: additions and multiplications a second; {peak}."
+    )
+    parts = [
+        Part("At a glance", [words], tables=[glance]),
+        *(_function(k, f) for k, f in order),
+        Part("The robot", tables=[joints_table(robot)], notes=robot["warnings"]),
+        Part("How it was measured", [*_setting(report), *_measurement(report, peak)]),
+    ]
+    return page_text(heading, parts, report, "report.json")
+
+
+def _conditions(report: Mapping[str, Any]) -> str:
+    settings = report["settings"]
+    return (
+        f"{report['machine']['processor']}, one core; {report['compiler']['version']}. Minimum over "
+        f"interleaved passes of {settings['samples']} different inputs; errors of {settings['checked']} of "
+        f"them against the algorithms in {settings['reference_digits']} digits."
     )
 
 
-def _tree(robot: Mapping[str, Any]) -> list[tuple[int, str, str]]:
-    """Depth below the root, name and description of the joints, in depth-first order."""
-    depth: dict[str | None, int] = {None: 0}
-    rows = []
-    for joint in robot["joints"]:
-        depth[joint["link"]] = depth[joint["parent"]] + 1
-        words = f"{joint['kind']}, carries {joint['link']}, {joint['mass']:.3g} kg"
-        rows.append((depth[joint["parent"]], joint["name"], words))
-    return rows
-
-
-def builds_of(report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Compilers in words, each with its flags: of generated code, then of the peers' builds."""
-    tools = [("generated", report["compiler"])]
+def _setting(report: Mapping[str, Any]) -> list[str]:
+    """The machine, the compilers with their flags, of generated code and of the peers' builds, and absent
+    peers.
+    """
+    machine, tools = report["machine"], [("generated", report["compiler"])]
+    instructions = ", ".join(machine["vector_instructions"]) or "no vector instructions known"
+    pinned = "" if machine["pinned_to"] is None else f", pinned to number {machine['pinned_to']}"
+    words = f"{machine['processor']}, {instructions}; {machine['system']}; {machine['processors']} processors"
     tools += [(f"generated-{other['name']}", other) for other in report["other_compilers"]]
-    found = [(f"{name}: {tool['version']}", tool["flags"]) for name, tool in tools]
+    found = [f"{words}{pinned}."]
+    found += [f"{name}: {tool['version']}: {' '.join(tool['flags'])}" for name, tool in tools]
     for one in report["peers"]["builds"]:
         seconds = f"compiled in {one['compile_seconds']:.0f} s"
-        found.append((f"{one['name']}, {one['what']}, {seconds}: {one['compiler']}", one["flags"]))
-    return [(words, " ".join(flags)) for words, flags in found]
+        how = f"{one['compiler']}: {' '.join(one['flags'])}"
+        found.append(f"{one['name']}, {one['what']}, {seconds}: {how}")
+    return [*found, *(f"{name} is absent: {reason}" for name, reason in report["peers"]["absent"].items())]
 
 
-def _headline(function: Mapping[str, Any]) -> dict[str, Any]:
-    """A tile: the generated time, its shares of the peaks, and the fastest of each other family beside it."""
-    methods = function["methods"]
-    generated = next(m for m in methods if m["method"] == "generated")
-    others = []
-    for family in ("peer", "analytical", "ad", "numerical", "single"):
-        best = min((m for m in methods if m["family"] == family), key=least_time, default=None)
-        if best is not None:
-            ratio = ratio_words(least_time(best) / least_time(generated))
-            others.append((best["method"], ratio, of_method(best)))
-    time, shares = nanoseconds(least_time(generated)), peak_shares(generated)
-    return {"name": function["name"], "time": time, "shares": shares, "others": others}
+def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
+    """How methods, and batches where there are some, were measured."""
+    words = (
+        "Every method has one C signature and is called from one C loop; passes of all methods of a function "
+        "alternate, so that a busy neighbour slows all of them. A cold call has its code, constants, inputs "
+        "and outputs flushed from every cache. Code bytes include constants; stack bytes are those of the "
+        "deepest C function. The peak is what a loop of independent chains of x = x a + b reached beside the "
+        f"functions, on the same core: {peak}. {FIGURES}"
+    )
+    if report.get("bandwidth") is None:
+        return [words]
+    batches = (
+        "Batches: every method takes samples that lie one after the other in one call from C; sizes follow "
+        "one another, methods alternate. The clock is that of the thread, which stands still while another "
+        "process has the core. Shares of the peaks are of the flop of the generated function, for every "
+        "method: the same work at each one's pace. Of bandwidth: the bytes of a sample's inputs and "
+        "outputs a second (Pinocchio leaves its results in its own data: inputs alone); "
+        f"{bandwidth_words(report['bandwidth'])}. What comes from caches can exceed it."
+    )
+    return [words, batches]
 
 
-def _function(index: int, function: Mapping[str, Any]) -> dict[str, Any]:
-    """A function's section; `path` is its place in report.json."""
-    batch = function.get("batch")
-    return {
-        **function,
-        "path": f"functions[{index}]",
-        "figures": [svg for svg in (time_bars(function), error_dots(function)) if svg is not None],
-        "tables": [methods_table(function)],
-        "peers": [
-            (label_words(peer), {**best, "ratio": f"{best['ratio']:.3g}"})
-            for peer, best in function["peers"].items()
-        ],
-        **({"batch": None} if batch is None else _batch(function)),
-        "patterns": [(p["output"], pattern(p)) for p in function["patterns"] or ()],
-    }
+def _function(index: int, function: Mapping[str, Any]) -> Part:
+    """A function's part of the page; its figures are those of `functions[index]` in report.json."""
+    place, batch = f"functions[{index}]", function.get("batch")
+    peers = [
+        f"{label_words(peer)} takes {best['ratio']:.3g} times as long: {best['method']}, {best['algorithm']}"
+        for peer, best in function["peers"].items()
+    ]
+    absent = [f"{one['method']}: not measured. {one['reason']}" for one in function["absent"]]
+    figures = Part(
+        f"All figures ({place}.methods in report.json)", tables=[methods_table(function)], notes=absent
+    )
+    parts = [] if batch is None else [_batch(place, function)]
+    if function["patterns"]:
+        words = (
+            "White is exactly zero. The generated matrices are zero where the tree or the mathematics says "
+            "so; differences have rounding noise there, or a zero where the change was too small to see."
+        )
+        title = f"Entries of the derivatives at the first sample ({place}.patterns)"
+        parts.append(Part(title, [words], [pattern(entry) for entry in function["patterns"]]))
+    plots = [svg for svg in (time_bars(function), error_dots(function)) if svg is not None]
+    return Part(function["name"], [function["summary"], *peers], plots, folded=[figures], parts=parts)
 
 
-def _batch(function: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a function's section on batches."""
+def _batch(place: str, function: Mapping[str, Any]) -> Part:
     batch = function["batch"]
-    notes, tables = batch_notes(batch), [batch_table(function)]
-    return {"batch_figure": batch_curves(batch), "batch_notes": notes, "batch_tables": tables}
+    words = "The time of a sample over the number of samples that lie one after the other."
+    figures = Part("All figures of batches", tables=[batch_table(function)])
+    plots, notes = [batch_curves(batch)], batch_notes(batch)
+    return Part(f"Batches ({place}.batch)", [words], plots, notes=notes, folded=[figures])
 
 
 def benchmark_page(report: dict[str, Any]) -> str:
     """The HTML of a benchmark."""
-    rows = report["rows"]
+    rows, robots = report["rows"], report["robots"]
     labels = [label for label in BENCHMARKED if any(label in row["entries"] for row in rows)]
     names = list(dict.fromkeys(row["function"] for row in rows))
-    return _page(
-        "benchmark.html.jinja",
-        report,
-        "benchmark.json",
-        title="rbdc benchmark",
-        first=next(iter(report["robots"].values())),
-        counts=[f"{len(report['robots'])} robots", f"{len(names)} functions"],
-        labels=[(entry_heading(label), colour) for label, colour in line_colours(labels).items()],
-        glance=[glance_table(report, names)],
-        absent=report["absent"].items(),
-        functions=[
-            _benchmarked(name, [row for row in rows if row["function"] == name], labels) for name in names
-        ],
-        robots=[
-            {
-                "label": label,
-                "peak": peak_words(one["peak"]),
-                "builds": builds_of(one),
-                "absent": one["peers"]["absent"].items(),
-                "warnings": one["robot"]["warnings"],
-            }
-            for label, one in report["robots"].items()
-        ],
+    absent = [f"{label} is absent: {reason}" for label, reason in report["absent"].items()]
+    heading = Heading(
+        "rbdc benchmark",
+        f"{len(robots)} robots, {len(names)} functions: what rbdc generates beside Pinocchio's C++ and "
+        "CasADi's C.",
+        [_conditions(next(iter(robots.values()))), *absent],
+        [(entry_heading(label), "", colour) for label, colour in line_colours(labels).items()],
     )
+    glance = (
+        "How many times as long as the generated function Pinocchio takes (native builds from its headers "
+        "where they were measured, else the library of its pip package), and below it CasADi's C."
+    )
+    measured = (
+        "Robot by robot, by the same loop in three processes for each: passes of all methods of a function "
+        "alternate, so that a busy neighbour slows all of them. Of Pinocchio's builds and variants, and of "
+        "CasADi's modes, the fastest counts. Compile seconds are those of the compiler when it last compiled "
+        "the code. The peaks are what independent chains of x = x a + b reached beside the functions, on the "
+        f"same core. {FIGURES}"
+    )
+    by_robot = [
+        Part(label, [*_setting(one), f"{peak_words(one['peak'])}."], notes=one["robot"]["warnings"])
+        for label, one in robots.items()
+    ]
+    parts = [
+        Part("At a glance", [glance], tables=[glance_table(report, names)]),
+        *(_benchmarked(name, [row for row in rows if row["function"] == name], labels) for name in names),
+        Part("How it was measured", [measured], folded=by_robot),
+    ]
+    return page_text(heading, parts, report, "benchmark.json")
 
 
-def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> dict[str, Any]:
-    """A function's section: a plot, both tables, the algorithms of the peers, and what is absent."""
-    return {
-        "name": name,
-        "dots": time_dots(rows, labels),
-        "times": [times_table("", "robot", rows, labels)],
-        "accuracy": [accuracy_table(rows, labels)],
-        "algorithms": [
-            f"{row['robot']}, {entry_heading(label)}: {entry['method']}, {entry['algorithm']}"
-            for row in rows
-            for label, entry in row["entries"].items()
-            if label in PEERS
-        ],
-        "absent": [
-            f"{row['robot']}, {entry_heading(label)}: {reason}"
-            for row in rows
-            for label, reason in row["absent"].items()
-        ],
-    }
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Plots as SVG under a title, with a sentence about them."""
-
-    title: str
-    words: str
-    plots: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Heading:
-    """The top of a page: its title, what it repeats, and further notes."""
-
-    title: str
-    lead: str
-    notes: Sequence[str] = ()
+def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Part:
+    """A function's part: a plot, both tables, the algorithms of the peers, and what is absent."""
+    algorithms = [
+        f"{row['robot']}, {entry_heading(label)}: {entry['method']}, {entry['algorithm']}"
+        for row in rows
+        for label, entry in row["entries"].items()
+        if label in PEERS
+    ]
+    absent = [
+        f"Not measured: {row['robot']}, {entry_heading(label)}: {reason}"
+        for row in rows
+        for label, reason in row["absent"].items()
+    ]
+    title = "Accuracy, compile seconds, algorithms of the peers"
+    more = Part(title, tables=[accuracy_table(rows, labels)], notes=algorithms)
+    times = times_table("", "robot", rows, labels)
+    return Part(name, plots=[time_dots(rows, labels)], tables=[times], notes=absent, folded=[more])
 
 
 def study_page(
     heading: Heading,
     report: Mapping[str, Any],
     tables: Sequence[Table],
-    figures: Sequence[Figure],
+    figures: Sequence[Part],
     file: str = "study.json",
 ) -> str:
-    """The text of a self-contained page, which carries the report as JSON. Of the report the claims and
-    `quick` are shown, where it has them.
+    """The text of a page that shows tables and then figures. Of the report the claims are shown, and whether
+    it is `quick`, where it has them.
     """
     head = ("claim", "verdict", "found")
     claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
     said = [Table("What the article says", head, claims, words=head)] if claims else []
-    return _page(
-        "study.html.jinja",
-        report,
-        file,
-        **vars(heading),
-        quick=report.get("quick", False),
-        tables=[*said, *tables],
-        figures=figures,
-    )
+    quick = "A quick run, to see that it works: few and small cases, whose times say little."
+    notes = [Part("A quick run", [quick])] if report.get("quick") else []
+    shown = [Part(table.title, tables=[table]) for table in (*said, *tables)]
+    return page_text(heading, [*notes, *shown, *figures], report, file)
 
 
 def write(

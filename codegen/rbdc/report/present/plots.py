@@ -56,9 +56,7 @@ def time_bars(function: Mapping[str, Any]) -> str:
         for k, (ns, method) in enumerate(zip(times, methods, strict=True)):
             ratio = "" if method["method"] == "generated" else f"\u00a0\u00a0{ns / own:.3g}\u00d7"
             axes.text(ns, k, f"\u00a0{nanoseconds(ns)}{ratio}", va="center", ha="left")
-        names = [m["method"] for m in methods]
-        _label(axes, names)
-        axes.get_yticklabels()[names.index("generated")].set_fontweight("bold")
+        _label(axes, [m["method"] for m in methods])
         _scale(axes, times)
         return _svg(figure)
 
@@ -86,50 +84,36 @@ def _share_of_words(axes: Any) -> float:
     return min(0.9, 1.05 * float(widest / axes.get_window_extent().width))
 
 
-def time_dots(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
-    """The minimum times of one function, robot by robot on a logarithmic axis.
-
-    rows: those of a benchmark. labels: entries of the rows that are shown.
+def time_dots(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], *, alone: bool = False) -> str:
+    """The minimum times of rows of a benchmark on a logarithmic axis, by robot; of a picture that stands
+    alone by robot and function, with its key. labels: entries of the rows that are shown.
     """
-    colours = line_colours(labels)
+    colours, names = line_colours(labels), [row["robot"] for row in rows]
+    if alone:
+        names = [f"{row['robot']} {row['function']}" for row in rows]
     words = "minimum, on a logarithmic axis"
-    with _panel(_height(len(rows) + 1), "time of a call", words) as (figure, axes):
-        for k, row in enumerate(rows):
-            entries = row["entries"]
-            times = {label: entries[label]["minimum_nanoseconds"] for label in labels if label in entries}
-            axes.plot(
-                [min(times.values()), max(times.values())], [k, k], color="#dfe3e8", linewidth=2, zorder=1
-            )
-            for label, ns in times.items():
-                axes.plot([ns], [k], "o", color=colours[label], markersize=7, zorder=2)
+    with _panel(_height(len(rows) + (3 if alone else 1)), "time of a call", words) as (figure, axes):
+        for label in labels:
+            found = {k: row["entries"][label] for k, row in enumerate(rows) if label in row["entries"]}
+            times = [entry["minimum_nanoseconds"] for entry in found.values()]
+            axes.plot(times, list(found), "o", color=colours[label], markersize=7, label=label)
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axes.grid(axis="y", color="#dfe3e8", linewidth=2)
+        axes.set_axisbelow(True)
         _show(axes.xaxis, nanoseconds)
-        _label(axes, [row["robot"] for row in rows])
+        _label(axes, names)
+        if alone:
+            _legend(figure, labels)
         return _svg(figure)
 
 
 def speed(rows: Sequence[Mapping[str, Any]], entries: Sequence[str]) -> str:
-    """The minimum times of all functions of a benchmark as one picture with its key.
-
-    rows: those of a benchmark. entries: what may be shown; what other compilers made of generated code
-    is left out.
+    """The minimum times of all functions of a benchmark as one picture with its key, of these entries; what
+    other compilers made of generated code is left out.
     """
     shown = [label for label in entries if not label.startswith("generated-")]
-    labels = [label for label in shown if any(label in row["entries"] for row in rows)]
-    colours = line_colours(labels)
-    with _panel(_height(len(rows) + 3), "time of a call, on a logarithmic axis", "") as (figure, axes):
-        for label in labels:
-            found = [(k, row["entries"][label]) for k, row in enumerate(rows) if label in row["entries"]]
-            times = [entry["minimum_nanoseconds"] for _, entry in found]
-            axes.plot(times, [k for k, _ in found], "o", color=colours[label], markersize=7, label=label)
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        _show(axes.xaxis, nanoseconds)
-        axes.set_yticks(range(len(rows)), [f"{row['robot']} {row['function']}" for row in rows])
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        _legend(figure, labels)
-        return _svg(figure)
+    return time_dots(rows, [x for x in shown if any(x in row["entries"] for row in rows)], alone=True)
 
 
 def _show(axis: Axis, words: Callable[[float], str]) -> None:
@@ -165,9 +149,7 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
         axes.set_xscale("log")
         left, right = axes.get_xlim()
         axes.set_xlim(min(left, 1e-17), max(right, 1e-12))
-        names = [m["method"] for m in methods]
-        _label(axes, names)
-        axes.get_yticklabels()[names.index("generated")].set_fontweight("bold")
+        _label(axes, [m["method"] for m in methods])
         return _svg(figure)
 
 
@@ -187,6 +169,7 @@ def pattern(entry: Mapping[str, Any]) -> str:
             one.set_title(
                 f"{method}\n{int((values == 0.0).sum())} of {values.size} entries are 0", fontsize=10
             )
+        figure.suptitle(entry["output"], fontsize=10)
         figure.colorbar(image, ax=list(axes), shrink=0.8, label="log10 of the entry")
         return _svg(figure)
 
@@ -312,8 +295,10 @@ def _panel(height: float, title: str, x: str = "", y: str = "") -> Iterator[tupl
 
 
 def _label(axes: Any, names: Sequence[str]) -> None:
-    """Names of rows beside them, from the top."""
+    """Names of rows beside them, from the top; what is generated stands out."""
     axes.set_yticks(range(len(names)), names)
+    for label in axes.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() == "generated" else "normal")
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
 

@@ -89,6 +89,40 @@ def batch_table(function: Mapping[str, Any]) -> Table:
     return Table(function["name"], head, rows, words=["calls"])
 
 
+def headline_table(functions: Sequence[Mapping[str, Any]]) -> Table:
+    """The generated time of each function with its shares of the peaks, and the fastest method of each other
+    family.
+    """
+    families = ("peer", "analytical", "ad", "numerical", "single")
+    rows = []
+    for function in functions:
+        own = next(m for m in function["methods"] if m["method"] == "generated")
+        others = [_fastest(function, family, least_time(own)) for family in families]
+        rows.append([function["name"], nanoseconds(least_time(own)), *peak_shares(own), *others])
+    return Table("", ["function", "generated", *PEAKS, *families], rows)
+
+
+def _fastest(function: Mapping[str, Any], family: str, own: float) -> Cell:
+    """The ratio of the fastest method of a family, and its name."""
+    methods = [m for m in function["methods"] if m["family"] == family]
+    best = min(methods, key=least_time, default=None)
+    if best is None:
+        return Cell(DASH)
+    return Cell(ratio_words(least_time(best) / own), best["method"], of_method(best))
+
+
+def joints_table(robot: Mapping[str, Any]) -> Table:
+    """The joints of a robot in depth-first order, each further to the right than what carries it."""
+    depth: dict[str | None, int] = {None: 0}
+    rows = []
+    for joint in robot["joints"]:
+        depth[joint["link"]] = depth[joint["parent"]] + 1
+        name = "\u2003" * depth[joint["parent"]] + joint["name"]
+        rows.append([name, joint["kind"], joint["link"], f"{joint['mass']:.3g} kg"])
+    head = ("joint", "kind", "carries", "mass")
+    return Table("", head, rows, words=head[:3])
+
+
 def entry_heading(label: str) -> str:
     """The heading of an entry of a benchmark: generated code by the first compiler or another, or a peer."""
     words = label_words(label)

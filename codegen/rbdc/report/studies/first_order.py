@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rbdc.analysis.pages import Heading, Part
 from rbdc.analysis.tables import Table
 from rbdc.options import Progress
 from rbdc.report.experiments import CENTRAL, DIFFERENCE, ROBOTS, ROWS, precision, table_one
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.colours import INK, line_colours
 from rbdc.report.present.formatting import DASH, nanoseconds
-from rbdc.report.present.page import Figure, Heading, study_page
+from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grouped_bars, pattern
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 
@@ -102,7 +103,7 @@ def table_one_table(report: Mapping[str, Any]) -> Table:
     return Table("Table I", head, rows, note)
 
 
-def _figures(report: Mapping[str, Any]) -> list[Figure]:
+def _figures(report: Mapping[str, Any]) -> list[Part]:
     times = _times(report)
 
     def bars(labels: Sequence[str], title: str) -> str:
@@ -110,19 +111,21 @@ def _figures(report: Mapping[str, Any]) -> list[Figure]:
         return grouped_bars(list(times), series, _colours(), title, "time (\u00b5s)")
 
     return [
-        Figure(
+        Part(
             "Fig. 2",
-            "Times of generated code.",
+            ["Times of generated code."],
             [
                 bars((ID, D_ID, FD_ID), "Inverse dynamics"),
                 bars((FD, D_FD, FD_FD), "Forward dynamics"),
                 bars((DIRECT, CHOLESKY), "Inverse of the inertia"),
             ],
         ),
-        Figure(
+        Part(
             "Fig. 3",
-            "Derivatives by q and v at rest without gravity, which vanish: generated code beside "
-            "one-sided differences, whose entries are errors of truncation.",
+            [
+                "Derivatives by q and v at rest without gravity, which vanish: generated code beside "
+                "one-sided differences, whose entries are errors of truncation."
+            ],
             [pattern(entry) for entry in report["patterns"]],
         ),
     ]
@@ -145,17 +148,27 @@ def _times(report: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     times = _times(report)
-    over = _ratios(times, D_FD, FD)
+    over, calls = _ratios(times, D_FD, FD), [2 * robot["nv"] + 1 for robot in report["robots"]]
+
+    def as_published(claim: str, one: str, other: str) -> dict[str, str]:
+        return _alike(claim, _ratios(times, one, other), _published(one, other))
+
     return [
-        _alike("Analytical derivatives of inverse dynamics cost 3 times inverse dynamics.", times, D_ID, ID),
-        _alike("Finite differences of it cost 7 to 26 times its analytical derivatives.", times, FD_ID, D_ID),
+        as_published("Analytical derivatives of inverse dynamics cost 3 times inverse dynamics.", D_ID, ID),
+        as_published("Finite differences of it cost 7 to 26 times its analytical derivatives.", FD_ID, D_ID),
         judged(
             "Analytical derivatives of forward dynamics cost at most 4 times forward dynamics.",
             max(over) <= 4.0,
             f"{listed(over)}; the article's own Table I has {listed(_published(D_FD, FD))}",
         ),
-        _alike("Finite differences of it cost 4 to 10 times its analytical derivatives.", times, FD_FD, D_FD),
-        _calls(report, times),
+        as_published("Finite differences of it cost 4 to 10 times its analytical derivatives.", FD_FD, D_FD),
+        _alike(
+            "Finite differences cost 2N + 1 calls.",
+            _ratios(times, FD_ID, ID),
+            calls,
+            f"calls of inverse dynamics, {listed(_published(FD_ID, ID))} in the article's own Table I (by q, "
+            "v and a it takes 3N + 1, with a step of the configuration each), beside 2N + 1 =",
+        ),
         _inverse(times),
         *_zeros(report["residues"]),
         not_comparable(
@@ -176,28 +189,13 @@ def _published(one: str, other: str) -> list[float]:
     return [a / b for a, b in zip(PUBLISHED[one], PUBLISHED[other], strict=True)]
 
 
-def _alike(claim: str, times: Times, one: str, other: str) -> dict[str, str]:
-    """Whether ratios of times are within `ALIKE` of the article's, robot by robot."""
-    found, published = _ratios(times, one, other), _published(one, other)
-    holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, published, strict=False))
-    words = (
-        f"{listed(found)} beside the article's {listed(published)}; reproduced means within a "
-        f"factor of {ALIKE}"
-    )
-    return judged(claim, holds, words)
-
-
-def _calls(report: Mapping[str, Any], times: Times) -> dict[str, str]:
-    found = _ratios(times, FD_ID, ID)
-    calls = [2 * robot["nv"] + 1 for robot in report["robots"]]
-    holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, calls, strict=True))
-    words = (
-        f"{listed(found)} calls of inverse dynamics beside 2N + 1 = {listed(calls)}; by q, v and a it "
-        f"takes 3N + 1, "
-        f"with a step of the configuration each; the article's own Table I has "
-        f"{listed(_published(FD_ID, ID))}"
-    )
-    return judged("Finite differences cost 2N + 1 calls.", holds, words)
+def _alike(
+    claim: str, found: Sequence[float], expected: Sequence[float], words: str = "beside the article's"
+) -> dict[str, str]:
+    """Whether ratios of times are within `ALIKE` of those that are expected, robot by robot."""
+    holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, expected, strict=False))
+    reproduced = f"reproduced means within a factor of {ALIKE}"
+    return judged(claim, holds, f"{listed(found)} {words} {listed(expected)}; {reproduced}")
 
 
 def _inverse(times: Times) -> dict[str, str]:

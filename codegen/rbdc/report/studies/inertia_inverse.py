@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.tools.joint_coordinates import first_dofs
 from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.analysis.pages import Heading
 from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import WORLD, Body, Model
@@ -27,7 +27,7 @@ from rbdc.report.families import Family, branched, families_report, serial
 from rbdc.report.methods.implementation import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
-from rbdc.report.present.page import Heading, study_page
+from rbdc.report.present.page import study_page
 from rbdc.report.present.tables import TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 from rbdc.spatial import Motion, Placement, Vector3
@@ -216,84 +216,42 @@ couples branches that hang on a moving body.
 """
 
 
-@dataclass(frozen=True)
-class _Joint:
-    """A joint: its degrees of freedom, those of its subtree, those from it on, iX_lambda and S_i."""
-
-    own: list[int]
-    subtree: list[int]
-    later: list[int]
-    transform: Array
-    subspace: Array
-
-
 def inverse(model: Model, q: Sequence[float], corrections: Collection[str] = ()) -> Array:
-    """Minv (nv, nv), its lower triangle the mirror image of the upper one; M^-1 with all `CORRECTIONS`."""
-    joints = _joints(model, q)
+    """Minv (nv, nv), its lower triangle the mirror image of the upper one, of a model whose joints have one
+    degree of freedom each; M^-1 with all `CORRECTIONS`.
+    """
     minv = np.zeros((model.nv, model.nv))
-    u_d = _backward_pass(model, joints, minv, corrections)
-    _forward_pass(model, joints, minv, u_d, LATER in corrections)
-    return np.asarray(np.triu(minv) + np.triu(minv, 1).T)
-
-
-def _joints(model: Model, q: Sequence[float]) -> list[_Joint]:
-    starts, placements = first_dofs(model), joint_placements(model, q)
-    dofs = [list(range(s, s + body.joint.nv)) for s, body in zip(starts, model.bodies, strict=True)]
-    found = []
-    for i, body in enumerate(model.bodies):
-        subtree = [d for k in range(model.njoints) if i in model.support(k) for d in dofs[k]]
-        columns = np.array([s.scalars() for s in body.joint.subspace()], dtype=float).T
-        later = list(range(starts[i], model.nv))
-        found.append(_Joint(dofs[i], subtree, later, _transform(placements[i]), columns))
-    return found
-
-
-def _backward_pass(
-    model: Model, joints: Sequence[_Joint], minv: Array, corrections: Collection[str]
-) -> list[Array]:
-    """Lines 7 to 26; returns U_i D_i^-1 of all joints."""
+    transforms = [_transform(placement) for placement in joint_placements(model, q)]
+    subspaces = [np.array(body.joint.subspace()[0].scalars(), dtype=float) for body in model.bodies]
+    subtrees = [[k for k in range(model.nv) if i in model.support(k)] for i in range(model.nv)]
     inertias = [_inertia(body) for body in model.bodies]
-    forces = [np.zeros((6, model.nv)) for _ in joints]
-    made: list[Array] = []
-    for i in reversed(range(model.njoints)):
-        joint, above = joints[i], model.bodies[i].parent
-        u = inertias[i] @ joint.subspace
-        d = joint.subspace.T @ u
-        own, under = np.ix_(joint.own, joint.own), np.ix_(joint.own, joint.subtree)
-        leaf = joint.subtree == joint.own
+    forces, u_d = np.zeros((model.nv, 6, model.nv)), np.zeros((model.nv, 6))
+    for i in reversed(range(model.nv)):  # lines 7 to 26
+        s, x, above, subtree = subspaces[i], transforms[i], model.bodies[i].parent, subtrees[i]
+        u, leaf = inertias[i] @ s, subtree == [i]
+        d = s @ u
         if not leaf:
-            minv[under] = -np.linalg.solve(d, joint.subspace.T @ forces[i][:, joint.subtree])  # line 12
+            minv[i, subtree] = -s @ forces[i][:, subtree] / d  # line 12
         if FIRST in corrections:
-            minv[own] = np.linalg.inv(d)
+            minv[i, i] = 1.0 / d
         if above != WORLD and leaf:
-            forces[above][:, joint.own] += joint.transform.T @ u @ minv[own]  # line 19
+            forces[above][:, i] += x.T @ u * minv[i, i]  # line 19
         elif above != WORLD:
-            left = forces[i][:, joint.subtree] if ADDED in corrections else 0.0
-            forces[i][:, joint.subtree] = left + u @ minv[under]  # line 14
-            forces[above][:, joint.subtree] += joint.transform.T @ forces[i][:, joint.subtree]  # line 15
-        minv[own] = np.linalg.inv(d)  # line 21
-        made.insert(0, np.asarray(np.linalg.solve(d, u.T).T, dtype=np.float64))
+            left = forces[i][:, subtree] if ADDED in corrections else 0.0
+            forces[i][:, subtree] = left + np.outer(u, minv[i, subtree])  # line 14
+            forces[above][:, subtree] += x.T @ forces[i][:, subtree]  # line 15
+        minv[i, i] = 1.0 / d  # line 21
+        u_d[i] = u / d
         if above != WORLD:
-            left_over = inertias[i] - made[0] @ u.T  # line 23
-            inertias[above] = inertias[above] + joint.transform.T @ left_over @ joint.transform  # line 24
-    return made
-
-
-def _forward_pass(
-    model: Model, joints: Sequence[_Joint], minv: Array, u_d: Sequence[Array], beyond: bool
-) -> None:
-    """Lines 27 to 36, on the columns of each subtree, or with `beyond` on all from the joint on."""
-    motions: list[Array] = []
-    for i, joint in enumerate(joints):
-        above, columns = model.bodies[i].parent, joint.later if beyond else joint.subtree
-        at = np.ix_(joint.own, columns)
-        carried = np.zeros((6, len(columns)))
-        if above != WORLD:
-            carried = joint.transform @ motions[above][:, columns]
-            minv[at] -= u_d[i].T @ carried  # line 30
-        own = np.zeros((6, model.nv))
-        own[:, columns] = joint.subspace @ minv[at] + carried  # lines 32 and 34
-        motions.append(own)
+            inertias[above] = inertias[above] + x.T @ (inertias[i] - np.outer(u_d[i], u)) @ x  # lines 23, 24
+    motions = np.zeros((model.nv, 6, model.nv))
+    for i, body in enumerate(model.bodies):  # lines 27 to 36
+        columns = list(range(i, model.nv)) if LATER in corrections else subtrees[i]
+        if body.parent != WORLD:
+            motions[i][:, columns] = transforms[i] @ motions[body.parent][:, columns]
+            minv[i, columns] -= u_d[i] @ motions[i][:, columns]  # line 30
+        motions[i][:, columns] += np.outer(subspaces[i], minv[i, columns])  # lines 32 and 34
+    return np.asarray(np.triu(minv) + np.triu(minv, 1).T)
 
 
 def _transform(placement: Placement) -> Array:

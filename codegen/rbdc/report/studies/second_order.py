@@ -8,7 +8,6 @@ error is far below that of differences.
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,17 +19,16 @@ from numpy.typing import NDArray
 
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
-from rbdc.model.families import BINARY, SERIAL, tree
+from rbdc.model.families import tree
 from rbdc.options import BuildOptions, Progress
 from rbdc.report.accuracy.inputs import draw
-from rbdc.report.compare import compare
-from rbdc.report.families import Family, branched, families_report, serial
-from rbdc.report.measure.loops import pointers_to
+from rbdc.report.compare import labelled_report
+from rbdc.report.families import branched, families_report, serial
+from rbdc.report.measure.loops import Method, pointers_to
 from rbdc.report.methods.contenders import ZEROED, generated, library_of
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.toolchains import Toolchains, toolchains
 from rbdc.report.options import CompareOptions
-from rbdc.report.present.document import document
 from rbdc.report.studies.claims import untried
 from rbdc.report.studies.second_order_claims import FIRST, FORWARD, SECOND, claims
 
@@ -92,37 +90,40 @@ def asked(extent: Extent, size: int) -> CompareOptions:
 def _robot(robot: str, extent: Extent, progress: Progress) -> dict[str, float]:
     """How many times as long as the generated code CasADi's derivatives through our C take, by function."""
     options = replace(asked(extent, 2), functions=(SECOND, FORWARD), methods=("ad",))
-    report = document(compare(robot, options, lambda text: progress(f"{robot}: {text}")))
+    report = labelled_report(robot, robot, options, progress)
     return {f["name"]: f["ratios"]["ad"] for f in report["functions"] if "ad" in f["ratios"]}
 
 
 def _steps(extent: Extent, progress: Progress) -> dict[str, Any]:
-    """The errors of both differences over their steps, by family and size."""
+    """The decimal logarithms of the errors of both differences over their steps, by family and size: of
+    Finite-Diff-1 a row for each k, a column for each h.
+    """
     options = CompareOptions(extent.build)
     tools, found = toolchains(options), []
-    first, second = decades(-6.0, -1.0, extent.grid), decades(-8.0, -2.0, extent.grid + 2)
-    for family in (Family("serial", SERIAL, extent.steps), Family("binary", BINARY, extent.steps)):
+    first = np.logspace(-6.0, -1.0, extent.grid).tolist()
+    second = np.logspace(-8.0, -2.0, extent.grid + 2).tolist()
+    for family in (serial(extent.steps), branched(extent.steps)):
         for size in family.sizes:
             progress(f"steps of differences: {family.name} {size}")
             steps = Steps(tree(size, family.branching), tools)
-            errors, of_derivatives = contour(steps, first), over_steps(steps, second)
+            errors = _logarithms([[steps.of_function(h, k) for h in first] for k in first])
+            of_derivatives = _logarithms([steps.of_derivatives(h) for h in second])
+            k, h = divmod(int(errors.argmin()), len(first))
             found.append(
                 {
                     "family": family.name,
                     "size": size,
-                    "finite_diff_1": errors,
-                    "best_1": _best_pair(first, errors),
-                    "finite_diff_2": of_derivatives,
-                    "best_2": second[of_derivatives.index(min(of_derivatives))],
+                    "finite_diff_1": errors.tolist(),
+                    "best_1": (first[h], first[k]),
+                    "finite_diff_2": of_derivatives.tolist(),
+                    "best_2": second[int(of_derivatives.argmin())],
                 }
             )
     return {"of_function": first, "of_derivatives": second, "entries": found}
 
 
-def _best_pair(steps: list[float], errors: list[list[float]]) -> tuple[float, float]:
-    """h and k of the least error."""
-    row = min(range(len(errors)), key=lambda k: min(errors[k]))
-    return steps[errors[row].index(min(errors[row]))], steps[row]
+def _logarithms(errors: Sequence[Any]) -> Array:
+    return np.asarray(np.log10(np.maximum(np.array(errors, dtype=float), 1e-17)))
 
 
 Array = NDArray[np.float64]
@@ -174,42 +175,14 @@ def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float
     for step in (h, -h):
         moved = [x.copy() for x in state]
         moved[which][index] += step
-        ends.append([x.copy() for x in call(moved)])
+        ends.append(call(moved))
     return [(a - b) / (2.0 * h) for a, b in zip(*ends, strict=True)]
 
 
 def _callable(model: Model, name: str, tools: Toolchains) -> Call:
-    """A generated function over inputs; its outputs are overwritten by the next call."""
+    """A generated function over inputs."""
     function = functions_of(model)[name]
     library = library_of(generated(model, function).files, tools.compiler, tools.flags)
-    entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
-    outputs = [np.zeros(p.size) for p in function.declaration.outputs]
-    inputs = [np.zeros(p.size) for p in function.declaration.required]
-    given, into = pointers_to(inputs), pointers_to(outputs)
-
-    def call(values: Sequence[Array]) -> list[Array]:
-        for place, value in zip(inputs, values, strict=True):
-            place[:] = value
-        entry(None, given, into)
-        return outputs
-
-    return call
-
-
-def decades(first: float, last: float, count: int) -> list[float]:
-    """Steps from 10^first to 10^last, evenly on a logarithmic axis."""
-    return [float(10.0**x) for x in np.linspace(first, last, count)]
-
-
-def contour(steps: Steps, sizes: Sequence[float]) -> list[list[float]]:
-    """log10 of the error of Finite-Diff-1, a row for each k, a column for each h."""
-    return [[_log(steps.of_function(h, k)) for h in sizes] for k in sizes]
-
-
-def over_steps(steps: Steps, sizes: Sequence[float]) -> list[float]:
-    """log10 of the error of Finite-Diff-2 for each h."""
-    return [_log(steps.of_derivatives(h)) for h in sizes]
-
-
-def _log(error: float) -> float:
-    return float(np.log10(max(error, 1e-17)))
+    sizes = [p.size for p in function.declaration.outputs]
+    method = Method({"library": str(library.path), "call": ENTRY}, sizes)
+    return lambda values: method.results(pointers_to(values))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rbdc.analysis.pages import Heading, Part
 from rbdc.analysis.tables import Table
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
 from rbdc.report.present.formatting import DASH
-from rbdc.report.present.page import Figure, Heading, study_page
+from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import Line, contours, grown
 from rbdc.report.present.tables import CODE, ERROR, TIME, curves
 from rbdc.report.studies.second_order_claims import FAMILIES, FORWARD, SECOND, TABLE_3, WRITTEN, fits, ratios
@@ -62,38 +63,42 @@ def _table_3_row(report: Report, function: str, method: str, published: Sequence
     return row
 
 
-def _inverse(report: Report) -> list[Figure]:
+def _inverse(report: Report) -> list[Part]:
     return [
-        Figure(
+        Part(
             "Figs. 7 and 8",
-            "Times of second derivatives of inverse dynamics, and how many times as long as generated code "
-            "the others take; chains in full lines, binary trees in dashed ones.",
+            [
+                "Times of second derivatives of inverse dynamics, and how many times as long as generated "
+                "code the others take; chains in full lines, binary trees in dashed ones."
+            ],
             [family_curves(report, SECOND, TIME), _speedups(report, SECOND)],
         ),
-        Figure(
+        Part(
             "Fig. 9",
-            "Machine code of every method; the article has that of CasADi's AD alone.",
+            ["Machine code of every method; the article has that of CasADi's AD alone."],
             [family_curves(report, SECOND, CODE), _code(report)],
         ),
-        Figure(
+        Part(
             "Figs. 11 and 12",
-            "Root mean square relative errors (43), beside references of 40 digits.",
+            ["Root mean square relative errors (43), beside references of 40 digits."],
             [family_curves(report, SECOND, ERROR)],
         ),
     ]
 
 
-def _forward(report: Report) -> list[Figure]:
+def _forward(report: Report) -> list[Part]:
     return [
-        Figure(
+        Part(
             "Figs. 14 to 17",
-            "Times of second derivatives of forward dynamics, the three ways of the inner and outer products "
-            "among them, and how many times as long as generated code the others take.",
+            [
+                "Times of second derivatives of forward dynamics, the three ways of the inner and outer "
+                "products among them, and how many times as long as generated code the others take."
+            ],
             [family_curves(report, FORWARD, TIME), _speedups(report, FORWARD)],
         ),
-        Figure(
+        Part(
             "Fig. 20",
-            "Root mean square relative errors of forward dynamics.",
+            ["Root mean square relative errors of forward dynamics."],
             [family_curves(report, FORWARD, ERROR)],
         ),
     ]
@@ -123,26 +128,29 @@ def _code(report: Report) -> str:
     return grown(lines, "Machine code of serial chains", BODIES, "bytes")
 
 
-def _steps(report: Report) -> list[Figure]:
+def _steps(report: Report) -> list[Part]:
     steps, entries = report["steps"], report["steps"]["entries"]
     chains = [entry for entry in entries if entry["family"] == "serial"]
     largest = chains[-1]
     grid = steps["of_function"]
     title = f"Serial chain of {largest['size']}"
     return [
-        Figure(
+        Part(
             "Fig. 21",
-            "The best steps of Finite-Diff-1: h in full lines, k in dashed ones.",
+            ["The best steps of Finite-Diff-1: h in full lines, k in dashed ones."],
             [_best(entries, family) for family in FAMILIES],
         ),
-        Figure(
+        Part(
             "Fig. 22",
-            "Errors of Finite-Diff-1 over both steps; a dot marks the least. The article has a chain of 50.",
+            [
+                "Errors of Finite-Diff-1 over both steps; a dot marks the least. The article has a chain of "
+                "50."
+            ],
             [contours((grid, grid), largest["finite_diff_1"], title, "h", "k")],
         ),
-        Figure(
+        Part(
             "Fig. 23",
-            "Errors of Finite-Diff-2 over the step and the size.",
+            ["Errors of Finite-Diff-2 over the step and the size."],
             [_over_sizes(steps["of_derivatives"], entries, family) for family in FAMILIES],
         ),
     ]

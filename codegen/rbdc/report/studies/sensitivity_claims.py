@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc.analysis.pages import Heading, Part
 from rbdc.analysis.tables import Table
 from rbdc.report.measure.roofline import machine
-from rbdc.report.present.page import Figure, Heading, study_page
+from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import curve
 from rbdc.report.studies.claims import judged, listed, not_comparable
 
@@ -173,7 +174,7 @@ def sensitivity_page(report: dict[str, Any]) -> str:
     return study_page(heading, report, [times], _figures(report))
 
 
-def _figures(report: dict[str, Any]) -> list[Figure]:
+def _figures(report: dict[str, Any]) -> list[Part]:
     times = report["time"]
 
     def pair(entry: dict[str, Any]) -> list[str]:
@@ -184,20 +185,22 @@ def _figures(report: dict[str, Any]) -> list[Figure]:
         ]
 
     return [
-        Figure(
+        Part(
             "Fig. 4",
-            "Sensitivities, and what central differences with constant steps leave.",
+            ["Sensitivities, and what central differences with constant steps leave."],
             [svg for entry in report["figure_4"] for svg in pair(entry)],
         ),
-        Figure(
+        Part(
             "Fig. 5",
-            "Sensitivities, and what differences leave whose steps shrink with the coordinate, as adaptive "
-            "ones do.",
+            [
+                "Sensitivities, and what differences leave whose steps shrink with the coordinate, as "
+                "adaptive ones do."
+            ],
             [svg for entry in report["figure_5"] for svg in pair(entry)],
         ),
-        Figure(
+        Part(
             "Fig. 6",
-            "Coordinates (rad), a velocity (rad/s) and torques (N m).",
+            ["Coordinates (rad), a velocity (rad/s) and torques (N m)."],
             [curve(times, values, name, "time (s)") for name, values in report["figure_6"].items()],
         ),
     ]

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 
 from rbdc.emit.render import render
@@ -20,9 +19,16 @@ from rbdc.functions.record import Function
 from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, run
 from rbdc.report.methods.contenders import compiled
-from rbdc.report.methods.implementation import ROBOT, Implementation, render_adapter, without_optional
-from rbdc.report.methods.peers.headers import LIMITS, availability, compilers, headers, include_folders
-from rbdc.report.methods.peers.pace import WORKERS, Pace
+from rbdc.report.methods.implementation import ROBOT, Implementation, entry_point, without_optional
+from rbdc.report.methods.peers.headers import (
+    LIMITS,
+    WORKERS,
+    announced,
+    availability,
+    compilers,
+    headers,
+    include_folders,
+)
 from rbdc.report.methods.records import Contender
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CPPADCODEGEN
@@ -68,13 +74,14 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
     if reason is not None:
         raise ToolchainError(f"CppADCodeGen cannot be used: {reason}")
     keys = {algorithm: _key(algorithm) for algorithm in algorithms}
-    pace = Pace(dict.fromkeys(keys.values(), _ESTIMATE), progress)
+    told = announced(dict.fromkeys(keys.values(), _ESTIMATE))
 
     def make(algorithm: str) -> Program:
         key = keys[algorithm]
+        if key in told:
+            progress(f"compiling {algorithm} of Pinocchio and CppADCodeGen, {told[key]}")
         try:
-            with pace.step(key, f"compiling {algorithm} of Pinocchio and CppADCodeGen"):
-                return Program(key, _program(algorithm, key))
+            return Program(key, _program(algorithm, key))
         except ToolchainError as error:
             raise ToolchainError(f"{algorithm} does not compile: {error.line}") from error
 
@@ -112,8 +119,7 @@ def _implementation(function: Function, algorithm: str, files: dict[str, str]) -
     """The generated C behind the common entry point."""
     bare = without_optional(function.declaration)
     header = {f"{ROBOT}.h": render("cppadcodegen.h.jinja", entry=_ENTRY)}
-    before, after = _around(bare.inputs, bare.outputs)
-    adapter = render_adapter(before, f"{_ENTRY}(given, made, none){after}")
+    adapter = entry_point(_call(bare.inputs, bare.outputs))
     text = "".join(files.values())
     return Implementation(
         f"CppADCodeGen's C of Pinocchio's {algorithm}",
@@ -123,31 +129,35 @@ def _implementation(function: Function, algorithm: str, files: dict[str, str]) -
     )
 
 
-def _around(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> tuple[list[str], str]:
-    """C before and after the call: its inputs are one row of numbers and so are its results, of a single
-    matrix the upper triangle, row by row.
+def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str]:
+    """C around the call: its inputs are one row of numbers and so are its results, of a single matrix the
+    upper triangle, row by row.
     """
-    starts = [sum(p.size for p in inputs[:k]) for k in range(len(inputs) + 1)]
-    before = [f"double x[{starts[-1]}];", "const double *const given[] = {x};"]
-    copies = [
-        f"for (int i = 0; i < {p.size}; ++i) x[{starts[k]} + i] = in[{k}][i];" for k, p in enumerate(inputs)
+    starts, ends = ([sum(p.size for p in ps[:k]) for k in range(len(ps) + 1)] for ps in (inputs, outputs))
+    size, first, made = ends[-1], outputs[0], "y"
+    after = [
+        f"for (int i = 0; i < {p.size}; ++i) out[{k}][i] = y[{ends[k]} + i];" for k, p in enumerate(outputs)
     ]
-    none = "const struct LangCAtomicFun none = {NULL, NULL, NULL};"
-    first = outputs[0]
     if len(outputs) == 1 and len(first.shape) == 1:
-        return [*before, "double *const made[] = {out[0]};", none, *copies], ""
-    if len(outputs) == 1:
+        made, after = "out[0]", []
+    elif len(outputs) == 1:
         n = first.shape[0]
-        triangle = f"double y[{n * (n + 1) // 2}];"
+        size = n * (n + 1) // 2
         loop = f"for (int i = 0, k = 0; i < {n}; ++i) for (int j = i; j < {n}; ++j, ++k)"
-        after = f"; {loop} out[0][{n} * i + j] = out[0][{n} * j + i] = y[k]"
-        return [*before, triangle, "double *const made[] = {y};", none, *copies], after
-    ends = [sum(prod(p.shape) for p in outputs[:k]) for k in range(len(outputs) + 1)]
-    whole = f"double y[{ends[-1]}];"
-    after = "".join(
-        f"; for (int i = 0; i < {p.size}; ++i) out[{k}][i] = y[{ends[k]} + i]" for k, p in enumerate(outputs)
-    )
-    return [*before, whole, "double *const made[] = {y};", none, *copies], after
+        after = [f"{loop} out[0][{n} * i + j] = out[0][{n} * j + i] = y[k];"]
+    return [
+        f"double x[{starts[-1]}];",
+        *([f"double y[{size}];"] if after else []),
+        "const double *const given[] = {x};",
+        f"double *const made[] = {{{made}}};",
+        "const struct LangCAtomicFun none = {NULL, NULL, NULL};",
+        *(
+            f"for (int i = 0; i < {p.size}; ++i) x[{starts[k]} + i] = in[{k}][i];"
+            for k, p in enumerate(inputs)
+        ),
+        f"{_ENTRY}(given, made, none);",
+        *after,
+    ]
 
 
 def _compiler() -> tuple[Compiler, tuple[str, ...]]:

@@ -1,4 +1,6 @@
-"""Requirements of compiling Pinocchio's C++: its headers and Boost's beside them, Eigen's, and compilers."""
+"""Requirements of compiling Pinocchio's C++: its headers and Boost's beside them, Eigen's, and compilers; how
+long compiling takes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +17,8 @@ from rbdc.errors import ToolchainError
 from rbdc.native import cache
 from rbdc.native.toolchain import CANDIDATES, Compiler, find_compiler, run
 
+WORKERS = 2
+"""Files that are compiled side by side."""
 LIMITS = (  # as Pinocchio's CMake targets set them
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
@@ -143,6 +147,19 @@ def _eigen_candidates() -> Iterator[Path]:
             words = []
         yield from (Path(word.removeprefix("-I")) for word in words)
     yield from (Path(folder) / "eigen3" for folder in _INCLUDE_FOLDERS)
+
+
+def announced(estimates: Mapping[str, float]) -> dict[str, str]:
+    """Words to tell when the making of each file of the cache begins, by its key: its number among those that
+    the cache lacks, and how long they take from there on, `WORKERS` at a time, by estimates of seconds.
+    """
+    lacking = {key: seconds for key, seconds in estimates.items() if not cache.holds(key)}
+    words, left = {}, sum(lacking.values()) / (min(WORKERS, len(lacking)) or 1)
+    for k, (key, seconds) in enumerate(lacking.items(), 1):
+        time = f"about {left / 60.0:.0f} min" if left >= 90.0 else f"about {left:.0f} s"
+        words[key] = f"{k} of {len(lacking)}; {time} left, once only"
+        left -= seconds / min(WORKERS, len(lacking))
+    return words
 
 
 def _has_avx512(compiler: Compiler) -> bool:

@@ -21,8 +21,16 @@ from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, code_bytes, compile_object, run
-from rbdc.report.methods.peers.headers import LIMITS, Headers, compilers, headers, prefix, quick_compiler
-from rbdc.report.methods.peers.pace import WORKERS, Pace
+from rbdc.report.methods.peers.headers import (
+    LIMITS,
+    WORKERS,
+    Headers,
+    announced,
+    compilers,
+    headers,
+    prefix,
+    quick_compiler,
+)
 from rbdc.report.options import NATIVE, PINOCCHIO
 
 NAME = "pinocchio"
@@ -166,14 +174,15 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
         for group in recipe.groups
     ]
     jobs = [(recipe, group, text, recipe.key(group.flags, "object", text)) for recipe, group, text in texts]
-    pace = Pace({key: group.seconds for _, group, _, key in jobs}, progress)
+    told = announced({key: group.seconds for _, group, _, key in jobs})
 
     def make(job: tuple[_Recipe, _Group, str, str]) -> _Object | str:
         """The compiled group, or the compiler's first error."""
         recipe, group, text, key = job
+        if key in told:
+            progress(f"compiling {group.words}, {told[key]}")
         try:
-            with pace.step(key, f"compiling {group.words}"):
-                return _object(recipe, group, text, key)
+            return _object(recipe, group, text, key)
         except ToolchainError as error:
             return error.line
 
