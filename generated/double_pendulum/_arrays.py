@@ -57,56 +57,11 @@ def one_by_one(single: Callable[..., None], sizes: Sequence[int], null: Any) -> 
     return many
 
 
-def lossy(array: NDArray[Any], listed: bool, dtype: np.dtype[Any]) -> tuple[type[Exception], str, str] | None:
-    """Complaint about an array that would lose something as `dtype`, and what to do. Python's own numbers,
-    `listed`, may be rounded; what an array holds must stay as it is.
-    """
-    kind, size, limits = array.dtype.kind, array.dtype.itemsize, np.finfo(dtype)
-    if kind not in "biuf" or size > (dtype.itemsize if kind == "f" and not listed else 8):
-        return (
-            TypeError,
-            f"has dtype {array.dtype}",
-            f"give real numbers that convert to {dtype} without loss",
-        )
-    wide = kind in "iu" and size >= dtype.itemsize and array.size > 0
-    if wide and max(abs(int(array.max())), abs(int(array.min()))) > 2 ** (limits.nmant + 1):
-        return TypeError, f"has integers beyond 2^{limits.nmant + 1}", f"give {dtype}"
-    if kind == "f" and size > dtype.itemsize and (np.isfinite(array) & (np.abs(array) > limits.max)).any():
-        return ValueError, f"has numbers beyond {limits.max:.3g}", f"{dtype} holds none"
-    return None
-
-
 def block(dtype: np.dtype[Any]) -> int:
     """Samples that the C code computes side by side, and in a block of layout "lanes": what fills 64 bytes.
     What is left of a batch goes one by one, which rounds otherwise.
     """
     return 64 // dtype.itemsize
-
-
-UNIT = 1e-6
-"""How far the length of a quaternion may be from 1: what single precision leaves of it."""
-
-_RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
-    "switches": (lambda x: (x == 0.0) | (x == 1.0), "has entries other than 0 and 1", "1 for what holds"),
-    "not negative": (lambda x: x >= 0.0, "has entries that are not numbers from 0 on", "give none below 0"),
-    "positive": (lambda x: x > 0.0, "has entries that are not positive numbers", "give some above 0"),
-    "placements": (
-        lambda x: np.abs(np.linalg.norm(x[..., 3:], axis=-1) - 1.0) <= UNIT,
-        "has quaternions that are not of unit length",
-        "give x y z qx qy qz qw, divided by their length",
-    ),
-}
-
-
-def out_of_range(array: Array, kind: str) -> tuple[str, str] | None:
-    """Complaint about an array that is not of a kind, and what to do."""
-    holds, problem, remedy = _RANGES[kind]
-    return None if np.all(holds(array)) else (problem, remedy)
-
-
-def batched(shape: tuple[int, ...]) -> str:
-    """A shape in words, with any batch dimensions before it."""
-    return f"(..., {', '.join(str(n) for n in shape)})" if shape else "(...)"
 
 
 def random_configuration(

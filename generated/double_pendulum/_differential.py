@@ -1,16 +1,12 @@
-"""Facts about a module for frameworks that differentiate (JAX, PyTorch): which function has the
-derivatives of which. It is copied into each generated package and needs NumPy alone.
+"""Derivatives of a module for frameworks that differentiate (JAX, PyTorch): which function has those of
+which, and what is done with their arrays. It is copied into each generated package and needs Python alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple, NoReturn
-
-import numpy as np
-
-from ._charts import Chart, Join, Part
 
 
 class Differential(NamedTuple):
@@ -71,6 +67,13 @@ class Known:
         found = self.differentials.get(name)
         return found if found is not None and self.of(found.forces) is not None else None
 
+    def needed(self, name: str) -> list[str]:
+        """The functions that the derivatives of a function take, as far as they are built."""
+        known, twice, forces = self.of(name), self.second(name), self.forces(name)
+        names = [known.first, self.weighted(name)] if known is not None else [self.rows(name)]
+        names += [twice[0], twice[1].second] if twice is not None else []
+        return [other for other in [*names, forces.forces if forces is not None else ""] if other]
+
     def refuse_input(self, name: str, argument: str) -> NoReturn:
         """Raise NotImplementedError for the derivatives by an optional input."""
         found = self.differentials.get(name)
@@ -91,151 +94,37 @@ class Known:
         raise NotImplementedError(f"{name} has no derivatives here{remedy}")
 
 
-class OfFramework:
-    """A function of a module for a framework: it pickles as its name, beside the module's handle."""
+class Solution(NamedTuple):
+    """The derivatives F_q, F_v, F_tau of forward dynamics as functions, by those of inverse dynamics, G_q,
+    G_v and M, at the acceleration that forward dynamics gives: dF = -F_tau (dG + dM F). `steps` and `weights`
+    are what G takes in place of F, `changes` and `gradients` what F gives where G gives these.
+    """
 
-    def __init__(self, functions: Any, name: str, doc: str | None, call: Callable[..., Any]) -> None:
-        self.__name__, self.__doc__, self.__wrapped__ = name, doc, call
-        self._functions = functions
+    by_q: Any
+    by_v: Any
+    by_tau: Any
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        try:
-            return self.__wrapped__(*arguments, **named)
-        except (TypeError, NotImplementedError) as error:
-            if "jvp" not in str(error) or self.__name__ in str(error):
-                raise
-            remedy = 'give mode="jvp", and of two derivatives take the last in reverse'
-            raise type(error)(f"{self.__name__} is not differentiated forward here: {remedy}") from error
+    def steps(self, along: Sequence[Any]) -> list[Any]:
+        """Steps of q, v and the acceleration."""
+        moved = [(F @ dx[..., None])[..., 0] for F, dx in zip(self, along, strict=False) if dx is not None]
+        return [*along[:2], sum(moved[1:], moved[0])]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (self._functions, self.__name__)
+    def changes(self, G: Sequence[Any]) -> list[Any]:
+        """Changes of F_q, F_v and F_tau."""
+        by_q, by_v, inertia = G
+        every = (by_q + inertia @ self.by_q, by_v + inertia @ self.by_v, inertia @ self.by_tau)
+        return [-(self.by_tau @ change) for change in every]
 
-    def __repr__(self) -> str:
-        return f"<{self.__name__} of {self._functions!r}>"
+    def weights(self, given: Sequence[Any]) -> list[Any]:
+        """Weights of G_q, G_v and M."""
+        turned = [-(self.by_tau.mT @ g) for g in given]
+        first, *others = (g @ F.mT for g, F in zip(turned, self, strict=True))
+        return [*turned[:2], sum(others, first)]
 
-
-class Functions:
-    """The functions of a module for a framework, as attributes; a base."""
-
-    framework = ""
-
-    def __init__(self, module: Any, join: Join) -> None:
-        self._module = module
-        self._known = Known(
-            {name: Differential(*row) for name, row in module._DIFFERENTIALS.items()}, module.functions
-        )
-        self._chart = Chart([Part(*row) for row in module._CHART], join)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._module.functions:
-            getattr(self._module, name)  # which raises what to do about a function that was not built
-            raise AttributeError(f"{self._module.name}.{self.framework} has no function {name!r}")
-        self._entry(name).refuse_pair(f"{self._module.name}.{self.framework}")
-        made = OfFramework(self, name, getattr(self._module, name).__doc__, self._made(name))
-        setattr(self, name, made)
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (self._module, self.framework)
-
-    def __dir__(self) -> list[str]:
-        return sorted(self._module.functions)
-
-    def __repr__(self) -> str:
-        return f"<{self._module.name}.{self.framework}: {', '.join(self._module.functions)}>"
-
-    def _made(self, name: str) -> Callable[..., Any]:
-        """The function of a name."""
-        raise NotImplementedError
-
-    def _converted(self, name: str, argument: str, x: Any) -> Any:
-        """An argument as an array of the framework."""
-        raise NotImplementedError
-
-    def _given(
-        self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]
-    ) -> tuple[list[Any], tuple[int, ...], Any]:
-        """The arrays of a call, its place, and what is to be taken from its result, or None: external forces
-        whose derivatives are there enter as torques.
-        """
-        bound, place = self._bound(name, positional, named)
-        inputs = self._entry(name).inputs
-        arrays = [self._converted(name, spec[0], x) for x, spec in zip(bound, inputs, strict=False)]
-        known = self._known.forces(name)
-        if known is None or len(arrays) <= sum(not spec[2] for spec in inputs):
-            return arrays, place, None
-        names = [spec[0] for spec in inputs]  # of those that are optional external forces are the first
-        at = names.index(self._entry(known.forces).inputs[-1][0])
-        torque = getattr(self, known.forces)(arrays[0], arrays[at], mode=mode)
-        absent = self._converted(name, names[at], self._or_default(inputs[at], None))
-        arrays[at:] = [absent, *arrays[at + 1 :]] if arrays[at + 1 :] else []
-        if known.through not in names:
-            return arrays, place, torque
-        k = names.index(known.through)
-        arrays[k] = arrays[k] + torque
-        return arrays, place, None
-
-    def _entry(self, name: str) -> Any:
-        return vars(self._module)[f"_{name}"]
-
-    def _differentiated(self, name: str) -> list[tuple[int, ...]]:
-        """The shape of each result as its derivatives have it: of a configuration a tangent vector's."""
-        known = self._known.of(name)
-        if known is not None and known.configuration:
-            return [(self._module.nv,)]
-        return [shape for _, shape in self._entry(name).outputs]
-
-    def _weights(self, name: str, products: str) -> str:
-        """The input of a function of products that has the weights."""
-        own = [spec[0] for spec in self._entry(name).inputs]
-        inputs = reversed(self._entry(products).inputs)
-        return str(next(spec[0] for spec in inputs if not spec[2] and spec[0] not in own))
-
-    def _bound(
-        self, name: str, positional: Sequence[Any], named: Mapping[str, Any]
-    ) -> tuple[list[Any], tuple[int, ...]]:
-        """The arrays of a call, without optional ones at the end that are None, and of a framed function its
-        place.
-        """
-        entry = self._entry(name)
-        if not named and len(positional) == entry.plain and not any(x is None for x in positional):
-            return list(positional), ()
-        arrays = [spec[0] for spec in entry.inputs]
-        names = [*arrays, "frame", "reference"] if entry.framed else arrays
-        given = dict(zip(names, positional, strict=False))
-        twice = [key for key in named if key in given or key not in names]
-        if len(positional) > len(names) or twice:
-            raise TypeError(f"{name}: takes {', '.join(names)}, not {', '.join(twice) or 'more than these'}")
-        given |= named
-        for array, _, optional, _ in entry.inputs:
-            if given.get(array) is None and not optional:
-                raise TypeError(f"{name}: argument {array} is missing")
-        place = entry.place(given.get("frame"), given.get("reference", "LOCAL")) if entry.framed else ()
-        last = max([-1, *(k for k, array in enumerate(arrays) if given.get(array) is not None)])
-        return [self._or_default(spec, given.get(spec[0])) for spec in entry.inputs[: last + 1]], place
-
-    def _or_default(self, spec: Any, x: Any) -> Any:
-        """An array, or what stands for an optional one that is not given, where a later one is."""
-        if x is not None:
-            return x
-        absent = getattr(self._module, "_DEFAULTS", {}).get(spec[0])
-        own = np.zeros(spec[1], self._module.dtype)
-        return own if absent is None else own + np.reshape(absent, spec[1])
-
-    def _batch(self, name: str, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        """The batch dimensions of the arrays of a call. Raises ValueError for a wrong shape."""
-        batches = []
-        for shape, (argument, own, _, _) in zip(shapes, self._entry(name).inputs, strict=False):
-            batch = shape[: len(shape) - len(own)]
-            if batch + own != shape:
-                expected = f"(..., {', '.join(map(str, own))})"
-                raise ValueError(f"{name}: argument {argument} has shape {shape}; expected {expected}")
-            batches.append(batch)
-        return batches
-
-    def _refuse_dtype(self, name: str, argument: str, dtype: str, remedy: str) -> NoReturn:
-        own = self._module.dtype
-        raise TypeError(f"{name}: argument {argument} is of {dtype}; this module takes {own}: {remedy}")
+    def gradients(self, G: Sequence[Any]) -> list[Any]:
+        """Gradients by q, v and tau."""
+        by_q, by_v, by_tau = ((G[2][..., None, :] @ F)[..., 0, :] for F in self)
+        return [G[0] + by_q, G[1] + by_v, by_tau]
 
 
 def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
@@ -246,18 +135,8 @@ def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
     )
 
 
-def weighted(J: Any, g: Any, own: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    """Weights `g` (..., *own) of a result times its derivatives by an input of n entries: by the directions
-    of a configuration, in the shape of another input.
-    """
+def weighted(J: Any, g: Any, own: tuple[int, ...]) -> Any:
+    """Weights `g` (..., *own) of a result times its derivatives by an input of n entries, (..., n)."""
     batch = J.shape[: J.ndim - len(own) - 1]
     row = g.reshape((*batch, 1, prod(own))) @ J.reshape((*batch, prod(own), J.shape[-1]))
-    return row.reshape((*batch, *(shape if prod(shape) == J.shape[-1] else (J.shape[-1],))))
-
-
-def by_output(matrices: Sequence[Any], outputs: int) -> list[Sequence[Any]]:
-    """Derivatives of so many results, by all inputs each, result by result; of a single one there may be
-    others behind them.
-    """
-    count = len(matrices) // outputs
-    return [matrices[count * k : count * (k + 1)] for k in range(outputs)]
+    return row.reshape((*batch, J.shape[-1]))

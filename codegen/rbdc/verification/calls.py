@@ -106,7 +106,7 @@ class Callee:
         """A function of the library, in one of its variants."""
         key = (prefix, declaration.name)
         if key not in self._entries:
-            inputs = [(p.name, p.shape, p.optional, p.configuration) for p in declaration.inputs]
+            inputs = [(p.name, p.shape, p.optional, p.configuration, p.range) for p in declaration.inputs]
             outputs = [(p.name, p.shape) for p in declaration.outputs]
             module = self._module
             self._entries[key] = Entry(
