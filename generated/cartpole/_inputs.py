@@ -1,5 +1,5 @@
 """Arrays that the functions of a module take: what is converted, and what is refused. It is copied into each
-generated package beside `robot.py` and needs NumPy only.
+generated package beside `_runtime.py` and needs NumPy only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A batch in pieces, on one thread or several. It is copied into each generated package beside `robot.py` and
+"""A batch in pieces, on one thread or several. It is copied into each generated package beside `_runtime.py` and
 needs NumPy only.
 """
 

@@ -1,5 +1,5 @@
 """Arrays of a module's calls, and random configurations. It is copied into each generated package beside
-`robot.py` and needs NumPy only.
+`_runtime.py` and needs NumPy only.
 """
 
 from __future__ import annotations
