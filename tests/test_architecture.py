@@ -330,7 +330,7 @@ def test_runtime_support_needs_numpy_only() -> None:
         "sys",
         "types",
     }  # CasADi where somebody asks for it
-    assert tops <= plain | {"numpy", "_arrays", "_charts", "_differential", "_inputs", "_named", "_threads"}
+    assert tops <= plain | {"numpy", "_arrays", "_differential", "_named", "_threads"}
 
 
 def test_import_is_light() -> None:

@@ -102,7 +102,7 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """The kind of `rbdc.runtime._inputs` that Python checks an argument to be; "" for none."""
+        """The kind of `rbdc.runtime._arrays` that Python checks an argument to be; "" for none."""
         kinds = {Kind.SWITCHES: "switches", Kind.PLACEMENTS: "placements"}
         kinds |= {Kind.NOT_NEGATIVE: "not negative", Kind.POSITIVE: "positive"}
         return kinds.get(self.kind, "")

@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._charts import Chart, Part
-from ._differential import Differential, Known, Solution, changed, weighted
+from ._differential import Chart, Differential, Known, Part, Solution, changed, weighted
 
 Place = tuple[int, ...]
 """Indices of a frame and a reference; of a function without a frame none, or any."""

@@ -16,8 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy import empty, ndarray
 
-from ._arrays import Array, block, one_by_one, overlaps, together, whole
-from ._inputs import Input
+from ._arrays import Array, Input, block, one_by_one, overlaps, together, whole
 from ._named import Named
 from ._threads import Crew, pieces, samples
 

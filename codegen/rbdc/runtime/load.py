@@ -1,4 +1,8 @@
-"""Loading a generated package by path, never through sys.path, and from the handles that pickle writes."""
+"""Loading a generated package by path, never through sys.path, and from the handles that pickle writes.
+
+That its libraries are whole is asked before the dynamic linker maps them: what lies beyond the end of a file
+that was cut off ends the process with SIGBUS when it is first read.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,10 @@ import hashlib
 import importlib
 import importlib.util
 import json
+import struct
 import sys
 import threading
+from collections.abc import Mapping
 from importlib.machinery import ExtensionFileLoader
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,7 +21,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from rbdc.errors import LoadError
-from rbdc.runtime.integrity import refuse_swapped, refuse_truncated
 
 if TYPE_CHECKING:
     from rbdc.runtime.module import GeneratedModule
@@ -25,6 +30,13 @@ _LOCK = threading.RLock()  # a second thread must not see a module that is still
 _RESTORING = threading.Lock()
 _RESTORED: dict[tuple[str, str], Any] = {}
 """Modules of handles by folder and identity: a worker loads each once, whatever becomes of the folder."""
+
+_IDENTIFICATION = 16
+_LITTLE_ENDIAN, _WIDE = 1, 2
+_SECTIONS = {False: ("I", 32, 46), True: ("Q", 40, 58)}
+"""Offsets in an ELF header, with addresses of 4 and of 8 bytes: type and place of the offset of the section
+table, which linkers put last, and the place of the size and the number of its entries.
+"""
 
 
 def load(path: str | PathLike[str]) -> GeneratedModule:
@@ -104,9 +116,9 @@ def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) 
         manifest = json.loads(about)
         listed = [folder / file for file in manifest.get("files", ()) if file.endswith(".so")]
         for library in [Path(extension), *(library for library in listed if library.is_file())]:
-            refuse_truncated(library)
+            _refuse_truncated(library)
         sys.modules[f"{name}._native"] = _native(f"{name}._native", extension)
-        refuse_swapped(sys.modules[f"{name}._native"], manifest)
+        _refuse_swapped(sys.modules[f"{name}._native"], manifest)
         spec.loader.exec_module(module)
         if (named := sys.modules.get(f"{name}._named")) is not None:  # a package of an older rbdc
             vars(named)["loader"] = restored
@@ -155,3 +167,38 @@ def _found(folder: str, name: str) -> Any:
             f"{folder}: not on this machine, and no package {name} is installed; share the folder, or "
             "install its wheel (rbdc wheel) in every worker"
         ) from error
+
+
+def _refuse_truncated(library: Path) -> None:
+    """Raise LoadError for an ELF library that is shorter than its header says. Other files the linker itself
+    refuses without harm.
+    """
+    with library.open("rb") as file:
+        header = file.read(64)
+    size, needed = library.stat().st_size, _needed(header)
+    if size < needed:
+        raise LoadError(f"{library.name} is cut off: it has {size} bytes of at least {needed}")
+
+
+def _needed(header: bytes) -> int:
+    """The bytes of an ELF file by the beginning of it: 0 for other files."""
+    if header[:4] != b"\x7fELF" or len(header) < _IDENTIFICATION:
+        return 0
+    order = "<" if header[5] == _LITTLE_ENDIAN else ">"
+    kind, place, counts = _SECTIONS[header[4] == _WIDE]
+    if len(header) < counts + 4:
+        return counts + 4
+    (offset,) = struct.unpack_from(order + kind, header, place)
+    size, number = struct.unpack_from(order + "HH", header, counts)
+    return int(offset) + int(size) * int(number)
+
+
+def _refuse_swapped(native: ModuleType, manifest: Mapping[str, Any]) -> None:
+    """Raise LoadError unless the loaded extension carries the hash that the package's manifest has; that of
+    an older rbdc has none.
+    """
+    own: Any = native
+    expected, carried = manifest.get("package"), getattr(own.lib, "rbdc_package", None)
+    found = None if carried is None else own.ffi.string(carried()).decode()
+    if expected not in (None, found):
+        raise LoadError("the compiled extension is not the one that was built with this package")

@@ -87,7 +87,7 @@ def _arrays(model: Model) -> list[tuple[str, str]]:
 
 
 def _chart(model: Model) -> str:
-    """The entries of q by kind, as `rbdc.runtime._charts.Part` takes them; those of vectors that follow
+    """The entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that follow
     each other are one.
     """
     parts: list[tuple[str, int, int, int, int]] = []
