@@ -104,17 +104,17 @@ class Functions:
         bound, place = self._bound(name, positional, named)
         inputs = self._entry(name).inputs
         arrays = [self._converted(name, spec.name, x) for x, spec in zip(bound, inputs, strict=False)]
-        known = self._known.forces(name)
-        if known is None or len(arrays) <= sum(not spec.optional for spec in inputs):
+        forces, through = self._known.forces(name), self._known[name].through
+        if not forces or len(arrays) <= sum(not spec.optional for spec in inputs):
             return arrays, place, None
         names = [spec.name for spec in inputs]  # of those that are optional external forces are the first
-        at = names.index(self._entry(known.forces).inputs[-1][0])
-        torque = getattr(self, known.forces)(arrays[0], arrays[at], mode=mode)
+        at = names.index(self._entry(forces).inputs[-1].name)
+        torque = getattr(self, forces)(arrays[0], arrays[at], mode=mode)
         absent = self._converted(name, names[at], self._or_default(inputs[at], None))
         arrays[at:] = [absent, *arrays[at + 1 :]] if arrays[at + 1 :] else []
-        if known.through not in names:
+        if through not in names:
             return arrays, place, torque
-        k = names.index(known.through)
+        k = names.index(through)
         arrays[k] = arrays[k] + torque
         return arrays, place, None
 
@@ -122,7 +122,7 @@ class Functions:
         """The change of each result along changes of the inputs' entries; these are None where there is
         none.
         """
-        known, rows, steps = self._known.of(name), self._jacobians(name, place, arrays, "jvp"), []
+        rows, steps = self._jacobians(name, place, arrays, "jvp"), []
         for k, (x, dx, spec) in enumerate(zip(arrays, along, self._entry(name).inputs, strict=False)):
             if dx is not None and k >= len(rows[0]):
                 self._known.refuse_input(name, spec.name)
@@ -135,17 +135,17 @@ class Functions:
             changes.append(self._sum([changed(J, dx, own) for J, dx in pairs], arrays[0], batch + own))
         if solution is not None:
             return solution.changes(changes)
-        if known is not None and known.configuration:
+        if self._known[name].configuration:
             return [self._chart.change(self._results(name, place, arrays, "jvp")[0], changes[0])]
         return changes
 
     def _gradients(self, name: str, place: Place, arrays: Sequence[Any], weights: Sequence[Any]) -> list[Any]:
         """By the entries of each required input, of the results times weights."""
-        known, products = self._known.of(name), self._known.weighted(name)
+        known = self._known[name]
         inputs = [spec for spec in self._entry(name).inputs if not spec.optional]
-        if known is not None and known.configuration:
+        if known.configuration:
             weights = [self._chart.direction(self._results(name, place, arrays, "vjp")[0], weights[0])]
-        if products and not (known and self._known.second(known.first) and self._recorded()):
+        if (products := known.weighted) and not (self._recorded() and self._known.second(known.first)):
             given = self._arranged(name, products, arrays, **{self._weights(name, products): weights[0]})
             found: Sequence[Any] = self._results(products, place, given, "vjp")
         else:
@@ -175,9 +175,9 @@ class Functions:
         """The derivatives of each result by the inputs, in the tangent space, None for those that are zero;
         of the matrices of forward dynamics those of inverse dynamics, as `Solution` takes them.
         """
-        known, twice, entry = self._known.of(name), self._known.second(name), self._entry(name)
-        if known is not None:
-            matrices = self._results(known.first, place, self._arranged(name, known.first, arrays), mode)
+        first, twice, entry = self._known[name].first, self._known.second(name), self._entry(name)
+        if first:
+            matrices = self._results(first, place, self._arranged(name, first, arrays), mode)
             count = len(matrices) // len(entry.outputs)
             taken = min(count, sum(not spec.optional for spec in entry.inputs))
             return [matrices[count * k :][:taken] for k in range(len(entry.outputs))]
@@ -217,7 +217,7 @@ class Functions:
     def _solution(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> Solution | None:
         """The derivatives of forward dynamics, where a function gives these; otherwise None."""
         twice = self._known.second(name)
-        if self._known.of(name) is not None or twice is None or not twice[1].inverse:
+        if self._known[name].first or twice is None or not twice[1].inverse:
             return None
         return Solution(*self._results(name, place, arrays, mode))
 
@@ -239,8 +239,7 @@ class Functions:
 
     def _differentiated(self, name: str) -> list[tuple[int, ...]]:
         """The shape of each result as its derivatives have it: of a configuration a tangent vector's."""
-        known = self._known.of(name)
-        if known is not None and known.configuration:
+        if self._known[name].configuration:
             return [(self._module.nv,)]
         return [shape for _, shape in self._entry(name).outputs]
 

@@ -42,51 +42,49 @@ class Known:
     """
 
     def __init__(self, differentials: Mapping[str, Differential], functions: Sequence[str]) -> None:
-        self.differentials, self._functions = differentials, frozenset(functions)
+        self._described, self._functions = differentials, frozenset(functions)
+        there = {name: name for name in functions}.get
+        self._built = {
+            name: found._replace(
+                first=there(found.first, ""),
+                weighted=there(found.weighted, ""),
+                second=there(found.second, ""),
+                forces=there(found.forces, ""),
+            )
+            for name, found in differentials.items()
+            if name in self._functions
+        }
 
-    def of(self, name: str) -> Differential | None:
-        """Where the derivatives of a function are; None where it has none, or they were not built."""
-        found = self.differentials.get(name)
-        return found if found is not None and found.first in self._functions else None
-
-    def weighted(self, name: str) -> str:
-        """The name of the function with the weighted derivatives; "" where it was not built."""
-        found = self.differentials.get(name)
-        return found.weighted if found is not None and found.weighted in self._functions else ""
+    def __getitem__(self, name: str) -> Differential:
+        """Where the derivatives of a function are, with "" for those that it has not or were not built."""
+        return self._built.get(name, Differential(""))
 
     def second(self, first: str) -> tuple[str, Differential] | None:
         """The function whose first derivatives another one gives, if its second ones are there."""
-        for name, found in self.differentials.items():
-            if found.first == first and found.second in self._functions and name in self._functions:
-                return name, found
-        return None
+        found = self._built.items()
+        return next(((name, d) for name, d in found if first and d.first == first and d.second), None)
 
     def rows(self, first: str) -> str:
         """The function whose derivatives give, with unit weights, those of the rows of derivatives; "" where
         there is none.
         """
-        of = (
-            f.weighted
-            for name, f in self.differentials.items()
-            if f.first == first and name in self._functions
-        )
-        return next((weighted for weighted in of if self.of(weighted) is not None), "")
+        found = (d.weighted for d in self._built.values() if d.first == first)
+        return next((weighted for weighted in found if self[weighted].first), "")
 
-    def forces(self, name: str) -> Differential | None:
-        """How external forces enter a function, where the derivatives of what they do were built."""
-        found = self.differentials.get(name)
-        return found if found is not None and self.of(found.forces) is not None else None
+    def forces(self, name: str) -> str:
+        """The function of what external forces do, where its derivatives were built; otherwise ""."""
+        forces = self[name].forces
+        return forces if self[forces].first else ""
 
     def needed(self, name: str) -> list[str]:
         """The functions that the derivatives of a function take, as far as they are built."""
-        known, twice, forces = self.of(name), self.second(name), self.forces(name)
-        names = [known.first, self.weighted(name)] if known is not None else [self.rows(name)]
-        names += [twice[0], twice[1].second] if twice is not None else []
-        return [other for other in [*names, forces.forces if forces is not None else ""] if other]
+        twice = self.second(name)
+        names = [self[name].first, self[name].weighted, self.rows(name), self.forces(name)]
+        return [other for other in [*names, *((twice[0], twice[1].second) if twice else ())] if other]
 
     def refuse_input(self, name: str, argument: str) -> NoReturn:
         """Raise NotImplementedError for the derivatives by an optional input."""
-        found = self.differentials.get(name)
+        found = self._described.get(name)
         remedy = "keep it constant, or add what it does to the torques"
         if found is not None and found.forces and found.forces not in self._functions:
             remedy += f", as {found.forces} in --functions and its derivatives do for external forces"
@@ -94,12 +92,12 @@ class Known:
 
     def refuse(self, name: str) -> NoReturn:
         """Raise NotImplementedError for the derivatives of a function."""
-        found = self.differentials.get(name)
+        found = self._described.get(name)
         needed = [found.first] if found is not None else []
-        needed += [found.second for found in self.differentials.values() if found.first == name]
+        needed += [found.second for found in self._described.values() if found.first == name]
         missing = [other for other in needed if other and other not in self._functions]
         remedy = f"; build it with --functions {','.join([name, *missing])}" if missing else ""
-        if name in (found.weighted for found in self.differentials.values()):
+        if name in (found.weighted for found in self._described.values()):
             remedy = '; of what it is the gradient of mode="jvp" has second derivatives'
         raise NotImplementedError(f"{name} has no derivatives here{remedy}")
 
