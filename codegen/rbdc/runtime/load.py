@@ -14,6 +14,7 @@ import struct
 import sys
 import threading
 from collections.abc import Mapping
+from importlib.abc import Loader
 from importlib.machinery import ExtensionFileLoader
 from os import PathLike, fspath
 from pathlib import Path
@@ -93,33 +94,28 @@ def _spelled(extension: Path, bits: bytes) -> str:
     return f"{extension.parent}/{padding}{extension.name}"
 
 
-def _native(name: str, extension: str) -> ModuleType:
-    loader = ExtensionFileLoader(name, extension)
-    spec = importlib.util.spec_from_file_location(name, extension, loader=loader)
-    if spec is None:
-        raise ImportError(f"{extension} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+def _new(name: str, file: str, **how: Any) -> tuple[ModuleType, Loader]:
+    """A module of a file that is in sys.modules, and what executes it."""
+    spec = importlib.util.spec_from_file_location(name, file, **how)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} cannot be imported")
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    return sys.modules[name], spec.loader
 
 
 def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) -> None:
     """Import the package under `name`; a failure leaves nothing in sys.modules. about: its manifest."""
-    spec = importlib.util.spec_from_file_location(
-        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
-    )
-    if spec is None or spec.loader is None:
-        raise LoadError(f"{shown}: cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     try:
         manifest = json.loads(about)
         listed = [folder / file for file in manifest.get("files", ()) if file.endswith(".so")]
         for library in [Path(extension), *(library for library in listed if library.is_file())]:
             _refuse_truncated(library)
-        sys.modules[f"{name}._native"] = _native(f"{name}._native", extension)
-        _refuse_swapped(sys.modules[f"{name}._native"], manifest)
-        spec.loader.exec_module(module)
+        module, loader = _new(name, str(folder / "__init__.py"), submodule_search_locations=[str(folder)])
+        own = f"{name}._native"
+        native, of_native = _new(own, extension, loader=ExtensionFileLoader(own, extension))
+        of_native.exec_module(native)
+        _refuse_swapped(native, manifest)
+        loader.exec_module(module)
         if (named := sys.modules.get(f"{name}._named")) is not None:  # a package of an older rbdc
             vars(named)["loader"] = restored
     except BaseException as error:
