@@ -43,6 +43,8 @@ class Functions:
     """The functions of a module for a framework, as attributes; a base."""
 
     framework = ""
+    operations: Any = None
+    """The framework's module of functions of arrays."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -249,6 +251,27 @@ class Functions:
         inputs = reversed(self._entry(products).inputs)
         return str(next(spec.name for spec in inputs if not spec.optional and spec.name not in own))
 
+    def _alike(self, name: str, arrays: Sequence[Any]) -> list[Any]:
+        """The arrays of a call with unit configurations and the same batch dimensions. Raises ValueError for
+        a wrong shape.
+        """
+        inputs, batches = self._entry(name).inputs[: len(arrays)], []
+        for x, spec in zip(arrays, inputs, strict=True):
+            shape = tuple(x.shape)
+            batches.append(shape[: len(shape) - len(spec.shape)])
+            if batches[-1] + spec.shape != shape:
+                expected = f"(..., {', '.join(map(str, spec.shape))})"
+                raise ValueError(f"{name}: argument {spec.name} has shape {shape}; expected {expected}")
+        unit = [
+            self._chart.unit(x) if spec.configuration else x for x, spec in zip(arrays, inputs, strict=True)
+        ]
+        if all(batch == batches[0] for batch in batches):
+            return unit
+        batch = tuple(self.operations.broadcast_shapes(*batches))
+        return [
+            self.operations.broadcast_to(x, batch + spec.shape) for x, spec in zip(unit, inputs, strict=True)
+        ]
+
     def _bound(
         self, name: str, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[list[Any], Place]:
@@ -279,17 +302,6 @@ class Functions:
         absent = getattr(self._module, "_DEFAULTS", {}).get(spec.name)
         own = np.zeros(spec.shape, self._module.dtype)
         return own if absent is None else own + np.reshape(absent, spec.shape)
-
-    def _batch(self, name: str, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        """The batch dimensions of the arrays of a call. Raises ValueError for a wrong shape."""
-        batches = []
-        for shape, spec in zip(shapes, self._entry(name).inputs, strict=False):
-            batch = shape[: len(shape) - len(spec.shape)]
-            if batch + spec.shape != shape:
-                expected = f"(..., {', '.join(map(str, spec.shape))})"
-                raise ValueError(f"{name}: argument {spec.name} has shape {shape}; expected {expected}")
-            batches.append(batch)
-        return batches
 
     def _refuse_dtype(self, name: str, argument: str, dtype: str, remedy: str) -> NoReturn:
         own = self._module.dtype

@@ -31,7 +31,7 @@ class JaxFunctions(Functions):
     mode: "jvp" differentiates forward and in reverse, "vjp" only in reverse and faster.
     """
 
-    framework = "jax"
+    framework, operations = "jax", jnp
 
     def __init__(self, module: Any) -> None:
         super().__init__(module)
@@ -54,14 +54,7 @@ class JaxFunctions(Functions):
         return function
 
     def _evaluated(self, name: str, place: Place, mode: str, arrays: Sequence[Any]) -> Any:
-        batches = self._batch(name, [x.shape for x in arrays])
-        batch = np.broadcast_shapes(*batches)
-        inputs = self._entry(name).inputs
-        normal = [
-            self._chart.unit(x) if spec.configuration else x for x, spec in zip(arrays, inputs, strict=False)
-        ]
-        wide = [jnp.broadcast_to(x, batch + spec.shape) for x, spec in zip(normal, inputs, strict=False)]
-        results = self._call(name, place, mode)(*wide)
+        results = self._call(name, place, mode)(*self._alike(name, arrays))
         return results[0] if len(results) == 1 else results
 
     def _converted(self, name: str, argument: str, x: Any) -> Any:

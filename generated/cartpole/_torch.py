@@ -34,7 +34,7 @@ class TorchFunctions(Functions):
     mode: "vjp" differentiates in reverse, "jvp" also forward, but `torch.compile` refuses its gradients.
     """
 
-    framework = "torch"
+    framework, operations = "torch", torch
 
     def __init__(self, module: Any) -> None:
         super().__init__(module)
@@ -51,16 +51,7 @@ class TorchFunctions(Functions):
             if mode not in MODES:
                 raise ValueError(f"{name}: mode: {mode!r} is neither 'vjp' nor 'jvp'")
             given, place, less = self._given(name, mode, arguments, named)
-            inputs = self._entry(name).inputs[: len(given)]
-            batches = self._batch(name, [tuple(x.shape) for x in given])
-            wide = [
-                self._chart.unit(x) if spec.configuration else x
-                for x, spec in zip(given, inputs, strict=True)
-            ]
-            if any(batch != batches[0] for batch in batches):
-                batch = tuple(torch.broadcast_shapes(*batches))
-                wide = [x.expand(batch + spec.shape) for x, spec in zip(wide, inputs, strict=True)]
-            results = self._results(name, place, wide, mode)
+            results = self._results(name, place, self._alike(name, given), mode)
             if less is not None:
                 return results[0] - less
             return results[0] if len(results) == 1 else results

@@ -50,12 +50,13 @@ class Entry(Named):
         self.inputs = tuple(Input(*given, name, dtype) for given in inputs)
         self.outputs, self._dtype = tuple(outputs), dtype
         self._ranges = [(k, x) for k, x in enumerate(self.inputs) if x.kind]
-        self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
+        self._all_finite = native.lib.rbdc_all_finite
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
         self._pointer, self._block = native.ffi.typeof(f"{_C_TYPES[dtype.name]}[]"), block(dtype)
         self._single, self._batch = (getattr(native.lib, f"{prefix}_{name}{end}") for end in ("", "_batch"))
         self._lanes = getattr(native.lib, f"{prefix}_{name}_lanes", None)
         self._frames = {frame: index for index, frame in enumerate(frames)}
+        self._places = len(native.ffi.typeof(self._single).args) - len(self.inputs) - len(self.outputs)
         self.plain = 0 if frames else sum(not x.optional for x in self.inputs)
         # The common calls are kept short: what they need of an input is in one tuple.
         self._checks = tuple((x.shape, x.configuration, x.optional) for x in self.inputs)
@@ -73,9 +74,14 @@ class Entry(Named):
     def arrays(self) -> tuple[str, str]:
         """The shapes of what the function takes and returns, without batch dimensions."""
         takes = [f"{x.name} {x.shape}{' or None' if x.optional else ''}" for x in self.inputs]
-        extra = len(self._ffi.typeof(self._single).args) - len(self.inputs) - len(self.outputs)
-        place = [*("frame", "other")[: extra - 1], "reference"] if self._frames else []
+        place = [*("frame", "other")[: self._places - 1], "reference"] if self._frames else []
         return ", ".join([*takes, *place]), ", ".join(f"{name} {shape}" for name, shape in self.outputs)
+
+    def refuse_pair(self, where: str) -> None:
+        """Raise AttributeError for a function of two frames, which frameworks do not have."""
+        if self._places > 2:
+            remedy = "call the module's own, or subtract the frame_jacobian of both in WORLD"
+            raise AttributeError(f"{where} has no {self._name!r}, which takes two frames: {remedy}")
 
     def call(
         self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()
