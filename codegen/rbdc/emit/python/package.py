@@ -138,16 +138,17 @@ _CONVERSIONS = [
 
 def every_joint(model: Model) -> list[tuple[Any, ...]]:
     """The joints as `rbdc.runtime.conversions.Joint` takes them, followers among them."""
+    in_loops = {index for cluster in model.clusters for index in cluster.followers}
     rows: list[tuple[Any, ...]] = []
     for index, body in enumerate(model.bodies):
         kind = "scalar" if body.joint.nv == 1 and body.joint.euclidean else body.joint.kind
         kind = "continuous" if body.described == "continuous" else kind
-        sizes, follow = (body.joint.nq, body.joint.nv), body.coupling
-        row: tuple[Any, ...] = (body.joint_name, kind, *sizes, body.index_q, body.index_v)
-        row = row if follow is None else (*row, True, follow.multiplier, follow.offset)
-        clustered = any(index in cluster.followers for cluster in model.clusters)
-        curve = () if follow is None else None if clustered else follow.higher
-        rows.append(row if curve == () else (*row, curve))
+        row = (body.joint_name, kind, body.joint.nq, body.joint.nv, body.index_q, body.index_v)
+        if (follow := body.coupling) is None:
+            rows.append(row)
+        else:
+            curve = None if index in in_loops else follow.higher
+            rows.append((*row, True, follow.multiplier, follow.offset, curve))
     return rows
 
 
