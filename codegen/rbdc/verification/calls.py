@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration
-from rbdc.runtime.load import load
 from rbdc.runtime._runtime import Entry
+from rbdc.runtime.load import load
 from rbdc.verification import casadi_calls, jax_calls
 
 Array = NDArray[np.floating[Any]]
