@@ -1,5 +1,5 @@
-"""A batch in pieces, on one thread or several. It is copied into each generated package beside `robot.py` and
-needs NumPy only.
+"""A batch in pieces, on one thread or several. It is copied into each generated package beside `_runtime.py`
+and needs NumPy only.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ class Crew:
     """
 
     def __init__(self, work: Callable[[slice], None], pieces: Sequence[slice], num_threads: int) -> None:
-        self._work, self._num_threads = work, num_threads
-        # None sends one thread home.
-        self._waiting: deque[slice | None] = deque([*pieces, *[None] * num_threads])
+        self._work, self._waiting = work, deque(pieces)
         # Each is held by a helper while it has a piece in hand.
         self._busy = [Lock() for _ in range(num_threads - 1)]
         self._failures: list[BaseException] = []
@@ -43,7 +41,7 @@ class Crew:
                 pass
             self._wait()
         finally:
-            self._give_up()
+            self._waiting.clear()
             self._wait()
             for helper in helpers:
                 # One that could not start is not alive, one that starts late will find no piece.
@@ -60,18 +58,16 @@ class Crew:
 
     def _do_one(self) -> bool:
         """Do the next piece; False where there is none."""
-        piece = self._waiting.popleft()
-        if piece is None:
+        try:
+            piece = self._waiting.popleft()
+        except IndexError:
             return False
         try:
             self._work(piece)
         except BaseException as error:
             self._failures.append(error)
-            self._give_up()
+            self._waiting.clear()
         return True
-
-    def _give_up(self) -> None:
-        self._waiting.extendleft([None] * self._num_threads)
 
     def _wait(self) -> None:
         """Until no helper has a piece in hand. Not by `join`, which takes a thread for ended once Ctrl-C has

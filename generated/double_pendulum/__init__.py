@@ -71,7 +71,7 @@ _rnea = _runtime.Entry(
     _PREFIX,
     dtype,
     "rnea",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
     (('tau', (2,)),),
 )
 
@@ -101,7 +101,7 @@ _nle = _runtime.Entry(
     _PREFIX,
     dtype,
     "nle",
-    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
     (('tau', (2,)),),
 )
 
@@ -129,7 +129,7 @@ _gravity_torque = _runtime.Entry(
     _PREFIX,
     dtype,
     "gravity_torque",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('tau', (2,)),),
 )
 
@@ -156,7 +156,7 @@ _coriolis = _runtime.Entry(
     _PREFIX,
     dtype,
     "coriolis",
-    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
     (('C', (2, 2)),),
 )
 
@@ -184,7 +184,7 @@ _crba = _runtime.Entry(
     _PREFIX,
     dtype,
     "crba",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('M', (2, 2)),),
 )
 
@@ -211,7 +211,7 @@ _minverse = _runtime.Entry(
     _PREFIX,
     dtype,
     "minverse",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('Minv', (2, 2)),),
 )
 
@@ -238,7 +238,7 @@ _aba = _runtime.Entry(
     _PREFIX,
     dtype,
     "aba",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('tau', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
     (('ddq', (2,)),),
 )
 
@@ -268,7 +268,7 @@ _torque_regressor = _runtime.Entry(
     _PREFIX,
     dtype,
     "torque_regressor",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
     (('Y', (2, 20)),),
 )
 
@@ -297,7 +297,7 @@ _rnea_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "rnea_derivatives",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
     (('dtau_dq', (2, 2)), ('dtau_dv', (2, 2)), ('dtau_da', (2, 2))),
 )
 
@@ -329,7 +329,7 @@ _aba_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "aba_derivatives",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('tau', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
     (('ddq_dq', (2, 2)), ('ddq_dv', (2, 2)), ('ddq_dtau', (2, 2))),
 )
 
@@ -361,7 +361,7 @@ _rnea_vjp = _runtime.Entry(
     _PREFIX,
     dtype,
     "rnea_vjp",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, ''), ('w', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
     (('w_dtau_dq', (2,)), ('w_dtau_dv', (2,)), ('w_dtau_da', (2,))),
 )
 
@@ -394,7 +394,7 @@ _aba_vjp = _runtime.Entry(
     _PREFIX,
     dtype,
     "aba_vjp",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('tau', (2,), False, False, ''), ('w', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
     (('w_ddq_dq', (2,)), ('w_ddq_dv', (2,)), ('w_ddq_dtau', (2,))),
 )
 
@@ -427,7 +427,7 @@ _rnea_jvp = _runtime.Entry(
     _PREFIX,
     dtype,
     "rnea_jvp",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('da', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, ''), ('dq', (2,), False, False, ''), ('dv', (2,), False, False, ''), ('da', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
     (('dtau', (2,)),),
 )
 
@@ -460,7 +460,7 @@ _aba_jvp = _runtime.Entry(
     _PREFIX,
     dtype,
     "aba_jvp",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('dtau', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('tau', (2,), False, False, ''), ('dq', (2,), False, False, ''), ('dv', (2,), False, False, ''), ('dtau', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
     (('dddq', (2,)),),
 )
 
@@ -493,7 +493,7 @@ _forward_kinematics = _runtime.Entry(
     _PREFIX,
     dtype,
     "forward_kinematics",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('placements', (3, 4, 4)),),
 )
 
@@ -520,7 +520,7 @@ _frame_position = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_position",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('position', (3,)),),
     frame_names,
 )
@@ -550,7 +550,7 @@ _frame_placement = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_placement",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('placement', (4, 4)),),
     frame_names,
 )
@@ -580,7 +580,7 @@ _frame_position_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_position_derivatives",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('dposition_dq', (3, 2)),),
     frame_names,
 )
@@ -610,7 +610,7 @@ _frame_placement_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_placement_derivatives",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('dplacement_dq', (4, 4, 2)),),
     frame_names,
 )
@@ -640,7 +640,7 @@ _frame_jacobian = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_jacobian",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('J', (6, 2)),),
     frame_names,
 )
@@ -670,7 +670,7 @@ _frame_jacobian_time_derivative = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_jacobian_time_derivative",
-    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
     (('dJ', (6, 2)),),
     frame_names,
 )
@@ -701,7 +701,7 @@ _frame_drift = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_drift",
-    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
     (('drift', (6,)),),
     frame_names,
 )
@@ -732,7 +732,7 @@ _frame_velocity = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_velocity",
-    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
     (('velocity', (6,)),),
     frame_names,
 )
@@ -763,7 +763,7 @@ _frame_acceleration = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_acceleration",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
     (('acceleration', (6,)),),
     frame_names,
 )
@@ -795,7 +795,7 @@ _frame_velocity_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_velocity_derivatives",
-    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
     (('dv_dq', (6, 2)), ('dv_dv', (6, 2))),
     frame_names,
 )
@@ -827,7 +827,7 @@ _frame_acceleration_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_acceleration_derivatives",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
     (('da_dq', (6, 2)), ('da_dv', (6, 2)), ('da_da', (6, 2))),
     frame_names,
 )
@@ -861,7 +861,7 @@ _relative_jacobian = _runtime.Entry(
     _PREFIX,
     dtype,
     "relative_jacobian",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('J', (6, 2)),),
     frame_names,
 )
@@ -892,7 +892,7 @@ _manipulability_gradient = _runtime.Entry(
     _PREFIX,
     dtype,
     "manipulability_gradient",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('manipulability', ()), ('gradient', (2,))),
     frame_names,
 )
@@ -923,7 +923,7 @@ _com = _runtime.Entry(
     _PREFIX,
     dtype,
     "com",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('position', (3,)),),
 )
 
@@ -950,7 +950,7 @@ _com_jacobian = _runtime.Entry(
     _PREFIX,
     dtype,
     "com_jacobian",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('J', (3, 2)),),
 )
 
@@ -977,7 +977,7 @@ _centroidal_momentum_matrix = _runtime.Entry(
     _PREFIX,
     dtype,
     "centroidal_momentum_matrix",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('A', (6, 2)),),
 )
 
@@ -1004,7 +1004,7 @@ _com_acceleration = _runtime.Entry(
     _PREFIX,
     dtype,
     "com_acceleration",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
     (('acceleration', (3,)),),
 )
 
@@ -1033,7 +1033,7 @@ _centroidal_momentum_derivative = _runtime.Entry(
     _PREFIX,
     dtype,
     "centroidal_momentum_derivative",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
     (('dh', (6,)),),
 )
 
@@ -1062,7 +1062,7 @@ _centroidal_dynamics_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "centroidal_dynamics_derivatives",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
     (('dh_dq', (6, 2)), ('dhdot_dq', (6, 2)), ('dhdot_dv', (6, 2)), ('dhdot_da', (6, 2))),
 )
 
@@ -1094,7 +1094,7 @@ _kinetic_energy = _runtime.Entry(
     _PREFIX,
     dtype,
     "kinetic_energy",
-    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
     (('energy', ()),),
 )
 
@@ -1122,7 +1122,7 @@ _kinetic_energy_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "kinetic_energy_derivatives",
-    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
     (('denergy_dq', (2,)), ('denergy_dv', (2,))),
 )
 
@@ -1151,7 +1151,7 @@ _potential_energy = _runtime.Entry(
     _PREFIX,
     dtype,
     "potential_energy",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('energy', ()),),
 )
 
@@ -1178,7 +1178,7 @@ _static_regressor = _runtime.Entry(
     _PREFIX,
     dtype,
     "static_regressor",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('Y', (3, 8)),),
 )
 
@@ -1205,7 +1205,7 @@ _kinetic_energy_regressor = _runtime.Entry(
     _PREFIX,
     dtype,
     "kinetic_energy_regressor",
-    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
     (('y', (20,)),),
 )
 
@@ -1233,7 +1233,7 @@ _potential_energy_regressor = _runtime.Entry(
     _PREFIX,
     dtype,
     "potential_energy_regressor",
-    (('q', (2,), False, True),),
+    (('q', (2,), False, True, ''),),
     (('y', (20,)),),
 )
 
@@ -1260,7 +1260,7 @@ _integrate = _runtime.Entry(
     _PREFIX,
     dtype,
     "integrate",
-    (('q', (2,), False, True), ('dv', (2,), False, False)),
+    (('q', (2,), False, True, ''), ('dv', (2,), False, False, '')),
     (('q_next', (2,)),),
 )
 
@@ -1288,7 +1288,7 @@ _difference = _runtime.Entry(
     _PREFIX,
     dtype,
     "difference",
-    (('q0', (2,), False, True), ('q1', (2,), False, True)),
+    (('q0', (2,), False, True, ''), ('q1', (2,), False, True, '')),
     (('dv', (2,)),),
 )
 

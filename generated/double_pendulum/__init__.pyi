@@ -24,9 +24,9 @@ effort_limit: NDArray[np.float64]
 armature: NDArray[np.float64]
 gravity: NDArray[np.float64]
 fext_frame: Literal["local", "world"]
-casadi: Any
 jax: Any
 torch: Any
+casadi: Any
 
 def rnea(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext."""

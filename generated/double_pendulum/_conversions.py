@@ -13,7 +13,7 @@ are multiplier q + offset, and their forces go to the leader.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +21,8 @@ from numpy.polynomial.polynomial import polyder, polyval
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
-
-_QUATERNION_FIRST = [3, 0, 1, 2]
-_QUATERNION_LAST = [1, 2, 3, 0]
+_ORDERS = {"spherical": (3, 0, 1, 2), "floating": (0, 1, 2, 6, 3, 4, 5)}
+"""A joint's entries of q in MuJoCo's order, by the kinds of which it is another."""
 
 
 class Joint(NamedTuple):
@@ -55,7 +54,7 @@ class Joint(NamedTuple):
 
 
 class State(NamedTuple):
-    """Converted quantities, each with leading batch dimensions; what is not given is None."""
+    """q, and of v, a and tau those that are given; all have the same batch dimensions."""
 
     q: Array
     v: Array | None = None
@@ -64,170 +63,139 @@ class State(NamedTuple):
 
     def given(self) -> Any:
         """q alone, or a tuple of those that are given."""
-        every = [x for x in (self.q, self.v, self.a, self.tau) if x is not None]
+        every = [x for x in self if x is not None]
         return every[0] if len(every) == 1 else tuple(every)
 
+    def mapped(self, of_q: Callable[[Array], Array], of_vector: Callable[[Array], Array]) -> State:
+        """Its arrays by two functions."""
+        v, a, tau = (None if x is None else of_vector(x) for x in self[1:])
+        return State(of_q(self.q), v, a, tau)
 
-Convert = Callable[[Joint, State], State]
-"""One joint's own entries, converted."""
+    def at(self, q: slice, v: slice) -> State:
+        """Views of some columns."""
+        return self.mapped(lambda x: x[..., q], lambda x: x[..., v])
 
 
 class Converter:
     """The conversions of one module: its joints, the sizes of its q and v, its scalar type."""
 
     def __init__(self, joints: Sequence[Sequence[Any]], nq: int, nv: int, dtype: np.dtype[Any]) -> None:
-        self.joints = [Joint(*joint) for joint in joints]
         self.nq, self.nv, self.dtype = nq, nv, dtype
+        self._places: list[tuple[Joint, slice, slice]] = []
+        q = v = 0
+        for joint in (Joint(*row) for row in joints):
+            self._places.append((joint, slice(q, q + joint.nq), slice(v, v + joint.nv)))
+            q, v = q + joint.nq, v + joint.nv
+        self._every = q, v
+        self._angles = [q.start for joint, q, _ in self._places if joint.kind == "continuous"]
+        self._doubled = sorted([*range(q), *self._angles])
+        self._cosines = np.searchsorted(self._doubled, self._angles)
+        self._order = [
+            q.start + k for joint, q, _ in self._places for k in _ORDERS.get(joint.kind, range(joint.nq))
+        ]
 
     def to_mujoco(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
         """qpos, and with them qvel, qacc and forces, as they are given."""
-        return self._away(self._state(q, v, a, tau, self.nq, self.nv), _to_mujoco)
+        state = self._turned(self._expanded(q, v, a, tau), back=False)
+        return state._replace(q=np.take(state.q, self._order, -1)).given()
 
     def from_mujoco(self, qpos: Any, qvel: Any, qacc: Any, tau: Any) -> Any:
         """q, and with it v, a and tau, as they are given."""
-        return self._back(
-            self._state(qpos, qvel, qacc, tau, *self._sizes(lambda joint: joint.nq)), _from_mujoco
-        )
+        state = self._state(qpos, qvel, qacc, tau, *self._every)
+        state = state._replace(q=np.take(state.q, np.argsort(self._order), -1))
+        return self._gathered(self._turned(state, back=True))
 
     def to_pinocchio(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
         """Pinocchio's q, v, a and tau, as they are given."""
-        return self._away(self._state(q, v, a, tau, self.nq, self.nv), _to_pinocchio)
+        state = self._expanded(q, v, a, tau)
+        angles, doubled = state.q[..., self._angles], np.take(state.q, self._doubled, -1)
+        doubled[..., self._cosines], doubled[..., self._cosines + 1] = np.cos(angles), np.sin(angles)
+        return state._replace(q=doubled).given()
 
     def from_pinocchio(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
-        """The module's, of Pinocchio's."""
-        return self._back(self._state(q, v, a, tau, *self._sizes(_pinocchio_nq)), _from_pinocchio)
-
-    def _sizes(self, own: Callable[[Joint], int]) -> tuple[int, int]:
-        return sum(own(joint) for joint in self.joints), sum(joint.nv for joint in self.joints)
+        """The module's, of Pinocchio's; angles of continuous joints are in (-pi, pi]."""
+        state = self._state(q, v, a, tau, len(self._doubled), self._every[1])
+        angles = np.arctan2(state.q[..., self._cosines + 1], state.q[..., self._cosines])
+        single = np.take(state.q, np.searchsorted(self._doubled, range(self._every[0])), -1)
+        single[..., self._angles] = angles
+        return self._gathered(state._replace(q=single))
 
     def _state(self, q: Any, v: Any, a: Any, tau: Any, nq: int, nv: int) -> State:
-        """The arguments as arrays; ValueError for a wrong size, and for an acceleration without its
+        """Copies of the arguments; ValueError for a wrong size, and for an acceleration without its
         velocity.
         """
         if a is not None and v is None:
             raise ValueError("give the velocity with the acceleration: a free joint's depends on both")
-        arrays: list[Array | None] = []
-        for name, given, size in (("q", q, nq), ("v", v, nv), ("a", a, nv), ("tau", tau, nv)):
-            array = None if given is None else np.asarray(given, self.dtype)
+        if q is None:
+            raise ValueError("q is missing: how vectors change depends on where the robot is")
+        arrays = [None if x is None else np.array(x, self.dtype) for x in (q, v, a, tau)]
+        for name, array, size in zip(State._fields, arrays, (nq, nv, nv, nv), strict=True):
             if array is not None and array.shape[-1:] != (size,):
                 raise ValueError(f"{name} has shape {array.shape}; its last dimension is {size}")
-            arrays.append(array)
-        first, *others = arrays
-        if first is None:
-            raise ValueError("q is missing: how vectors change depends on where the robot is")
-        return State(first, *others)
+        state = State(*arrays)  # type: ignore[arg-type]  # q is there
+        if len(batches := {x.shape[:-1] for x in arrays if x is not None}) == 1:
+            return state
+        batch = np.broadcast_shapes(*batches)
 
-    def _away(self, state: State, convert: Convert) -> Any:
-        """Joint by joint, followers among them."""
-        return _joined([convert(joint, _own(joint, state)) for joint in self.joints]).given()
+        def wide(x: Array) -> Array:
+            return np.array(np.broadcast_to(x, (*batch, x.shape[-1])))
 
-    def _back(self, state: State, convert: Convert) -> Any:
-        """The leaders' entries; forces of followers are added to theirs."""
-        found, forces, q, v = [], [], 0, 0
-        for joint in self.joints:
-            nq = _pinocchio_nq(joint) if convert is _from_pinocchio else joint.nq
-            taken = State(state.q[..., q : q + nq], *(_part(x, v, joint.nv) for x in _vectors(state)))
-            q, v = q + nq, v + joint.nv
-            own = convert(joint, taken)
-            forces.append((joint, own.tau))
+        return state.mapped(wide, wide)
+
+    def _expanded(self, q: Any, v: Any, a: Any, tau: Any) -> State:
+        """The module's state with entries of every joint: a follower's by its leader's, but for the force,
+        all of which is the leader's.
+        """
+        q_of = [joint.q + k for joint, _, _ in self._places for k in range(joint.nq)]
+        v_of = [joint.v + k for joint, _, _ in self._places for k in range(joint.nv)]
+        state = self._state(q, v, a, tau, self.nq, self.nv)
+        state = state.mapped(lambda x: np.take(x, q_of, -1), lambda x: np.take(x, v_of, -1))
+        for joint, at_q, at_v in self._places:
             if not joint.follows:
-                found.append((joint, own))
-        leaders = sorted(found, key=lambda one: one[0].v)
-        places = {joint.v: own.q for joint, own in leaders}
-        sums: dict[int, Array] = {}
-        for joint, force in forces:
-            if force is not None:
-                factor = joint.curve(places[joint.v], 1) if joint.follows else 1.0
-                sums[joint.v] = sums.get(joint.v, 0.0) + factor * force
-        return _joined([State(own.q, own.v, own.a, sums.get(joint.v)) for joint, own in leaders]).given()
+                continue
+            own = state.at(at_q, at_v)
+            slope, curvature = joint.curve(own.q, 1), joint.curve(own.q, 2) if joint.higher else 0.0
+            if own.a is not None and own.v is not None:
+                own.a[...] = slope * own.a + curvature * own.v**2
+            if own.v is not None:
+                own.v[...] *= slope
+            if own.tau is not None:
+                own.tau[...] *= 0.0
+            own.q[...] = joint.curve(own.q, 0)
+        return state
 
+    def _gathered(self, every: State) -> Any:
+        """The leaders' entries, as they are given; forces of followers are added to theirs."""
+        leaders = sorted((at for at in self._places if not at[0].follows), key=lambda at: at[0].v)
+        q_of = [k for _, q, _ in leaders for k in range(q.start, q.stop)]
+        v_of = [k for _, _, v in leaders for k in range(v.start, v.stop)]
+        state = every.mapped(lambda x: np.take(x, q_of, -1), lambda x: np.take(x, v_of, -1))
+        for joint, _, at_v in self._places:
+            if joint.follows and state.tau is not None and every.tau is not None:
+                slope = joint.curve(state.q[..., joint.q : joint.q + joint.nq], 1)
+                state.tau[..., joint.v : joint.v + joint.nv] += slope * every.tau[..., at_v]
+        return state.given()
 
-def _vectors(state: State) -> Iterator[Array | None]:
-    return iter((state.v, state.a, state.tau))
-
-
-def _part(x: Array | None, start: int, size: int) -> Array | None:
-    return None if x is None else x[..., start : start + size]
-
-
-def _own(joint: Joint, state: State) -> State:
-    """A joint's entries; a follower's by its leader's, but for the force, all of which is the leader's."""
-    q = state.q[..., joint.q : joint.q + joint.nq]
-    v, a, tau = (_part(x, joint.v, joint.nv) for x in _vectors(state))
-    if not joint.follows:
-        return State(q, v, a, tau)
-    slope = joint.curve(q, 1)
-    a = None if a is None else slope * a
-    if joint.higher and a is not None and v is not None:
-        a = a + joint.curve(q, 2) * v**2
-    force = None if tau is None else 0.0 * tau
-    return State(joint.curve(q, 0), None if v is None else slope * v, a, force)
-
-
-def _joined(states: Sequence[State]) -> State:
-    columns = zip(*((s.q, s.v, s.a, s.tau) for s in states), strict=True)
-    joined = [None if column[0] is None else np.concatenate(column, axis=-1) for column in columns]
-    return State(*joined)  # type: ignore[arg-type]  # q is there
-
-
-def _to_mujoco(joint: Joint, own: State) -> State:
-    if joint.kind == "spherical":
-        return State(own.q[..., _QUATERNION_FIRST], own.v, own.a, own.tau)
-    if joint.kind != "floating":
-        return _as_it_is(joint, own)
-    rotation = _rotation(own.q[..., 3:])
-    q = np.concatenate([own.q[..., :3], own.q[..., 3:][..., _QUATERNION_FIRST]], axis=-1)
-    classical = None if own.a is None or own.v is None else own.a + _turning(own.v, own.v)
-    return State(q, *(_linear_turned(rotation, x) for x in (own.v, classical, own.tau)))
-
-
-def _from_mujoco(joint: Joint, own: State) -> State:
-    if joint.kind == "spherical":
-        return State(own.q[..., _QUATERNION_LAST], own.v, own.a, own.tau)
-    if joint.kind != "floating":
-        return _as_it_is(joint, own)
-    q = np.concatenate([own.q[..., :3], own.q[..., 3:][..., _QUATERNION_LAST]], axis=-1)
-    back = np.swapaxes(_rotation(q[..., 3:]), -1, -2)
-    v, a, tau = (_linear_turned(back, x) for x in _vectors(own))
-    return State(q, v, None if a is None or v is None else a - _turning(v, v), tau)
-
-
-def _as_it_is(joint: Joint, own: State) -> State:
-    if joint.kind not in ("scalar", "continuous"):
-        raise ValueError(f"joint {joint.name!r}: MuJoCo has no {joint.kind} joint")
-    return own
-
-
-def _pinocchio_nq(joint: Joint) -> int:
-    return 2 if joint.kind == "continuous" else joint.nq
-
-
-def _to_pinocchio(joint: Joint, own: State) -> State:
-    if joint.kind != "continuous":
-        return own
-    return State(np.concatenate([np.cos(own.q), np.sin(own.q)], axis=-1), own.v, own.a, own.tau)
-
-
-def _from_pinocchio(joint: Joint, own: State) -> State:
-    """Angles of continuous joints are in (-pi, pi]."""
-    if joint.kind != "continuous":
-        return own
-    return State(np.arctan2(own.q[..., 1:], own.q[..., :1]), own.v, own.a, own.tau)
-
-
-def _linear_turned(rotation: Array, x: Array | None) -> Array | None:
-    """[R x_linear; x_angular]."""
-    if x is None:
-        return None
-    linear = (rotation @ x[..., :3, None])[..., 0]
-    angular = np.broadcast_to(x[..., 3:], linear.shape)
-    return np.concatenate([linear, angular], axis=-1)
-
-
-def _turning(v: Array, of: Array) -> Array:
-    """[w x v_linear; 0]."""
-    cross = np.cross(v[..., 3:], of[..., :3])
-    return np.concatenate([cross, np.zeros_like(cross)], axis=-1)
+    def _turned(self, state: State, back: bool) -> State:
+        """The state with the linear parts of free joints' vectors from the axes of their bodies to the
+        world's, and accelerations of points from those of motions, or back; in place.
+        """
+        for joint, at_q, at_v in self._places:
+            if joint.kind not in ("scalar", "continuous", *_ORDERS):
+                raise ValueError(f"joint {joint.name!r}: MuJoCo has no {joint.kind} joint")
+            if joint.kind != "floating":
+                continue
+            own = state.at(at_q, at_v)
+            rotation = _rotation(own.q[..., 3:])
+            rotation = np.swapaxes(rotation, -1, -2) if back else rotation
+            if own.a is not None and own.v is not None and not back:
+                own.a[..., :3] += np.cross(own.v[..., 3:], own.v[..., :3])
+            for x in own[1:]:
+                if x is not None:
+                    x[..., :3] = (rotation @ x[..., :3, None])[..., 0]
+            if own.a is not None and own.v is not None and back:
+                own.a[..., :3] -= np.cross(own.v[..., 3:], own.v[..., :3])
+        return state
 
 
 def _rotation(quaternion: Array) -> Array:

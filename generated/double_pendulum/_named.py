@@ -158,14 +158,6 @@ class Named:
         takes, gives = self.arrays()
         return f"{self._name}({takes}) -> {gives}" if gives else self._name
 
-    def refuse_pair(self, where: str) -> None:
-        """Raise AttributeError for a function of two frames, which frameworks do not have."""
-        own: Any = self
-        places = len(own._ffi.typeof(own._single).args) - len(own.inputs) - len(own.outputs)
-        if places > 2:
-            remedy = "call the module's own, or subtract the frame_jacobian of both in WORLD"
-            raise AttributeError(f"{where} has no {self._name!r}, which takes two frames: {remedy}")
-
     def __reduce__(self) -> tuple[Restore, tuple[Any, ...]]:
         return handle(self._name)
 

@@ -16,17 +16,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy import empty, ndarray
 
-# NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile.
-from numpy.ma import MaskedArray
-
-from ._arrays import Array, batched, block, lossy, one_by_one, out_of_range, overlaps, together, whole
+from ._arrays import Array, Input, block, one_by_one, overlaps, together, whole
 from ._named import Named
 from ._threads import Crew, pieces, samples
 
-Input = tuple[str, tuple[int, ...], bool, bool | str]
-"""name, shape without batch dimensions, whether None is allowed, whether it is a configuration (must be
-finite), or a kind of `_arrays.out_of_range`.
-"""
 Output = tuple[str, tuple[int, ...]]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -49,29 +42,28 @@ class Entry(Named):
         prefix: str,
         dtype: np.dtype[Any],
         name: str,
-        inputs: Sequence[Input],
+        inputs: Sequence[tuple[str, tuple[int, ...], bool, bool, str]],
         outputs: Sequence[Output],
         frames: Sequence[str] = (),
     ) -> None:
         super().__init__(name)
-        self.inputs = tuple((*spec[:3], spec[3] is True) for spec in inputs)
+        self.inputs = tuple(Input(*given, name, dtype) for given in inputs)
         self.outputs, self._dtype = tuple(outputs), dtype
-        self._ranges = [(k, spec) for k, spec in enumerate(inputs) if isinstance(spec[3], str)]
-        self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
+        self._ranges = [(k, x) for k, x in enumerate(self.inputs) if x.kind]
+        self._all_finite = native.lib.rbdc_all_finite
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
         self._pointer, self._block = native.ffi.typeof(f"{_C_TYPES[dtype.name]}[]"), block(dtype)
         self._single, self._batch = (getattr(native.lib, f"{prefix}_{name}{end}") for end in ("", "_batch"))
         self._lanes = getattr(native.lib, f"{prefix}_{name}_lanes", None)
         self._frames = {frame: index for index, frame in enumerate(frames)}
-        self.plain = 0 if frames else sum(not optional for _, _, optional, _ in inputs)
-        # The common call, without batch dimensions, is kept short: what it needs of an input is in one tuple.
-        self._checks = tuple(
-            (shape, prod(shape) if finite else 0, optional) for _, shape, optional, finite in self.inputs
-        )
+        self._places = len(native.ffi.typeof(self._single).args) - len(self.inputs) - len(self.outputs)
+        self.plain = 0 if frames else sum(not x.optional for x in self.inputs)
+        # The common calls are kept short: what they need of an input is in one tuple.
+        self._checks = tuple((x.shape, x.configuration, x.optional) for x in self.inputs)
         self._shapes = tuple(shape for _, shape in self.outputs)
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
-        entries = sum(prod(shape) for shape in (*self._shapes, *(shape for _, shape, _, _ in self.inputs)))
-        self._piece = max(PIECE // (entries * dtype.itemsize), self._block)
+        self._sizes = [prod(shape) for shape in (*(x.shape for x in self.inputs), *self._shapes)]
+        self._piece = max(PIECE // (sum(self._sizes) * dtype.itemsize), self._block)
         self._into: Any = getattr(native.lib, f"{prefix}_{name}_into_zeroed", None)
 
     @property
@@ -81,12 +73,15 @@ class Entry(Named):
 
     def arrays(self) -> tuple[str, str]:
         """The shapes of what the function takes and returns, without batch dimensions."""
-        takes = [
-            f"{name} {shape}{' or None' if optional else ''}" for name, shape, optional, _ in self.inputs
-        ]
-        extra = len(self._ffi.typeof(self._single).args) - len(self._checks) - len(self._shapes)
-        place = [*("frame", "other")[: extra - 1], "reference"] if self._frames else []
+        takes = [f"{x.name} {x.shape}{' or None' if x.optional else ''}" for x in self.inputs]
+        place = [*("frame", "other")[: self._places - 1], "reference"] if self._frames else []
         return ", ".join([*takes, *place]), ", ".join(f"{name} {shape}" for name, shape in self.outputs)
+
+    def refuse_pair(self, where: str) -> None:
+        """Raise AttributeError for a function of two frames, which frameworks do not have."""
+        if self._places > 2:
+            remedy = "call the module's own, or subtract the frame_jacobian of both in WORLD"
+            raise AttributeError(f"{where} has no {self._name!r}, which takes two frames: {remedy}")
 
     def call(
         self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()
@@ -97,25 +92,46 @@ class Entry(Named):
         # Identity is cheapest, and where it finds too little the check finds the rest.
         if num_threads is not _ONE:
             num_threads = self._thread_count(num_threads)
-        if out is not None and not self._is_plain(out):
-            return self._general(arguments, out, num_threads, extra)
+        pointers, batch = self._plain(arguments)
+        if batch or not pointers or (out is not None and not self._is_plain(out)):
+            return self._general(arguments, out, num_threads, extra, pointers, batch)
+        # Into new arrays, for `out` may overlap an input.
+        from_buffer, pointer, shape = self._from_buffer, self._pointer, self._only_shape
+        if shape is None:
+            results = tuple(empty(shape, self._dtype) for shape in self._shapes)
+            self._single(*pointers, *extra, *[from_buffer(pointer, result) for result in results])
+            return results
+        result = empty(shape, self._dtype)
+        self._single(*pointers, *extra, from_buffer(pointer, result))
+        if out is not None:
+            out[...] = result
+            return out
+        return result if shape else result[()]
+
+    def _plain(self, arguments: tuple[Any, ...]) -> tuple[list[Any], tuple[int, ...]]:
+        """Pointers to arguments which the C code takes as they are, and the batch dimensions that all have;
+        no pointers for any others.
+        """
         from_buffer, pointer, dtype, pointers = self._from_buffer, self._pointer, self._dtype, []
+        batch: tuple[int, ...] = ()
         try:
             for x, (shape, finite, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
                 if x is None and optional:
                     pointers.append(self._null)
                     continue
-                if type(x) is not ndarray or x.dtype is not dtype or x.shape != shape or not x.flags.aligned:
-                    break
+                if type(x) is not ndarray or x.dtype is not dtype or not x.flags.aligned:
+                    return [], ()
+                if x.shape != batch + shape:
+                    batch = () if pointers else x.shape[: x.ndim - len(shape)]
+                    if not batch or x.shape != batch + shape:
+                        return [], ()
                 data = from_buffer(pointer, x)
-                if finite and not self._all_finite(finite, data):
-                    break
+                if finite and not self._all_finite(x.size, data):
+                    return [], ()
                 pointers.append(data)
-            else:
-                return self._single_sample(pointers, out, extra)
         except ValueError:  # from_buffer, of an array that is not C-contiguous
-            pass
-        return self._general(arguments, out, num_threads, extra)
+            return [], ()
+        return pointers, batch
 
     def call_into(self, arguments: tuple[Any, ...], out: Any, num_threads: Any, zeroed: Any) -> Any:
         """Call the function; `zeroed`: `out` holds zeros, or what the same function left there."""
@@ -127,23 +143,8 @@ class Entry(Named):
             raise ValueError(f"{self._name}: zeroed: it is said of arrays; give them as out=")
         into = object.__new__(type(self))
         vars(into).update(vars(self))
-        sizes = [prod(shape) for shape in (*(shape for _, shape, _, _ in self.inputs), *self._shapes)]
-        into._single, into._batch = self._into, one_by_one(self._into, sizes, self._null)
+        into._single, into._batch = self._into, one_by_one(self._into, self._sizes, self._null)
         return into.call(arguments, out, num_threads)
-
-    def _single_sample(self, pointers: list[Any], out: Any, extra: tuple[int, ...]) -> Any:
-        """One sample from checked inputs, into new arrays, for `out` may overlap an input."""
-        from_buffer, pointer, dtype, shape = self._from_buffer, self._pointer, self._dtype, self._only_shape
-        if shape is None:
-            results = tuple(empty(shape, dtype) for shape in self._shapes)
-            self._single(*pointers, *extra, *[from_buffer(pointer, result) for result in results])
-            return results
-        result = empty(shape, dtype)
-        self._single(*pointers, *extra, from_buffer(pointer, result))
-        if out is not None:
-            out[...] = result
-            return out
-        return result if shape else result[()]
 
     def place(self, frame: Any, reference: Any, *others: Any) -> tuple[int, ...]:
         """Extra arguments of a framed function: indices of its frames and of a reference."""
@@ -169,34 +170,17 @@ class Entry(Named):
         if self._lanes is None:
             remedy = "this module has no form of it for lanes; give samples, (..., n)"
             raise ValueError(f"{self._name}: layout: {remedy}")
-        pointers, blocks = [], None
-        for x, (name, shape, optional, configuration) in zip(arguments, self.inputs, strict=True):
-            if optional and x is None:
-                pointers.append(self._null)
-                continue
-            blocks = self._block_count(x, name, shape, blocks)
-            if configuration:
-                self._check_finite(x, name)
-            pointers.append(self._from_buffer(self._pointer, x))
+        blocks = None
+        for x, taken in zip(arguments, self.inputs, strict=True):
+            if x is not None or not taken.optional:
+                blocks = taken.blocks(x, self._block, blocks)
+                if taken.configuration:
+                    self._check_finite(x, taken)
         results = self._results(out, (blocks or 0,), (self._block,))
         if out is not None and any(overlaps(x, results) for x in arguments if x is not None):
             self._refuse(ValueError, "out", "overlaps an input", "give separate arrays")
-        targets = [self._from_buffer(self._pointer, result) for result in results]
-        self._lanes(blocks or 0, *pointers, *extra, *targets)
+        self._lanes(blocks or 0, *self._pointers(arguments), *extra, *self._pointers(results))
         return results[0] if len(results) == 1 else tuple(results)
-
-    def _block_count(self, x: Any, name: str, shape: tuple[int, ...], known: int | None) -> int:
-        """How many blocks an array has; it must be as all of them are, and lie as the C code takes it."""
-        last = (*shape, self._block)
-        expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in last)})"
-        plain = type(x) is ndarray and x.dtype == self._dtype and x.flags.c_contiguous and x.flags.aligned
-        if not plain:
-            remedy = f"with layout='lanes' give one of shape {expected}"
-            self._refuse(TypeError, name, f"is not a C-contiguous {self._dtype} array", remedy)
-        if x.shape[1:] != last or x.ndim != len(last) + 1 or known not in (None, x.shape[0]):
-            remedy = f"with layout='lanes' it must be {expected}"
-            self._refuse(ValueError, name, f"has shape {x.shape}", remedy)
-        return int(x.shape[0])
 
     def _is_plain(self, out: Any) -> bool:
         return (
@@ -206,51 +190,35 @@ class Entry(Named):
             and out.flags.carray
         )
 
-    def _general(self, arguments: tuple[Any, ...], out: Any, num_threads: int, extra: tuple[int, ...]) -> Any:
+    def _general(
+        self,
+        arguments: tuple[Any, ...],
+        out: Any,
+        num_threads: int,
+        extra: tuple[int, ...],
+        pointers: list[Any],
+        batch: tuple[int, ...],
+    ) -> Any:
         """Any dtype, layout, batch and number of outputs, and every error message."""
-        batch, pointers = self._plain_batch(arguments)
         arrays: Sequence[Array | None] = arguments
         if not pointers:
-            arrays = [self._converted(x, spec) for x, spec in zip(arguments, self.inputs, strict=True)]
+            arrays = [self._converted(x, taken) for x, taken in zip(arguments, self.inputs, strict=True)]
             batch = self._batch_shape(arrays)
         results, count = self._results(out, batch), prod(batch)
         overlapping = out is not None and any(x is not None and overlaps(x, results) for x in arrays)
-        if pointers and not overlapping and num_threads == 1 and count <= self._piece:
+        if pointers and batch and not overlapping and num_threads == 1 and count <= self._piece:
             targets = [self._from_buffer(self._pointer, result) for result in results]
             self._batch(count, *pointers, *extra, *targets)
             return results[0] if len(results) == 1 else tuple(results)
         if overlapping:
             arrays = [x.copy() if x is not None and overlaps(x, results) else x for x in arrays]
-        shapes = [batch + shape for _, shape, _, _ in self.inputs]
         views = [
-            x if x is None or x.shape == shape else np.broadcast_to(x, shape)
-            for x, shape in zip(arrays, shapes, strict=True)
+            x if x is None or x.shape == batch + taken.shape else np.broadcast_to(x, batch + taken.shape)
+            for x, taken in zip(arrays, self.inputs, strict=True)
         ]
         self._run(views, results, batch, num_threads, extra)
         given = [r if r.ndim or out is not None else r[()] for r in results]
         return given[0] if len(given) == 1 else tuple(given)
-
-    def _plain_batch(self, arguments: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Any]]:
-        """The batch dimensions of arguments which the C code takes as they are, the same of all, and
-        pointers; none for any others.
-        """
-        batch, pointers = None, []
-        for x, (shape, finite, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
-            if x is None and optional:
-                pointers.append(self._null)
-                continue
-            if type(x) is not ndarray or x.dtype is not self._dtype:
-                return (), []
-            if batch is None:
-                batch = x.shape[: x.ndim - len(shape)]
-            flags = x.flags
-            if not batch or x.shape != batch + shape or not flags.c_contiguous or not flags.aligned:
-                return (), []
-            data = self._from_buffer(self._pointer, x)
-            if finite and not self._all_finite(x.size, data):
-                return (), []
-            pointers.append(data)
-        return batch or (), pointers
 
     def _run(
         self,
@@ -283,15 +251,15 @@ class Entry(Named):
         batch: tuple[int, ...],
         extra: tuple[int, ...],
     ) -> None:
-        inputs = [
-            x if x is None or x.flags.carray else np.require(x, self._dtype, ["C", "A"]) for x in arrays
-        ]
-        pointers = [self._null if x is None else self._from_buffer(self._pointer, x) for x in inputs]
-        targets = [self._from_buffer(self._pointer, result) for result in results]
+        inputs = [x if x is None else self._contiguous(x) for x in arrays]
+        pointers = (*self._pointers(inputs), *extra, *self._pointers(results))
         if batch:
-            self._batch(prod(batch), *pointers, *extra, *targets)
+            self._batch(prod(batch), *pointers)
         else:
-            self._single(*pointers, *extra, *targets)
+            self._single(*pointers)
+
+    def _pointers(self, arrays: Sequence[Array | None]) -> list[Any]:
+        return [self._null if x is None else self._from_buffer(self._pointer, x) for x in arrays]
 
     def _thread_count(self, num_threads: Any) -> int:
         try:
@@ -302,46 +270,27 @@ class Entry(Named):
             self._refuse(ValueError, "num_threads", f"is {num_threads!r}", "give a positive integer")
         return count
 
-    def _converted(self, x: Any, spec: Input) -> Array | None:
-        """The argument as an array of the right dtype and trailing shape, not yet broadcast."""
-        name, shape, optional, configuration = spec
-        if x is None:
-            if optional:
-                return None
-            self._refuse(TypeError, name, "is None", f"give an array of shape {batched(shape)}")
-        if isinstance(x, MaskedArray):
-            self._refuse(TypeError, name, "is a masked array", "give a plain array; masks are not honoured")
-        try:
-            array = np.asarray(x)
-        except ValueError as error:
-            self._refuse(ValueError, name, f"is no array: {error}", f"expected {batched(shape)}")
-        if (loss := lossy(array, isinstance(x, (list, tuple)), self._dtype)) is not None:
-            self._refuse(loss[0], name, *loss[1:])
-        if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-            self._refuse(ValueError, name, f"has shape {array.shape}", f"expected {batched(shape)}")
-        converted = array.astype(self._dtype, copy=False)
-        if configuration:
-            self._check_finite(converted, name)
-        return converted
-
     def _check_ranges(self, arguments: tuple[Any, ...]) -> None:
-        for k, spec in self._ranges:
-            array = self._converted(arguments[k], (*spec[:3], False)) if k < len(arguments) else None
-            if array is not None and (wrong := out_of_range(array, str(spec[3]))) is not None:
-                self._refuse(ValueError, spec[0], *wrong)
+        for k, taken in self._ranges:
+            if k < len(arguments):
+                taken.check_range(arguments[k])
 
-    def _check_finite(self, x: Array, name: str) -> None:
-        plain = x.flags.c_contiguous and x.flags.aligned
-        if not (
-            self._all_finite(x.size, self._from_buffer(self._pointer, x)) if plain else np.isfinite(x).all()
-        ):
-            self._refuse(
-                ValueError, name, "has entries that are not finite", "a configuration must be finite"
-            )
+    def _converted(self, x: Any, taken: Input) -> Array | None:
+        array = taken.converted(x)
+        if array is not None and taken.configuration:
+            self._check_finite(array, taken)
+        return array
+
+    def _check_finite(self, x: Array, taken: Input) -> None:
+        if not self._all_finite(x.size, self._from_buffer(self._pointer, self._contiguous(x))):
+            taken.refuse(ValueError, "has entries that are not finite", "a configuration must be finite")
+
+    def _contiguous(self, x: Array) -> Array:
+        return x if x.flags.carray else np.require(x, self._dtype, ["C", "A"])
 
     def _batch_shape(self, arrays: Sequence[Array | None]) -> tuple[int, ...]:
-        given = [(*spec[:2], x) for x, spec in zip(arrays, self.inputs, strict=True) if x is not None]
-        leading = {name: x.shape[: x.ndim - len(shape)] for name, shape, x in given}
+        given = [(taken, x) for taken, x in zip(self.inputs, arrays, strict=True) if x is not None]
+        leading = {taken.name: x.shape[: x.ndim - len(taken.shape)] for taken, x in given}
         try:
             return np.broadcast_shapes(*leading.values())
         except ValueError:

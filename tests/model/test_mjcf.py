@@ -19,7 +19,7 @@ from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.emit.python.package import every_joint
 from rbdc.errors import DescriptionError, UnsupportedError
-from rbdc.runtime.conversions import Converter
+from rbdc.runtime._conversions import Converter
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 
 mj: Any = mujoco

@@ -11,7 +11,7 @@ import pinocchio
 import pytest
 
 from rbdc.emit.python.package import every_joint
-from rbdc.runtime.conversions import Converter
+from rbdc.runtime._conversions import Converter
 from tests.support import assert_close, build_module
 from tests.support_pinocchio import peer
 from tests.support_trees import mimic_tree, random_tree

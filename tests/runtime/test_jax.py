@@ -160,6 +160,23 @@ def test_hessians(robot: str, name: str) -> None:
     assert np.abs(H - H.T).max() <= 1e-12 * np.abs(H).max()
 
 
+@pytest.mark.parametrize("name", TWICE)
+def test_derivatives_of_matrices(name: str) -> None:
+    """In reverse with either mode."""
+    m = module("double_pendulum", "free-flyer")
+    rng = np.random.default_rng(3)
+    given = (m.random_configuration(rng) * 1.2, *rng.standard_normal((2, m.nv)))
+    matrices = getattr(m.jax, f"{name}_derivatives")
+    weights = rng.standard_normal((3, m.nv, m.nv))
+
+    def loss(mode: str) -> Callable[..., Any]:
+        return lambda *x: sum((w * D).sum() for w, D in zip(weights, matrices(*x, mode=mode), strict=True))
+
+    both = [jax.grad(loss(mode), (0, 1, 2))(*given) for mode in ("jvp", "vjp")]
+    for one, other in zip(*both, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-11, atol=1e-11 * np.abs(one).max())
+
+
 @pytest.mark.slow
 def test_batches() -> None:
     """vmap against a loop, broadcasting against NumPy's, with external forces; nested, and under scan."""

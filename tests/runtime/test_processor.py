@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rbdc.runtime.processor import ProcessorError, choose
+from rbdc.runtime._processor import ProcessorError, choose
 
 PORTABLE = "baseline r_baseline\navx2 r_avx2 AVX2 FMA\navx512 r_avx512 AVX2 FMA AVX512F\n"
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
-from rbdc.runtime import _arrays, _threads, robot
+from rbdc.runtime import _arrays, _runtime, _threads
 from tests.support import Array
 from tests.support_handmade import build_tiny, load_tiny
 
@@ -144,8 +144,8 @@ def test_pieces_are_whole_blocks(count: int, num_threads: int, piece: int) -> No
 
 
 def test_a_piece_has_about_as_many_bytes_for_every_function(tiny: ModuleType) -> None:
-    assert tiny._mix._piece == robot.PIECE // (8 * (2 + 2 + 12 + 2))
-    assert tiny._energy._piece == robot.PIECE // (8 * (2 + 2 + 1))
+    assert tiny._mix._piece == _runtime.PIECE // (8 * (2 + 2 + 12 + 2))
+    assert tiny._energy._piece == _runtime.PIECE // (8 * (2 + 2 + 1))
 
 
 def test_threads_are_at_work_at_the_same_time(tiny: ModuleType, watched: Callable[..., list[int]]) -> None:

@@ -101,11 +101,11 @@ class Parameter:
         return self.kind is Kind.CONFIGURATION
 
     @property
-    def check(self) -> bool | str:
-        """Whether Python checks that it is finite, or of which kind it has to be."""
+    def range(self) -> str:
+        """The kind of `rbdc.runtime._arrays` that Python checks an argument to be; "" for none."""
         kinds = {Kind.SWITCHES: "switches", Kind.PLACEMENTS: "placements"}
         kinds |= {Kind.NOT_NEGATIVE: "not negative", Kind.POSITIVE: "positive"}
-        return kinds.get(self.kind, self.configuration)
+        return kinds.get(self.kind, "")
 
     @property
     def over_joints(self) -> bool:

@@ -1,5 +1,10 @@
-"""Facts about a module for frameworks that differentiate (JAX, PyTorch): which function has the
-derivatives of which. It is copied into each generated package and needs NumPy alone.
+"""Derivatives of a module for frameworks that differentiate (JAX, PyTorch): which function has those of
+which, what is done with their arrays, and configurations by their entries and in the tangent space. It is
+copied into each generated package and needs Python alone.
+
+Frameworks differentiate by all nq entries of q. What they get is f(q / |q|): quaternions, and a planar
+joint's cosine and sine, are normalised first, so that f(q) and its derivatives are defined off the unit
+sphere too.
 """
 
 from __future__ import annotations
@@ -8,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
+KINDS = ("vector", "floating", "spherical", "planar")
 
-from ._charts import Chart, Join, Part
+Join = Callable[[Sequence[Any]], Any]
+"""Arrays side by side along their last dimension."""
 
 
 class Differential(NamedTuple):
@@ -36,44 +42,49 @@ class Known:
     """
 
     def __init__(self, differentials: Mapping[str, Differential], functions: Sequence[str]) -> None:
-        self.differentials, self._functions = differentials, frozenset(functions)
+        self._described, self._functions = differentials, frozenset(functions)
+        there = {name: name for name in functions}.get
+        self._built = {
+            name: found._replace(
+                first=there(found.first, ""),
+                weighted=there(found.weighted, ""),
+                second=there(found.second, ""),
+                forces=there(found.forces, ""),
+            )
+            for name, found in differentials.items()
+            if name in self._functions
+        }
 
-    def of(self, name: str) -> Differential | None:
-        """Where the derivatives of a function are; None where it has none, or they were not built."""
-        found = self.differentials.get(name)
-        return found if found is not None and found.first in self._functions else None
-
-    def weighted(self, name: str) -> str:
-        """The name of the function with the weighted derivatives; "" where it was not built."""
-        found = self.differentials.get(name)
-        return found.weighted if found is not None and found.weighted in self._functions else ""
+    def __getitem__(self, name: str) -> Differential:
+        """Where the derivatives of a function are, with "" for those that it has not or were not built."""
+        return self._built.get(name, Differential(""))
 
     def second(self, first: str) -> tuple[str, Differential] | None:
         """The function whose first derivatives another one gives, if its second ones are there."""
-        for name, found in self.differentials.items():
-            if found.first == first and found.second in self._functions and name in self._functions:
-                return name, found
-        return None
+        found = self._built.items()
+        return next(((name, d) for name, d in found if first and d.first == first and d.second), None)
 
     def rows(self, first: str) -> str:
         """The function whose derivatives give, with unit weights, those of the rows of derivatives; "" where
         there is none.
         """
-        of = (
-            f.weighted
-            for name, f in self.differentials.items()
-            if f.first == first and name in self._functions
-        )
-        return next((weighted for weighted in of if self.of(weighted) is not None), "")
+        found = (d.weighted for d in self._built.values() if d.first == first)
+        return next((weighted for weighted in found if self[weighted].first), "")
 
-    def forces(self, name: str) -> Differential | None:
-        """How external forces enter a function, where the derivatives of what they do were built."""
-        found = self.differentials.get(name)
-        return found if found is not None and self.of(found.forces) is not None else None
+    def forces(self, name: str) -> str:
+        """The function of what external forces do, where its derivatives were built; otherwise ""."""
+        forces = self[name].forces
+        return forces if self[forces].first else ""
+
+    def needed(self, name: str) -> list[str]:
+        """The functions that the derivatives of a function take, as far as they are built."""
+        twice = self.second(name)
+        names = [self[name].first, self[name].weighted, self.rows(name), self.forces(name)]
+        return [other for other in [*names, *((twice[0], twice[1].second) if twice else ())] if other]
 
     def refuse_input(self, name: str, argument: str) -> NoReturn:
         """Raise NotImplementedError for the derivatives by an optional input."""
-        found = self.differentials.get(name)
+        found = self._described.get(name)
         remedy = "keep it constant, or add what it does to the torques"
         if found is not None and found.forces and found.forces not in self._functions:
             remedy += f", as {found.forces} in --functions and its derivatives do for external forces"
@@ -81,161 +92,47 @@ class Known:
 
     def refuse(self, name: str) -> NoReturn:
         """Raise NotImplementedError for the derivatives of a function."""
-        found = self.differentials.get(name)
+        found = self._described.get(name)
         needed = [found.first] if found is not None else []
-        needed += [found.second for found in self.differentials.values() if found.first == name]
+        needed += [found.second for found in self._described.values() if found.first == name]
         missing = [other for other in needed if other and other not in self._functions]
         remedy = f"; build it with --functions {','.join([name, *missing])}" if missing else ""
-        if name in (found.weighted for found in self.differentials.values()):
+        if name in (found.weighted for found in self._described.values()):
             remedy = '; of what it is the gradient of mode="jvp" has second derivatives'
         raise NotImplementedError(f"{name} has no derivatives here{remedy}")
 
 
-class OfFramework:
-    """A function of a module for a framework: it pickles as its name, beside the module's handle."""
+class Solution(NamedTuple):
+    """The derivatives F_q, F_v, F_tau of forward dynamics as functions, by those of inverse dynamics, G_q,
+    G_v and M, at the acceleration that forward dynamics gives: dF = -F_tau (dG + dM F). `steps` and `weights`
+    are what G takes in place of F, `changes` and `gradients` what F gives where G gives these.
+    """
 
-    def __init__(self, functions: Any, name: str, doc: str | None, call: Callable[..., Any]) -> None:
-        self.__name__, self.__doc__, self.__wrapped__ = name, doc, call
-        self._functions = functions
+    by_q: Any
+    by_v: Any
+    by_tau: Any
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        try:
-            return self.__wrapped__(*arguments, **named)
-        except (TypeError, NotImplementedError) as error:
-            if "jvp" not in str(error) or self.__name__ in str(error):
-                raise
-            remedy = 'give mode="jvp", and of two derivatives take the last in reverse'
-            raise type(error)(f"{self.__name__} is not differentiated forward here: {remedy}") from error
+    def steps(self, along: Sequence[Any]) -> list[Any]:
+        """Steps of q, v and the acceleration."""
+        moved = [(F @ dx[..., None])[..., 0] for F, dx in zip(self, along, strict=False) if dx is not None]
+        return [*along[:2], sum(moved[1:], moved[0])]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (self._functions, self.__name__)
+    def changes(self, G: Sequence[Any]) -> list[Any]:
+        """Changes of F_q, F_v and F_tau."""
+        by_q, by_v, inertia = G
+        every = (by_q + inertia @ self.by_q, by_v + inertia @ self.by_v, inertia @ self.by_tau)
+        return [-(self.by_tau @ change) for change in every]
 
-    def __repr__(self) -> str:
-        return f"<{self.__name__} of {self._functions!r}>"
+    def weights(self, given: Sequence[Any]) -> list[Any]:
+        """Weights of G_q, G_v and M."""
+        turned = [-(self.by_tau.mT @ g) for g in given]
+        first, *others = (g @ F.mT for g, F in zip(turned, self, strict=True))
+        return [*turned[:2], sum(others, first)]
 
-
-class Functions:
-    """The functions of a module for a framework, as attributes; a base."""
-
-    framework = ""
-
-    def __init__(self, module: Any, join: Join) -> None:
-        self._module = module
-        self._known = Known(
-            {name: Differential(*row) for name, row in module._DIFFERENTIALS.items()}, module.functions
-        )
-        self._chart = Chart([Part(*row) for row in module._CHART], join)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._module.functions:
-            getattr(self._module, name)  # which raises what to do about a function that was not built
-            raise AttributeError(f"{self._module.name}.{self.framework} has no function {name!r}")
-        self._entry(name).refuse_pair(f"{self._module.name}.{self.framework}")
-        made = OfFramework(self, name, getattr(self._module, name).__doc__, self._made(name))
-        setattr(self, name, made)
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (self._module, self.framework)
-
-    def __dir__(self) -> list[str]:
-        return sorted(self._module.functions)
-
-    def __repr__(self) -> str:
-        return f"<{self._module.name}.{self.framework}: {', '.join(self._module.functions)}>"
-
-    def _made(self, name: str) -> Callable[..., Any]:
-        """The function of a name."""
-        raise NotImplementedError
-
-    def _converted(self, name: str, argument: str, x: Any) -> Any:
-        """An argument as an array of the framework."""
-        raise NotImplementedError
-
-    def _given(
-        self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]
-    ) -> tuple[list[Any], tuple[int, ...], Any]:
-        """The arrays of a call, its place, and what is to be taken from its result, or None: external forces
-        whose derivatives are there enter as torques.
-        """
-        bound, place = self._bound(name, positional, named)
-        inputs = self._entry(name).inputs
-        arrays = [self._converted(name, spec[0], x) for x, spec in zip(bound, inputs, strict=False)]
-        known = self._known.forces(name)
-        if known is None or len(arrays) <= sum(not spec[2] for spec in inputs):
-            return arrays, place, None
-        names = [spec[0] for spec in inputs]  # of those that are optional external forces are the first
-        at = names.index(self._entry(known.forces).inputs[-1][0])
-        torque = getattr(self, known.forces)(arrays[0], arrays[at], mode=mode)
-        absent = self._converted(name, names[at], self._or_default(inputs[at], None))
-        arrays[at:] = [absent, *arrays[at + 1 :]] if arrays[at + 1 :] else []
-        if known.through not in names:
-            return arrays, place, torque
-        k = names.index(known.through)
-        arrays[k] = arrays[k] + torque
-        return arrays, place, None
-
-    def _entry(self, name: str) -> Any:
-        return vars(self._module)[f"_{name}"]
-
-    def _differentiated(self, name: str) -> list[tuple[int, ...]]:
-        """The shape of each result as its derivatives have it: of a configuration a tangent vector's."""
-        known = self._known.of(name)
-        if known is not None and known.configuration:
-            return [(self._module.nv,)]
-        return [shape for _, shape in self._entry(name).outputs]
-
-    def _weights(self, name: str, products: str) -> str:
-        """The input of a function of products that has the weights."""
-        own = [spec[0] for spec in self._entry(name).inputs]
-        inputs = reversed(self._entry(products).inputs)
-        return str(next(spec[0] for spec in inputs if not spec[2] and spec[0] not in own))
-
-    def _bound(
-        self, name: str, positional: Sequence[Any], named: Mapping[str, Any]
-    ) -> tuple[list[Any], tuple[int, ...]]:
-        """The arrays of a call, without optional ones at the end that are None, and of a framed function its
-        place.
-        """
-        entry = self._entry(name)
-        if not named and len(positional) == entry.plain and not any(x is None for x in positional):
-            return list(positional), ()
-        arrays = [spec[0] for spec in entry.inputs]
-        names = [*arrays, "frame", "reference"] if entry.framed else arrays
-        given = dict(zip(names, positional, strict=False))
-        twice = [key for key in named if key in given or key not in names]
-        if len(positional) > len(names) or twice:
-            raise TypeError(f"{name}: takes {', '.join(names)}, not {', '.join(twice) or 'more than these'}")
-        given |= named
-        for array, _, optional, _ in entry.inputs:
-            if given.get(array) is None and not optional:
-                raise TypeError(f"{name}: argument {array} is missing")
-        place = entry.place(given.get("frame"), given.get("reference", "LOCAL")) if entry.framed else ()
-        last = max([-1, *(k for k, array in enumerate(arrays) if given.get(array) is not None)])
-        return [self._or_default(spec, given.get(spec[0])) for spec in entry.inputs[: last + 1]], place
-
-    def _or_default(self, spec: Any, x: Any) -> Any:
-        """An array, or what stands for an optional one that is not given, where a later one is."""
-        if x is not None:
-            return x
-        absent = getattr(self._module, "_DEFAULTS", {}).get(spec[0])
-        own = np.zeros(spec[1], self._module.dtype)
-        return own if absent is None else own + np.reshape(absent, spec[1])
-
-    def _batch(self, name: str, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        """The batch dimensions of the arrays of a call. Raises ValueError for a wrong shape."""
-        batches = []
-        for shape, (argument, own, _, _) in zip(shapes, self._entry(name).inputs, strict=False):
-            batch = shape[: len(shape) - len(own)]
-            if batch + own != shape:
-                expected = f"(..., {', '.join(map(str, own))})"
-                raise ValueError(f"{name}: argument {argument} has shape {shape}; expected {expected}")
-            batches.append(batch)
-        return batches
-
-    def _refuse_dtype(self, name: str, argument: str, dtype: str, remedy: str) -> NoReturn:
-        own = self._module.dtype
-        raise TypeError(f"{name}: argument {argument} is of {dtype}; this module takes {own}: {remedy}")
+    def gradients(self, G: Sequence[Any]) -> list[Any]:
+        """Gradients by q, v and tau."""
+        by_q, by_v, by_tau = ((G[2][..., None, :] @ F)[..., 0, :] for F in self)
+        return [G[0] + by_q, G[1] + by_v, by_tau]
 
 
 def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
@@ -246,18 +143,117 @@ def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
     )
 
 
-def weighted(J: Any, g: Any, own: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    """Weights `g` (..., *own) of a result times its derivatives by an input of n entries: by the directions
-    of a configuration, in the shape of another input.
-    """
+def weighted(J: Any, g: Any, own: tuple[int, ...]) -> Any:
+    """Weights `g` (..., *own) of a result times its derivatives by an input of n entries, (..., n)."""
     batch = J.shape[: J.ndim - len(own) - 1]
     row = g.reshape((*batch, 1, prod(own))) @ J.reshape((*batch, prod(own), J.shape[-1]))
-    return row.reshape((*batch, *(shape if prod(shape) == J.shape[-1] else (J.shape[-1],))))
+    return row.reshape((*batch, J.shape[-1]))
 
 
-def by_output(matrices: Sequence[Any], outputs: int) -> list[Sequence[Any]]:
-    """Derivatives of so many results, by all inputs each, result by result; of a single one there may be
-    others behind them.
+class Part(NamedTuple):
+    """Entries of q of one kind ("vector", "floating", "spherical", "planar"): where they and their velocities
+    begin, and how many there are. `x` are arrays as q or as v.
     """
-    count = len(matrices) // outputs
-    return [matrices[count * k : count * (k + 1)] for k in range(outputs)]
+
+    kind: str
+    q: int
+    nq: int
+    v: int
+    nv: int
+
+    def unit(self, q: Any, join: Join) -> Any:
+        """Its entries of q, normalised."""
+        x = q[..., self.q : self.q + self.nq]
+        if self.kind == "vector":
+            return x
+        first = {"floating": 3, "spherical": 0, "planar": 2}[self.kind]
+        turning = x[..., first:]
+        squares = sum(entry * entry for entry in _entries(turning, 2 if self.kind == "planar" else 4))
+        return join([x[..., :first], turning / squares**0.5])
+
+    def to_tangent(self, q: Any, x: Any, factor: float, join: Join) -> Any:
+        """Entries as of q to those as of its velocity, in the body's axes, linear part first; quaternions by
+        `factor`.
+        """
+        q, dx = (every[..., self.q : self.q + self.nq] for every in (q, x))
+        if self.kind == "vector":
+            return dx
+        if self.kind == "planar":
+            _, _, c, s = _entries(q, 4)
+            across, along, dc, ds = _entries(dx, 4)
+            return join([c * across + s * along, c * along - s * across, c * ds - s * dc])
+        first = 3 if self.kind == "floating" else 0
+        u, w = _entries(q[..., first:], 3), q[..., first + 3 :]
+        d, dw = _entries(dx[..., first:], 3), dx[..., first + 3 :]
+        turned = [factor * (w * a - dw * b - c) for a, b, c in zip(d, u, _cross(u, d), strict=True)]
+        linear = _rotated([-a for a in u], w, _entries(dx, 3)) if first else []
+        return join([*linear, *turned])
+
+    def to_entries(self, q: Any, x: Any, factor: float, join: Join) -> Any:
+        """The transpose of `to_tangent`."""
+        q, g = q[..., self.q : self.q + self.nq], x[..., self.v : self.v + self.nv]
+        if self.kind == "vector":
+            return g
+        if self.kind == "planar":
+            _, _, c, s = _entries(q, 4)
+            across, along, turning = _entries(g, 3)
+            return join([c * across - s * along, s * across + c * along, -s * turning, c * turning])
+        first = 3 if self.kind == "floating" else 0
+        u, w = _entries(q[..., first:], 3), q[..., first + 3 :]
+        turned = _entries(g[..., first:], 3)
+        imaginary = [factor * (w * a + b) for a, b in zip(turned, _cross(u, turned), strict=True)]
+        real = -factor * sum(a * b for a, b in zip(u, turned, strict=True))
+        linear = _rotated(u, w, _entries(g, 3)) if first else []
+        return join([*linear, *imaginary, real])
+
+
+class Chart:
+    """The configurations of a module. Arrays are those of a framework, (..., nq) and (..., nv)."""
+
+    def __init__(self, parts: Sequence[Part], join: Join) -> None:
+        self._parts, self._join = tuple(parts), join
+        self._flat = all(part.kind == "vector" for part in self._parts)
+        for part in self._parts:
+            if part.kind not in KINDS:
+                raise NotImplementedError(f"no derivatives by the configuration of a {part.kind} joint")
+
+    def unit(self, q: Any) -> Any:
+        """q with unit quaternions, cosines and sines."""
+        return self._each(lambda part: part.unit(q, self._join), q)
+
+    def velocity(self, q: Any, dq: Any) -> Any:
+        """The tangent vector (..., nv) of a change of the entries of a unit q."""
+        return self._each(lambda part: part.to_tangent(q, dq, 2.0, self._join), dq)
+
+    def covector(self, q: Any, g: Any) -> Any:
+        """The gradient (..., nq) by the entries of a unit q of what has the gradient g by tangent vectors."""
+        return self._each(lambda part: part.to_entries(q, g, 2.0, self._join), g)
+
+    def change(self, q: Any, v: Any) -> Any:
+        """The change of the entries of a unit q (..., nq) along a tangent vector: of quaternions half of
+        q o v, of which `covector` has four times.
+        """
+        return self._each(lambda part: part.to_entries(q, v, 0.5, self._join), v)
+
+    def direction(self, q: Any, g: Any) -> Any:
+        """The gradient (..., nv) by tangent vectors of what has the gradient g by the entries of a unit q:
+        the transpose of `change`.
+        """
+        return self._each(lambda part: part.to_tangent(q, g, 0.5, self._join), g)
+
+    def _each(self, made: Callable[[Part], Any], flat: Any) -> Any:
+        return flat if self._flat else self._join([made(part) for part in self._parts])
+
+
+def _entries(x: Any, count: int) -> list[Any]:
+    return [x[..., k : k + 1] for k in range(count)]
+
+
+def _cross(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    return [a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3)]
+
+
+def _rotated(u: Sequence[Any], w: Any, x: Sequence[Any]) -> list[Any]:
+    """x turned by the unit quaternion with imaginary part u and real part w."""
+    t = [2.0 * entry for entry in _cross(u, x)]
+    return [a + w * b + c for a, b, c in zip(x, t, _cross(u, t), strict=True)]

@@ -1,4 +1,8 @@
-"""Loading a generated package by path, never through sys.path, and from the handles that pickle writes."""
+"""Loading a generated package by path, never through sys.path, and from the handles that pickle writes.
+
+That its libraries are whole is asked before the dynamic linker maps them: what lies beyond the end of a file
+that was cut off ends the process with SIGBUS when it is first read.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,11 @@ import hashlib
 import importlib
 import importlib.util
 import json
+import struct
 import sys
 import threading
+from collections.abc import Mapping
+from importlib.abc import Loader
 from importlib.machinery import ExtensionFileLoader
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,7 +22,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from rbdc.errors import LoadError
-from rbdc.runtime.integrity import refuse_swapped, refuse_truncated
 
 if TYPE_CHECKING:
     from rbdc.runtime.module import GeneratedModule
@@ -25,6 +31,13 @@ _LOCK = threading.RLock()  # a second thread must not see a module that is still
 _RESTORING = threading.Lock()
 _RESTORED: dict[tuple[str, str], Any] = {}
 """Modules of handles by folder and identity: a worker loads each once, whatever becomes of the folder."""
+
+_IDENTIFICATION = 16
+_LITTLE_ENDIAN, _WIDE = 1, 2
+_SECTIONS = {False: ("I", 32, 46), True: ("Q", 40, 58)}
+"""Offsets in an ELF header, with addresses of 4 and of 8 bytes: type and place of the offset of the section
+table, which linkers put last, and the place of the size and the number of its entries.
+"""
 
 
 def load(path: str | PathLike[str]) -> GeneratedModule:
@@ -81,33 +94,28 @@ def _spelled(extension: Path, bits: bytes) -> str:
     return f"{extension.parent}/{padding}{extension.name}"
 
 
-def _native(name: str, extension: str) -> ModuleType:
-    loader = ExtensionFileLoader(name, extension)
-    spec = importlib.util.spec_from_file_location(name, extension, loader=loader)
-    if spec is None:
-        raise ImportError(f"{extension} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+def _new(name: str, file: str, **how: Any) -> tuple[ModuleType, Loader]:
+    """A module of a file that is in sys.modules, and what executes it."""
+    spec = importlib.util.spec_from_file_location(name, file, **how)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} cannot be imported")
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    return sys.modules[name], spec.loader
 
 
 def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) -> None:
     """Import the package under `name`; a failure leaves nothing in sys.modules. about: its manifest."""
-    spec = importlib.util.spec_from_file_location(
-        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
-    )
-    if spec is None or spec.loader is None:
-        raise LoadError(f"{shown}: cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     try:
         manifest = json.loads(about)
         listed = [folder / file for file in manifest.get("files", ()) if file.endswith(".so")]
         for library in [Path(extension), *(library for library in listed if library.is_file())]:
-            refuse_truncated(library)
-        sys.modules[f"{name}._native"] = _native(f"{name}._native", extension)
-        refuse_swapped(sys.modules[f"{name}._native"], manifest)
-        spec.loader.exec_module(module)
+            _refuse_truncated(library)
+        module, loader = _new(name, str(folder / "__init__.py"), submodule_search_locations=[str(folder)])
+        own = f"{name}._native"
+        native, of_native = _new(own, extension, loader=ExtensionFileLoader(own, extension))
+        of_native.exec_module(native)
+        _refuse_swapped(native, manifest)
+        loader.exec_module(module)
         if (named := sys.modules.get(f"{name}._named")) is not None:  # a package of an older rbdc
             vars(named)["loader"] = restored
     except BaseException as error:
@@ -155,3 +163,38 @@ def _found(folder: str, name: str) -> Any:
             f"{folder}: not on this machine, and no package {name} is installed; share the folder, or "
             "install its wheel (rbdc wheel) in every worker"
         ) from error
+
+
+def _refuse_truncated(library: Path) -> None:
+    """Raise LoadError for an ELF library that is shorter than its header says. Other files the linker itself
+    refuses without harm.
+    """
+    with library.open("rb") as file:
+        header = file.read(64)
+    size, needed = library.stat().st_size, _needed(header)
+    if size < needed:
+        raise LoadError(f"{library.name} is cut off: it has {size} bytes of at least {needed}")
+
+
+def _needed(header: bytes) -> int:
+    """The bytes of an ELF file by the beginning of it: 0 for other files."""
+    if header[:4] != b"\x7fELF" or len(header) < _IDENTIFICATION:
+        return 0
+    order = "<" if header[5] == _LITTLE_ENDIAN else ">"
+    kind, place, counts = _SECTIONS[header[4] == _WIDE]
+    if len(header) < counts + 4:
+        return counts + 4
+    (offset,) = struct.unpack_from(order + kind, header, place)
+    size, number = struct.unpack_from(order + "HH", header, counts)
+    return int(offset) + int(size) * int(number)
+
+
+def _refuse_swapped(native: ModuleType, manifest: Mapping[str, Any]) -> None:
+    """Raise LoadError unless the loaded extension carries the hash that the package's manifest has; that of
+    an older rbdc has none.
+    """
+    own: Any = native
+    expected, carried = manifest.get("package"), getattr(own.lib, "rbdc_package", None)
+    found = None if carried is None else own.ffi.string(carried()).decode()
+    if expected not in (None, found):
+        raise LoadError("the compiled extension is not the one that was built with this package")

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration
+from rbdc.runtime._runtime import Entry
 from rbdc.runtime.load import load
-from rbdc.runtime.robot import Entry
 from rbdc.verification import casadi_calls, jax_calls
 
 Array = NDArray[np.floating[Any]]
@@ -106,7 +106,7 @@ class Callee:
         """A function of the library, in one of its variants."""
         key = (prefix, declaration.name)
         if key not in self._entries:
-            inputs = [(p.name, p.shape, p.optional, p.configuration) for p in declaration.inputs]
+            inputs = [(p.name, p.shape, p.optional, p.configuration, p.range) for p in declaration.inputs]
             outputs = [(p.name, p.shape) for p in declaration.outputs]
             module = self._module
             self._entries[key] = Entry(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from textwrap import indent
 
 from rbdc.emit.python.package import function_view
 from rbdc.emit.render import render
@@ -23,7 +24,9 @@ def module_type() -> str:
     nq, nv = (size for size, name in _SIZES.items() if len(name) == 2)
     catalogue = functions_of(Model("any", (), (), nq, nv))
     views = [function_view(function.declaration, _SIZES) for function in catalogue.values()]
-    lines = render("module_type.pyi.jinja", functions=views).splitlines()
+    own = dict.fromkeys(("actuator_names", "contacts", "parameter_names"), "")  # only some modules have them
+    attributes = indent(render("module_attributes.pyi.jinja", number="Any", **own), "    ")
+    lines = render("module_type.pyi.jinja", functions=views, attributes=attributes).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 

@@ -29,8 +29,6 @@ def render_python(
     """The Python files of the package, by name. known: all functions that rbdc can build. warnings: texts
     that the module keeps.
     """
-    views = [function_view(d) for d in declarations]
-    parameter_names = _names(row.name for row in model.parameters) if model.parameters else ""
     context = {
         "title": docstring(robot),
         "scalar": declarations[0].scalar,
@@ -45,8 +43,9 @@ def render_python(
         "function_names": _names(d.name for d in declarations),
         "warnings": _names(warnings),
         "arrays": _arrays(model),
+        "number": f"np.{declarations[0].scalar.dtype}",
         "actuator_names": _names(actuator.name for actuator in model.actuators) if model.actuators else "",
-        "parameter_names": parameter_names,
+        "parameter_names": _names(row.name for row in model.parameters) if model.parameters else "",
         "every_joint": _joint_literals(model),
         "conversions": _CONVERSIONS,
         "fext_frame": "world" if model.world_forces else "local",
@@ -55,38 +54,25 @@ def render_python(
         "chart": _chart(model),
         "differentials": _differentials(model, [d.name for d in declarations]),
         "defaults": {p.name: list(p.default) for d in declarations for p in d.inputs if p.default},
-        "functions": views,
+        "functions": [function_view(d) for d in declarations],
         "absent": _names(name for name in known if name not in {d.name for d in declarations}),
     }
     return {
         "__init__.py": render("package_init.py.jinja", **context),
-        "__init__.pyi": render(
-            "package_init.pyi.jinja",
-            functions=views,
-            scalar=declarations[0].scalar,
-            conversions=_CONVERSIONS,
-            parameter_names=parameter_names,
-            contacts=bool(model.contacts),
-            actuators=bool(model.actuators),
-        ),
-        **{name: files("rbdc.runtime").joinpath(file).read_text("utf-8") for name, file in _SUPPORT.items()},
+        "__init__.pyi": render("package_init.pyi.jinja", **context),
+        **_support(),
         "py.typed": "",
     }
 
 
-_SUPPORT = {
-    "_arrays.py": "_arrays.py",
-    "_conversions.py": "conversions.py",
-    "_charts.py": "_charts.py",
-    "_differential.py": "_differential.py",
-    "_jax.py": "_jax.py",
-    "_named.py": "_named.py",
-    "_processor.py": "processor.py",
-    "_runtime.py": "robot.py",
-    "_threads.py": "_threads.py",
-    "_torch.py": "_torch.py",
-}
-"""Files of the package, and of `rbdc.runtime` that they are copies of."""
+def _support() -> dict[str, str]:
+    """Modules of `rbdc.runtime` that the package has copies of: those that are private there."""
+    texts = {file.name: file for file in files("rbdc.runtime").iterdir() if file.name.endswith(".py")}
+    return {
+        name: file.read_text("utf-8")
+        for name, file in sorted(texts.items())
+        if name.startswith("_") and name != "__init__.py"
+    }
 
 
 def _arrays(model: Model) -> list[tuple[str, str]]:
@@ -101,7 +87,7 @@ def _arrays(model: Model) -> list[tuple[str, str]]:
 
 
 def _chart(model: Model) -> str:
-    """The entries of q by kind, as `rbdc.runtime._charts.Part` takes them; those of vectors that follow
+    """The entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that follow
     each other are one.
     """
     parts: list[tuple[str, int, int, int, int]] = []
@@ -141,39 +127,28 @@ def _content_hash(model: Model) -> str:
     return hashlib.sha256(repr(tuple(content)).encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class _Conversion:
-    """A conversion of states: its name, the names of what it takes, and a summary."""
-
-    name: str
-    q: str
-    v: str
-    a: str
-    summary: str
-
-
 _CONVERSIONS = [
-    _Conversion(
-        "to_mujoco", "q", "v", "a", "MuJoCo's qpos, qvel, qacc and generalised force of this module's."
-    ),
-    _Conversion("from_mujoco", "qpos", "qvel", "qacc", "This module's q, v, a and tau of MuJoCo's."),
-    _Conversion("to_pinocchio", "q", "v", "a", "Pinocchio's q, v, a and tau of this module's."),
-    _Conversion("from_pinocchio", "q", "v", "a", "This module's q, v, a and tau of Pinocchio's."),
+    ("to_mujoco", "q", "v", "a", "MuJoCo's qpos, qvel, qacc and generalised force of this module's."),
+    ("from_mujoco", "qpos", "qvel", "qacc", "This module's q, v, a and tau of MuJoCo's."),
+    ("to_pinocchio", "q", "v", "a", "Pinocchio's q, v, a and tau of this module's."),
+    ("from_pinocchio", "q", "v", "a", "This module's q, v, a and tau of Pinocchio's."),
 ]
+"""Conversions of states: the name of each, the names of what it takes, and a summary."""
 
 
 def every_joint(model: Model) -> list[tuple[Any, ...]]:
     """The joints as `rbdc.runtime.conversions.Joint` takes them, followers among them."""
+    in_loops = {index for cluster in model.clusters for index in cluster.followers}
     rows: list[tuple[Any, ...]] = []
     for index, body in enumerate(model.bodies):
         kind = "scalar" if body.joint.nv == 1 and body.joint.euclidean else body.joint.kind
         kind = "continuous" if body.described == "continuous" else kind
-        sizes, follow = (body.joint.nq, body.joint.nv), body.coupling
-        row: tuple[Any, ...] = (body.joint_name, kind, *sizes, body.index_q, body.index_v)
-        row = row if follow is None else (*row, True, follow.multiplier, follow.offset)
-        clustered = any(index in cluster.followers for cluster in model.clusters)
-        curve = () if follow is None else None if clustered else follow.higher
-        rows.append(row if curve == () else (*row, curve))
+        row = (body.joint_name, kind, body.joint.nq, body.joint.nv, body.index_q, body.index_v)
+        if (follow := body.coupling) is None:
+            rows.append(row)
+        else:
+            curve = None if index in in_loops else follow.higher
+            rows.append((*row, True, follow.multiplier, follow.offset, curve))
     return rows
 
 
@@ -194,60 +169,62 @@ def _shape(shape: tuple[int, ...], sizes: Mapping[int, str]) -> str:
 
 @dataclass(frozen=True)
 class _PythonFunction:
-    """A function of the package as Python: literals of its inputs and outputs, signatures without and with
-    types, and the calls of samples one after the other and in lanes.
+    """A function of the package as Python: what `_runtime.Entry` takes of its inputs and outputs, its
+    signatures without and with types, and the arguments that it passes on: arrays, and where `framed` a
+    place.
     """
 
     name: str
     summary: str
     framed: bool
-    inputs: str
-    outputs: str
+    zeroed: bool
+    inputs: tuple[tuple[Any, ...], ...]
+    outputs: tuple[tuple[Any, ...], ...]
     signature: str
     typed_signature: str
-    lanes_call: str
+    given: str
+    place: str
     result_type: str
-    call: str
     doc: list[str]
+
+
+Argument = tuple[str, str, str]
+"""An argument of a function of the package: its name, type and default, "" for none."""
+
+_EVERYWHERE: list[Argument] = [
+    ("*", "", ""),
+    ("out", "Any", "None"),
+    ("layout", 'Literal["samples", "lanes"]', '"samples"'),
+    ("num_threads", "int", "1"),
+]
+_REFERENCE: Argument = ("reference", 'Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"]', '"LOCAL"')
 
 
 def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None) -> _PythonFunction:
     """The view of a function. sizes: names of sizes, where it is for no model."""
-    names = [p.name for p in d.inputs]
-    arguments = [f"{p.name}=None" if p.optional else p.name for p in d.inputs]
-    typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
-    packed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
-    extra = ""
-    keywords = ["out=None", 'layout="samples"', "num_threads=1"]
-    typed_keywords = [
-        "out: Any = None",
-        'layout: Literal["samples", "lanes"] = "samples"',
-        "num_threads: int = 1",
+    arguments = [
+        (p.name, "ArrayLike | None", "None") if p.optional else (p.name, "ArrayLike", "") for p in d.inputs
     ]
-    if d.framed:
-        *frames, reference = d.place
-        arguments += [*frames, f'{reference}="LOCAL"']
-        typed += [f"{frame}: str | int" for frame in frames]
-        typed += [f'{reference}: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
-        extra = f", entry.place({', '.join([frames[0], reference, *frames[1:]])})"
-    call = f"entry.call({packed}, out, num_threads{extra})"
-    if d.zeroed:
-        keywords.append("zeroed=False")
-        typed_keywords.append("zeroed: bool = False")
-        call = f"entry.call_into({packed}, out, num_threads, zeroed)"
-    dtype = f"np.{d.scalar.dtype}"
-    results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
+    arguments += [(name, "str | int", "") for name in d.place[:-1]] + [_REFERENCE] * d.framed
+    arguments += _EVERYWHERE + [("zeroed", "bool", "False")] * d.zeroed
+    number = f"np.{d.scalar.dtype}"
+    results = [f"NDArray[{number}]" if p.shape else f"{number} | NDArray[{number}]" for p in d.outputs]
+    given = [p.name for p in d.inputs]
     return _PythonFunction(
         name=d.name,
         summary=docstring(d.summary),
         framed=d.framed,
-        inputs=repr(tuple((p.name, p.shape, p.optional, p.check) for p in d.inputs)),
-        outputs=repr(tuple((p.name, p.shape) for p in d.outputs)),
-        signature=", ".join([*arguments, "*", *keywords]),
-        typed_signature=", ".join([*typed, "*", *typed_keywords]),
-        lanes_call=f"entry.lanes({packed}, layout, out, num_threads{extra})",
+        zeroed=d.zeroed,
+        inputs=tuple((p.name, p.shape, p.optional, p.configuration, p.range) for p in d.inputs),
+        outputs=tuple((p.name, p.shape) for p in d.outputs),
+        signature=", ".join(f"{name}={default}" if default else name for name, _, default in arguments),
+        typed_signature=", ".join(
+            name + (f": {kind}" if kind else "") + (f" = {default}" if default else "")
+            for name, kind, default in arguments
+        ),
+        given=f"({', '.join(given)}{',' if len(given) == 1 else ''})",
+        place="frame, reference, other" if d.pair else "frame, reference",
         result_type=results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
-        call=call,
         doc=_documentation(d, sizes or {}),
     )
 

@@ -1,0 +1,308 @@
+"""Functions of a module for frameworks that differentiate (JAX, PyTorch): their arguments, and derivatives
+by the module's own functions, forward and in reverse. It is copied into each generated package and needs
+NumPy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ._differential import Chart, Differential, Known, Part, Solution, changed, weighted
+
+Place = tuple[int, ...]
+"""Indices of a frame and a reference; of a function without a frame none, or any."""
+
+
+class OfFramework:
+    """A function of a module for a framework: it pickles as its name, beside the module's handle."""
+
+    def __init__(self, functions: Any, name: str, doc: str | None, call: Callable[..., Any]) -> None:
+        self.__name__, self.__doc__, self.__wrapped__ = name, doc, call
+        self._functions = functions
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        try:
+            return self.__wrapped__(*arguments, **named)
+        except (TypeError, NotImplementedError) as error:
+            if "jvp" not in str(error) or self.__name__ in str(error):
+                raise
+            remedy = 'give mode="jvp", and of two derivatives take the last in reverse'
+            raise type(error)(f"{self.__name__} is not differentiated forward here: {remedy}") from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._functions, self.__name__)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__} of {self._functions!r}>"
+
+
+class Functions:
+    """The functions of a module for a framework, as attributes; a base."""
+
+    framework = ""
+    operations: Any = None
+    """The framework's module of functions of arrays."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self._known = Known(
+            {name: Differential(*row) for name, row in module._DIFFERENTIALS.items()}, module.functions
+        )
+        self._chart = Chart([Part(*row) for row in module._CHART], self._join)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._module.functions:
+            getattr(self._module, name)  # which raises what to do about a function that was not built
+            raise AttributeError(f"{self._module.name}.{self.framework} has no function {name!r}")
+        self._entry(name).refuse_pair(f"{self._module.name}.{self.framework}")
+        made = OfFramework(self, name, getattr(self._module, name).__doc__, self._made(name))
+        setattr(self, name, made)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._module, self.framework)
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._module.functions)
+
+    def __repr__(self) -> str:
+        return f"<{self._module.name}.{self.framework}: {', '.join(self._module.functions)}>"
+
+    def _made(self, name: str) -> Callable[..., Any]:
+        """The function of a name."""
+        raise NotImplementedError
+
+    def _converted(self, name: str, argument: str, x: Any) -> Any:
+        """An argument as an array of the framework."""
+        raise NotImplementedError
+
+    def _results(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> tuple[Any, ...]:
+        """The results of a function as the framework differentiates them, in this mode: of unit
+        configurations and arrays with the same batch dimensions.
+        """
+        raise NotImplementedError
+
+    def _join(self, arrays: Sequence[Any]) -> Any:
+        """Arrays side by side along their last dimension."""
+        raise NotImplementedError
+
+    def _zeros(self, like: Any, shape: tuple[int, ...]) -> Any:
+        """Zeros beside another array."""
+        raise NotImplementedError
+
+    def _recorded(self) -> bool:
+        """Whether the framework may differentiate what is computed now."""
+        return False
+
+    def _given(
+        self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[list[Any], Place, Any]:
+        """The arrays of a call, its place, and what is to be taken from its result, or None: external forces
+        whose derivatives are there enter as torques.
+        """
+        bound, place = self._bound(name, positional, named)
+        inputs = self._entry(name).inputs
+        arrays = [self._converted(name, spec.name, x) for x, spec in zip(bound, inputs, strict=False)]
+        forces, through = self._known.forces(name), self._known[name].through
+        if not forces or len(arrays) <= sum(not spec.optional for spec in inputs):
+            return arrays, place, None
+        names = [spec.name for spec in inputs]  # of those that are optional external forces are the first
+        at = names.index(self._entry(forces).inputs[-1].name)
+        torque = getattr(self, forces)(arrays[0], arrays[at], mode=mode)
+        absent = self._converted(name, names[at], self._or_default(inputs[at], None))
+        arrays[at:] = [absent, *arrays[at + 1 :]] if arrays[at + 1 :] else []
+        if through not in names:
+            return arrays, place, torque
+        k = names.index(through)
+        arrays[k] = arrays[k] + torque
+        return arrays, place, None
+
+    def _along(self, name: str, place: Place, arrays: Sequence[Any], along: Sequence[Any]) -> list[Any]:
+        """The change of each result along changes of the inputs' entries; these are None where there is
+        none.
+        """
+        rows, steps = self._jacobians(name, place, arrays, "jvp"), []
+        for k, (x, dx, spec) in enumerate(zip(arrays, along, self._entry(name).inputs, strict=False)):
+            if dx is not None and k >= len(rows[0]):
+                self._known.refuse_input(name, spec.name)
+            steps.append(self._chart.velocity(x, dx) if spec.configuration and dx is not None else dx)
+        if (solution := self._solution(name, place, arrays, "jvp")) is not None:
+            steps = solution.steps(steps)
+        changes, batch = [], arrays[0].shape[:-1]
+        for row, own in zip(rows, self._differentiated(name), strict=True):
+            pairs = [(J, dx) for J, dx in zip(row, steps, strict=False) if J is not None and dx is not None]
+            changes.append(self._sum([changed(J, dx, own) for J, dx in pairs], arrays[0], batch + own))
+        if solution is not None:
+            return solution.changes(changes)
+        if self._known[name].configuration:
+            return [self._chart.change(self._results(name, place, arrays, "jvp")[0], changes[0])]
+        return changes
+
+    def _gradients(self, name: str, place: Place, arrays: Sequence[Any], weights: Sequence[Any]) -> list[Any]:
+        """By the entries of each required input, of the results times weights."""
+        known = self._known[name]
+        inputs = [spec for spec in self._entry(name).inputs if not spec.optional]
+        if known.configuration:
+            weights = [self._chart.direction(self._results(name, place, arrays, "vjp")[0], weights[0])]
+        if (products := known.weighted) and not (self._recorded() and self._known.second(known.first)):
+            given = self._arranged(name, products, arrays, **{self._weights(name, products): weights[0]})
+            found: Sequence[Any] = self._results(products, place, given, "vjp")
+        else:
+            found = self._weighted_sums(name, place, arrays, weights)
+        return [
+            self._chart.covector(x, g) if spec.configuration else g.reshape(x.shape)
+            for x, g, spec in zip(arrays, found, inputs, strict=False)
+        ]
+
+    def _weighted_sums(
+        self, name: str, place: Place, arrays: Sequence[Any], weights: Sequence[Any]
+    ) -> list[Any]:
+        """By each required input, in the tangent space, from the matrices of derivatives."""
+        rows, shapes = self._jacobians(name, place, arrays, "vjp"), self._differentiated(name)
+        if (solution := self._solution(name, place, arrays, "vjp")) is not None:
+            weights = solution.weights(weights)
+        found = []
+        for column in zip(*rows, strict=True):
+            terms = [
+                x for x in zip(column, weights, shapes, strict=True) if x[0] is not None and x[1] is not None
+            ]
+            shape = (*arrays[0].shape[:-1], next(J.shape[-1] for J in column if J is not None))
+            found.append(self._sum([weighted(*x) for x in terms], arrays[0], shape))
+        return found if solution is None else solution.gradients(found)
+
+    def _jacobians(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> list[Sequence[Any]]:
+        """The derivatives of each result by the inputs, in the tangent space, None for those that are zero;
+        of the matrices of forward dynamics those of inverse dynamics, as `Solution` takes them.
+        """
+        first, twice, entry = self._known[name].first, self._known.second(name), self._entry(name)
+        if first:
+            matrices = self._results(first, place, self._arranged(name, first, arrays), mode)
+            count = len(matrices) // len(entry.outputs)
+            taken = min(count, sum(not spec.optional for spec in entry.inputs))
+            return [matrices[count * k :][:taken] for k in range(len(entry.outputs))]
+        if twice is not None:
+            of, differential = twice
+            third = self._entry(differential.second).inputs[2].name
+            more = {third: self._results(of, place, arrays, mode)[0]} if differential.inverse else {}
+            given = self._arranged(name, differential.second, arrays, **more)
+            qq, vv, qv, inertia = self._results(differential.second, place, given, mode)
+            return [(qq, qv, inertia.mT), (qv.mT, vv, None), (inertia, None, None)]
+        if not (products := self._known.rows(name)):
+            self._known.refuse(name)
+        return self._jacobians_of_rows(name, products, arrays, mode)
+
+    def _jacobians_of_rows(
+        self, name: str, products: str, arrays: Sequence[Any], mode: str
+    ) -> list[Sequence[Any]]:
+        """The derivatives of matrices of derivatives: row by row those of the products with unit weights."""
+        inputs, weights = self._entry(name).inputs, self._weights(name, products)
+        batch, rows = arrays[0].shape[:-1], self._entry(name).outputs[0][1][0]
+
+        def each_row(x: Any, shape: tuple[int, ...]) -> Any:
+            return self._zeros(x, (*batch, rows, *shape)) + x
+
+        wide = [
+            each_row(x.reshape((*batch, 1, *spec.shape)), spec.shape)
+            for x, spec in zip(arrays, inputs, strict=True)
+        ]
+        units = self._converted(products, weights, np.eye(rows, dtype=self._module.dtype))
+        given = self._arranged(name, products, wide, **{weights: each_row(units, (rows,))})
+        names = [spec.name for spec in self._entry(products).inputs]
+        return [
+            [row[names.index(spec.name)] for spec in inputs]
+            for row in self._jacobians(products, (), given, mode)
+        ]
+
+    def _solution(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> Solution | None:
+        """The derivatives of forward dynamics, where a function gives these; otherwise None."""
+        twice = self._known.second(name)
+        if self._known[name].first or twice is None or not twice[1].inverse:
+            return None
+        return Solution(*self._results(name, place, arrays, mode))
+
+    def _arranged(self, name: str, other: str, arrays: Sequence[Any], **more: Any) -> list[Any]:
+        """The arguments of another function: those of this one, and zero for what it does not take."""
+        own = dict(zip((spec.name for spec in self._entry(name).inputs), arrays, strict=False)) | more
+        batch = arrays[0].shape[:-1]
+        return [
+            own[spec.name] if spec.name in own else self._zeros(arrays[0], batch + spec.shape)
+            for spec in self._entry(other).inputs
+            if spec.name in own or not spec.optional
+        ]
+
+    def _sum(self, terms: Sequence[Any], like: Any, shape: tuple[int, ...]) -> Any:
+        return sum(terms[1:], terms[0]) if terms else self._zeros(like, shape)
+
+    def _entry(self, name: str) -> Any:
+        return vars(self._module)[f"_{name}"]
+
+    def _differentiated(self, name: str) -> list[tuple[int, ...]]:
+        """The shape of each result as its derivatives have it: of a configuration a tangent vector's."""
+        if self._known[name].configuration:
+            return [(self._module.nv,)]
+        return [shape for _, shape in self._entry(name).outputs]
+
+    def _weights(self, name: str, products: str) -> str:
+        """The input of a function of products that has the weights."""
+        own = [spec.name for spec in self._entry(name).inputs]
+        inputs = reversed(self._entry(products).inputs)
+        return str(next(spec.name for spec in inputs if not spec.optional and spec.name not in own))
+
+    def _alike(self, name: str, arrays: Sequence[Any]) -> list[Any]:
+        """The arrays of a call with unit configurations and the same batch dimensions. Raises ValueError for
+        a wrong shape.
+        """
+        inputs, batches = self._entry(name).inputs[: len(arrays)], []
+        for x, spec in zip(arrays, inputs, strict=True):
+            shape = tuple(x.shape)
+            batches.append(shape[: len(shape) - len(spec.shape)])
+            if batches[-1] + spec.shape != shape:
+                expected = f"(..., {', '.join(map(str, spec.shape))})"
+                raise ValueError(f"{name}: argument {spec.name} has shape {shape}; expected {expected}")
+        unit = [
+            self._chart.unit(x) if spec.configuration else x for x, spec in zip(arrays, inputs, strict=True)
+        ]
+        if all(batch == batches[0] for batch in batches):
+            return unit
+        batch = tuple(self.operations.broadcast_shapes(*batches))
+        return [
+            self.operations.broadcast_to(x, batch + spec.shape) for x, spec in zip(unit, inputs, strict=True)
+        ]
+
+    def _bound(
+        self, name: str, positional: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[list[Any], Place]:
+        """The arrays of a call, without optional ones at the end that are None, and of a framed function its
+        place.
+        """
+        entry = self._entry(name)
+        if not named and len(positional) == entry.plain and not any(x is None for x in positional):
+            return list(positional), ()
+        arrays = [spec.name for spec in entry.inputs]
+        names = [*arrays, "frame", "reference"] if entry.framed else arrays
+        given = dict(zip(names, positional, strict=False))
+        twice = [key for key in named if key in given or key not in names]
+        if len(positional) > len(names) or twice:
+            raise TypeError(f"{name}: takes {', '.join(names)}, not {', '.join(twice) or 'more than these'}")
+        given |= named
+        for spec in entry.inputs:
+            if given.get(spec.name) is None and not spec.optional:
+                raise TypeError(f"{name}: argument {spec.name} is missing")
+        place = entry.place(given.get("frame"), given.get("reference", "LOCAL")) if entry.framed else ()
+        last = max([-1, *(k for k, array in enumerate(arrays) if given.get(array) is not None)])
+        return [self._or_default(spec, given.get(spec.name)) for spec in entry.inputs[: last + 1]], place
+
+    def _or_default(self, spec: Any, x: Any) -> Any:
+        """An array, or what stands for an optional one that is not given, where a later one is."""
+        if x is not None:
+            return x
+        absent = getattr(self._module, "_DEFAULTS", {}).get(spec.name)
+        own = np.zeros(spec.shape, self._module.dtype)
+        return own if absent is None else own + np.reshape(absent, spec.shape)
+
+    def _refuse_dtype(self, name: str, argument: str, dtype: str, remedy: str) -> NoReturn:
+        own = self._module.dtype
+        raise TypeError(f"{name}: argument {argument} is of {dtype}; this module takes {own}: {remedy}")
