@@ -8,6 +8,5 @@ what solves with M, by which elimination differs from the references, the condit
 (`expected.Elimination`). Angles count as exact, however large, but for their last place.
 
 Answers come from a process of its own (`calls`), so that wrong code ends that one. What has been compared
-with the references is in turn what derivatives for CasADi (`external_derivatives`) and results that go past
-the caches (`calls.differences`) are compared with.
+with the references is in turn what derivatives for CasADi (`external_derivatives`) are compared with.
 """
