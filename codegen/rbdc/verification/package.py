@@ -7,6 +7,7 @@ from __future__ import annotations
 import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.sharing import shared_steps
 from rbdc.emit.batch import CACHED
 from rbdc.errors import LoadError, VerificationError
-from rbdc.functions.declarations import REFERENCES, FunctionDeclaration
+from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.processes import HelperEnded, helper, uncollected
 from rbdc.verification.calls import Call, Callee, Way, entry_of
+from rbdc.verification.casadi_calls import Matrix
 from rbdc.verification.expected import Expected, References
-from rbdc.verification.external_derivatives import Derivative, derivatives
+from rbdc.verification.external_derivatives import derivatives
 from rbdc.verification.states import Checked, Question, asked, name_of_state, questions
 
 Array = NDArray[np.floating[Any]]
@@ -76,23 +78,17 @@ class Compiled:
     def verified(self, references: References, checked: Checked) -> float:
         """The largest error of a function, in parts of its tolerance."""
         declaration, worst = checked.declaration, 0.0
+        name_of = partial(name_of_state, declaration)
         ways: list[Way] = self._ask(declaration, f"{declaration.name}: loading the package")
         for number, question in enumerate(questions(references.model, checked)):
             with uncollected():
                 outputs = references.expected(declaration, question.parts(), question.inputs)
             for way in ways:
                 if _suits(way, question, first=number == 0):
-                    worst = max(worst, self._error(references.model, question, way, outputs))
-        return worst
-
-    def _error(self, model: Model, question: Question, way: Way, outputs: Sequence[Expected]) -> float:
-        """The largest error of a function called in one way. Raises VerificationError beyond 1."""
-        worst = 0.0
-        for output, result in enumerate(self._answers(question, way)):
-            error = outputs[output].error(result) if np.all(result.shape) else np.zeros((1, 1))
-            if error.max() > 1.0:
-                raise VerificationError(_message(model, question, way.words, output, outputs[output], result))
-            worst = max(worst, float(error.max()))
+                    words = _words(references.model, question, way)
+                    found = self._answers(question, way)
+                    error = _compared(words, name_of, declaration.outputs, outputs, found)
+                    worst = max(worst, error)
         return worst
 
     def _answers(self, question: Question, way: Way) -> list[Array]:
@@ -109,11 +105,12 @@ class Compiled:
         if not any(way.kind == "casadi" for way in ways):
             return
         for derivative in derivatives(model, robot, declarations, self.evaluated):
-            symbol = derivative.external.symbol
-            found = self._ask(derivative.external, f"{symbol}, called as CasADi does,")
-            for output, result in enumerate(found):
-                if derivative.error(output, result).max(initial=0.0) > 1.0:
-                    raise VerificationError(_derivative_message(derivative, output, result))
+            external = derivative.external
+            found = self._ask(external, f"{external.symbol}, called as CasADi does,")
+            words = (
+                f"{external.symbol} does not agree with the functions of the package: called as CasADi does"
+            )
+            _compared(words, derivative.name_of_state, external.outputs, derivative.expected, found)
 
     def evaluated(
         self, declaration: FunctionDeclaration, inputs: Mapping[str, Array], extra: tuple[int, ...]
@@ -140,23 +137,9 @@ def _suits(way: Way, question: Question, *, first: bool) -> bool:
     return way.kind != "casadi" or not any(p.name in question.inputs for p in optional)
 
 
-def _derivative_message(derivative: Derivative, output: int, found: Array) -> str:
-    error, right = derivative.error(output, found), derivative.expected[output]
-    place = np.unravel_index(np.argmax(error), error.shape)
-    name, wanted = derivative.external.outputs[output].name, 0.0 if right is None else right.values[place]
-    return (
-        f"{derivative.external.symbol} does not agree with the functions of the package: "
-        f"{name}{[int(k) for k in place[1:]]} is {found[place]:.17g}, not {wanted:.17g}"
-    )
-
-
-def _message(model: Model, question: Question, way: str, output: int, right: Expected, found: Array) -> str:
+def _words(model: Model, question: Question, way: Way) -> str:
+    """A function, its place and how it is called, in words that begin a refusal."""
     declaration = question.checked.declaration
-    error = right.error(found)
-    state, entry = np.unravel_index(np.argmax(error), error.shape)
-    parameter = declaration.outputs[output]
-    place = entry_of(parameter, int(entry))
-    got, wanted = found.reshape(right.values[: len(found)].shape)[state, entry], right.values[state, entry]
     at = (
         f" of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[-1]]}"
         if question.extra
@@ -165,8 +148,26 @@ def _message(model: Model, question: Question, way: str, output: int, right: Exp
     optional = [p.name for p in declaration.optional]
     word = "with" if any(name in question.inputs for name in optional) else "without"
     given = f", {word} {', '.join(optional)}" if optional else ""
-    return (
-        f"{declaration.name}{at} does not agree with the description: called with {way}{given}, "
-        f"at a state {name_of_state(declaration, int(state))}, "
-        f"{place} is {got:.17g}, not {wanted:.17g}, which is {error[state, entry]:.3g} times what may be off"
-    )
+    return f"{declaration.name}{at} does not agree with the description: called with {way.words}{given}"
+
+
+def _compared(
+    words: str,
+    name_of_state: Callable[[int], str],
+    outputs: Sequence[Parameter | Matrix],
+    expected: Sequence[Expected],
+    found: Sequence[Array],
+) -> float:
+    """The largest error of results, in parts of what they may be off. Raises VerificationError beyond 1."""
+    worst = 0.0
+    for output, right, result in zip(outputs, expected, found, strict=True):
+        error = right.error(result)
+        worst = max(worst, float(error.max(initial=0.0)))
+        if worst > 1.0:
+            state, entry = (int(k) for k in np.unravel_index(np.argmax(error), error.shape))
+            got, wanted = result.reshape(error.shape)[state, entry], right.values[state, entry]
+            raise VerificationError(
+                f"{words}, at a state {name_of_state(state)}, {entry_of(output, entry)} is {got:.17g}, "
+                f"not {wanted:.17g}, which is {error[state, entry]:.3g} times what may be off"
+            )
+    return worst
