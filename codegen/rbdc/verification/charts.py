@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.manifold import configuration_rate
 from rbdc.model import Model
 
 Array = NDArray[Any]
@@ -46,9 +45,14 @@ def unit(model: Model, q: Array) -> tuple[Array, Array]:
 
 def rates(model: Model, q: Array) -> Array:
     """The rates of the entries of a unit q along each direction of the tangent space (states, nq, nv)."""
-    along = [configuration_rate(model, list(q.T), direction) for direction in np.eye(model.nv).tolist()]
-    columns = [[np.broadcast_to(x, len(q)) for x in column] for column in along]
-    return np.array(columns, q.dtype).reshape(model.nv, model.nq, len(q)).transpose(2, 1, 0)
+    made = np.zeros((len(q), model.nq, model.nv), q.dtype)
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            own, first = model.q_slice(index), body.index_v
+            for k, direction in enumerate(np.eye(body.joint.nv).tolist()):
+                for entry, rate in enumerate(body.joint.rate(list(q[:, own].T), direction)):
+                    made[:, own.start + entry, first + k] = rate
+    return made
 
 
 def by_entries(model: Model, q: Array) -> Array:
@@ -63,9 +67,13 @@ def by_entries(model: Model, q: Array) -> Array:
 
 
 def by_entries_twice(model: Model, q: Array) -> Array:
-    """Its derivatives by the entries of q, (states, nv, nq, nq), by complex steps."""
-    steps = 1j * _STEP * np.eye(model.nq)
-    return np.stack([by_entries(model, q + step).imag / _STEP for step in steps], axis=3)
+    """Its derivatives by the entries of q, (states, nv, nq, nq), by complex steps; by lengths it has none."""
+    made = np.zeros((len(q), model.nv, model.nq, model.nq))
+    for n in (n for part in _unit_parts(model) for n in range(part.start, part.stop)):
+        moved = q.astype(complex)
+        moved[:, n] += 1j * _STEP
+        made[..., n] = by_entries(model, moved).imag / _STEP
+    return made
 
 
 def _unit_parts(model: Model) -> list[slice]:
