@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.contacts.dynamics import delassus
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
-from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays, called_with, with_width
@@ -101,7 +100,7 @@ class References:
         """Inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
         if self._given is None or self._given[0] is not inputs:
             given = {
-                p.name: self._perturbed(declaration, p, inputs[p.name])
+                p.name: self.perturbation.input(self.model, declaration, p, inputs[p.name])
                 for p in declaration.inputs
                 if p.name in inputs
             }
@@ -140,29 +139,6 @@ class References:
             found = Elimination.of(model, inputs[q], last_place)
             self._eliminated = {key: found}
         return found
-
-    def _perturbed(
-        self, declaration: FunctionDeclaration, parameter: Parameter, values: Array
-    ) -> list[Scalar]:
-        match parameter.kind:
-            case Kind.CONFIGURATION:
-                place = float(np.finfo(declaration.scalar.dtype).eps)
-                return self.perturbation.configuration(self.model, values, place)
-            case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
-                return self.perturbation.tangent(self.model, values)
-            case Kind.WRENCHES:
-                return self.perturbation.wrenches(values)
-            case Kind.CONTACT_FORCES:
-                return self.perturbation.together(values)
-            case Kind.NOT_NEGATIVE | Kind.POSITIVE | Kind.PLACEMENTS | Kind.PART:
-                return self.perturbation.apart(values)
-            case Kind.SWITCHES:
-                return list(values.T)
-            case Kind.PARAMETERS:
-                return self.perturbation.parameters(values)
-            case _:
-                given = f"{parameter.name} ({parameter.kind.value})"
-                raise UnsupportedError(f"{declaration.name}: verification cannot perturb the input {given}")
 
 
 def _held(expected: Expected, relative: Array) -> Expected:
