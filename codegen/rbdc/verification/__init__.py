@@ -5,9 +5,8 @@ at a few states of all kinds. What a result may be off by is found beside it, in
 of description and inputs is changed by a part of its size (`perturbation`) and every operation is rounded to
 as many digits (`rounded`): `package.TOLERANCES`. So the tolerance grows by itself where terms cancel; for
 what solves with M, by which elimination differs from the references, the condition number of M adds to it
-(`expected.Elimination`). Angles count as exact, however large, but for their last place.
+(`expected.ROUNDINGS`). Angles count as exact, however large, but for their last place.
 
 Answers come from a process of its own (`calls`), so that wrong code ends that one. What has been compared
-with the references is in turn what derivatives for CasADi (`external_derivatives`) and results that go past
-the caches (`calls.differences`) are compared with.
+with the references is in turn what derivatives for CasADi (`external_derivatives`) are compared with.
 """

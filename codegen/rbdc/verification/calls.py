@@ -1,6 +1,5 @@
-"""Calling what was compiled: every way of calling a function, in the process that `package` starts for it;
-and batches whose results no cache would hold, which go another way to memory, against the same samples few at
-a time.
+"""Calling what was compiled: every way of calling a function, in the process that `package` starts for it.
+Batches whose results no cache would hold are one of them, for these go another way to memory.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.functions.declarations import REFERENCES, FunctionDeclaration
+from rbdc.errors import VerificationError
+from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.runtime._runtime import Entry
 from rbdc.runtime.load import load
 from rbdc.verification import casadi_calls, jax_calls
@@ -37,24 +37,24 @@ class Way:
 @dataclass(frozen=True)
 class Call:
     """A function called in a way: the inputs in their order, (states, *shape) each or None, and the frame's
-    and the reference's index where it takes them. cached: of batches that go past the caches, bytes of
-    results up to which they do not.
+    and the reference's index where it takes them.
     """
 
     declaration: FunctionDeclaration
     way: Way
     arrays: Sequence[Array | None]
     extra: tuple[int, ...] = ()
-    cached: int = 0
 
 
 @dataclass
 class Callee:
     """The package in a folder, asked by messages: of a declaration for the ways in which the function can be
-    called, of a call for its outputs, (states, ...) each.
+    called, of a call for its outputs, (states, ...) each. cached: bytes of results of a batch up to which
+    none of them go past the caches.
     """
 
     folder: Path
+    cached: int = 0
     _entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
 
     def __call__(self, message: FunctionDeclaration | Call | casadi_calls.External) -> Any:
@@ -73,6 +73,7 @@ class Callee:
 
     def _ways(self, declaration: FunctionDeclaration) -> list[Way]:
         kinds = {"single": "single samples", "batch": "a batch"}
+        kinds |= {"past": "a batch whose results go past the caches"}
         kinds |= {"lanes": "lanes"} if declaration.lanes else {}
         kinds |= {"zeroed": "single samples into zeros"} if declaration.zeroed else {}
         ways = [
@@ -158,11 +159,29 @@ class Callee:
         library = self._library("casadi")
         return casadi_calls.values(library, symbol, call.declaration, call.arrays, call.extra)
 
-    def _past(self, call: Call) -> list[Difference | None]:
-        """For each output the first number that a batch whose results go past the caches has otherwise."""
-        native, prefix = self._module._native, call.way.prefix or self._module._PREFIX
-        batch = getattr(native.lib, f"{prefix}_{call.declaration.name}_batch")
-        return differences(native.ffi, batch, call.declaration, call.arrays, call.extra, call.cached)
+    def _past(self, call: Call) -> list[Array]:
+        """The outputs of the last samples of a batch that is just large enough: the samples' whole blocks,
+        zeros, and all samples.
+
+        Raises VerificationError where samples that are alike have other outputs in another place.
+        """
+        declaration, dtype = call.declaration, np.dtype(call.declaration.scalar.dtype)
+        lanes, sizes = declaration.scalar.lanes, [p.size for p in declaration.outputs]
+        few = len(next(x for x in call.arrays if x is not None))
+        left_over = few % lanes
+        least = max(self.cached // (max(sum(sizes), 1) * dtype.itemsize) + 1, few - left_over + lanes)
+        many = few - left_over + -(-least // lanes) * lanes + left_over
+        ffi, lib = self._module._native.ffi, self._module._native.lib
+        batch = getattr(lib, f"{call.way.prefix or self._module._PREFIX}_{declaration.name}_batch")
+        large = [
+            None if x is None else _spread(x.reshape(few, -1), few - left_over, many) for x in call.arrays
+        ]
+        found = [np.full((many, size), np.nan, dtype) for size in sizes]
+        pointers = [ffi.NULL if x is None else _pointer(ffi, x) for x in large]
+        batch(many, *pointers, *call.extra, *(_pointer(ffi, x) for x in found))
+        for output, x in zip(declaration.outputs, found, strict=True):
+            _check_alike(call, output, x, few - left_over, few)
+        return [x[many - few :] for x in found]
 
 
 def _samples(arrays: Sequence[Array | None]) -> list[list[Array | None]]:
@@ -185,77 +204,38 @@ def _from_blocks(x: Array) -> Array:
     return np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1])
 
 
-_UNTOUCHED = 7.0
-"""In results before the call."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A number of a large batch that is not what the sample has in a small one."""
-
-    samples: int
-    sample: int
-    entry: int
-    got: float
-    wanted: float
-
-
-def differences(
-    ffi: Any,
-    batch: Any,
-    declaration: FunctionDeclaration,
-    arrays: Sequence[Array | None],
-    extra: tuple[int, ...],
-    cached: int,
-) -> list[Difference | None]:
-    """For each output the first entry that differs, or None. `batch`: the function of the C library. cached:
-    bytes of results up to which it has none of them go another way.
-
-    The batch is just large enough. It begins and ends with the samples of `arrays` and has zeros between,
-    pages of which take no memory.
-    """
-    dtype, lanes = np.dtype(declaration.scalar.dtype), declaration.scalar.lanes
-    few = len(next(x for x in arrays if x is not None))
-    first, sizes = few // lanes * lanes, [p.size for p in declaration.outputs]
-    least = max(cached // (max(sum(sizes), 1) * dtype.itemsize) + 1, first + lanes)
-    many = few - few % lanes + -(-least // lanes) * lanes + few % lanes
-    large = [None if x is None else _spread(x.reshape(few, -1), first, many) for x in arrays]
-
-    def results(inputs: Sequence[Array | None], count: int) -> list[Array]:
-        made = [np.full((count, size), _UNTOUCHED, dtype) for size in sizes]
-        pointers = [ffi.NULL if x is None else _pointer(ffi, x) for x in inputs]
-        batch(count, *pointers, *extra, *(_pointer(ffi, x) for x in made))
-        return made
-
-    expected = results(arrays, few)
-    zeros = results([None if x is None else np.zeros((lanes, x[0].size), dtype) for x in arrays], lanes)
-    found = results(large, many)
-    return [_first(f, e, z, first) for f, e, z in zip(found, expected, zeros, strict=True)]
-
-
 def _pointer(ffi: Any, x: Array) -> Any:
     kind = {"float64": "double[]", "float32": "float[]"}[x.dtype.name]
     return ffi.from_buffer(kind, x)
 
 
 def _spread(x: Array, first: int, many: int) -> Array:
-    """The first samples, zeros, and all samples."""
+    """The first samples, zeros, pages of which take no memory, and all samples."""
     large = np.zeros((many, x.shape[1]), x.dtype)
     large[:first], large[many - len(x) :] = x[:first], x
     return large
 
 
-def _first(found: Array, expected: Array, zeros: Array, first: int) -> Difference | None:
-    """The first difference from the samples at the beginning, zeros, and the samples at the end."""
-    end = len(found) - len(expected)
-    for start, stop, wanted in ((0, first, expected[:first]), (first, end, zeros[:1]), (end, None, expected)):
-        part = found[start:stop]
-        wrong = _bits(part) != _bits(wanted)
+def _check_alike(call: Call, output: Parameter, found: Array, first: int, few: int) -> None:
+    """Raises VerificationError where the first samples are not as the same ones at the end, or those of zeros
+    between not as the first of them.
+    """
+    end = len(found) - few
+    for start, stop, right in ((0, first, found[end:][:first]), (first, end, found[first : first + 1])):
+        wrong = _bits(found[start:stop]) != _bits(right)
         if wrong.any():
             sample, entry = (int(k) for k in np.unravel_index(np.argmax(wrong), wrong.shape))
-            right = wanted[sample if len(wanted) > 1 else 0, entry]
-            return Difference(len(found), start + sample, entry, float(part[sample, entry]), float(right))
-    return None
+            got, wanted = found[start + sample, entry], right[sample % len(right), entry]
+            raise VerificationError(
+                f"{call.declaration.name}, called with {call.way.words}: {entry_of(output, entry)} of sample "
+                f"{start + sample} of {len(found)} is {got:.17g}, not {wanted:.17g} as elsewhere in the batch"
+            )
+
+
+def entry_of(output: Parameter | casadi_calls.Matrix, entry: int) -> str:
+    """An output's name, with the indices of one of its entries."""
+    index = np.unravel_index(entry, output.shape) if output.shape else ()
+    return f"{output.name}{[int(i) for i in index]}" if index else output.name
 
 
 def _bits(x: Array) -> NDArray[np.integer[Any]]:

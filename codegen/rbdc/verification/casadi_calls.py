@@ -33,6 +33,11 @@ class Matrix:
     columns: int = 1
     full: bool = True
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.columns
+
     def empty(self, name: str) -> Matrix:
         """One of that size without entries."""
         return Matrix(name, self.rows, self.columns, full=False)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.contacts.dynamics import delassus
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
-from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays, called_with, with_width
@@ -50,6 +49,10 @@ class Expected:
     values: Array
     tolerances: Array
 
+    def widened(self, tolerances: Array) -> Expected:
+        """These values where they may be off by so much as well."""
+        return Expected(self.values, np.maximum(self.tolerances, tolerances))
+
     def error(self, found: NDArray[np.floating[Any]]) -> Array:
         """How many times the tolerance each entry of the first states is off: beyond 1 it is wrong."""
         values, tolerances = self.values[: len(found)], self.tolerances[: len(found)]
@@ -76,7 +79,6 @@ class References:
         self.perturbed = {
             in_space: self.perturbation.model(model, length) for in_space, length in lengths.items()
         }
-        self._eliminated: dict[tuple[object, ...], Elimination] = {}
         self._given: tuple[object, dict[str, list[Scalar]]] | None = None
 
     def expected(
@@ -101,7 +103,7 @@ class References:
         """Inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
         if self._given is None or self._given[0] is not inputs:
             given = {
-                p.name: self._perturbed(declaration, p, inputs[p.name])
+                p.name: self.perturbation.input(self.model, declaration, p, inputs[p.name])
                 for p in declaration.inputs
                 if p.name in inputs
             }
@@ -117,59 +119,20 @@ class References:
         function = functions_of(self.model)[part.name]
         if Requirement.REGULAR_INERTIA not in function.requires:
             return made
-        outputs = function.declaration.outputs
         (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
-        last_place = float(np.finfo(declaration.scalar.dtype).eps)
-        elimination = self._elimination(inputs, q, last_place)
+        model, last_place = self.model, float(np.finfo(declaration.scalar.dtype).eps)
         if Requirement.INDEPENDENT_ROWS in function.requires:
-            made = [_held(x, Elimination.of_contacts(self.model, inputs, last_place)) for x in made]
+            part_off = _off_in_contacts(model, inputs, last_place)[:, None]
+            largest = (np.max(np.abs(x.values), axis=1, keepdims=True, initial=0.0) for x in made)
+            made = [x.widened(part_off * own) for x, own in zip(made, largest, strict=True)]
+        if model.parameters:
+            model = with_parameters(model, list(inputs[PARAMETERS].T))
+        inertia = _by_states(bound(crba)(model, list(inputs[q].T)), len(inputs[q]))
+        sizes, part_off = _sizes(inertia), _off_by_elimination(inertia, last_place)
         return [
-            x if p.in_space else Expected(x.values, np.maximum(x.tolerances, elimination.errors(x.values)))
-            for x, p in zip(made, outputs, strict=True)
+            x if p.in_space else x.widened(_by_rows(x.values, sizes, part_off))
+            for x, p in zip(made, function.declaration.outputs, strict=True)
         ]
-
-    def _elimination(self, inputs: Mapping[str, Array], q: str, last_place: float) -> Elimination:
-        """Elimination of M at the inputs; with and without the optional input it is the same."""
-        model = self.model
-        given = [inputs[q], *([inputs[PARAMETERS]] if model.parameters else [])]
-        key = (last_place, *(x.tobytes() for x in given))
-        found = self._eliminated.get(key)
-        if found is None:
-            if model.parameters:
-                model = with_parameters(model, list(inputs[PARAMETERS].T))
-            found = Elimination.of(model, inputs[q], last_place)
-            self._eliminated = {key: found}
-        return found
-
-    def _perturbed(
-        self, declaration: FunctionDeclaration, parameter: Parameter, values: Array
-    ) -> list[Scalar]:
-        match parameter.kind:
-            case Kind.CONFIGURATION:
-                place = float(np.finfo(declaration.scalar.dtype).eps)
-                return self.perturbation.configuration(self.model, values, place)
-            case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
-                return self.perturbation.tangent(self.model, values)
-            case Kind.WRENCHES:
-                return self.perturbation.wrenches(values)
-            case Kind.CONTACT_FORCES:
-                return self.perturbation.together(values)
-            case Kind.NOT_NEGATIVE | Kind.POSITIVE | Kind.PLACEMENTS | Kind.PART:
-                return self.perturbation.apart(values)
-            case Kind.SWITCHES:
-                return list(values.T)
-            case Kind.PARAMETERS:
-                return self.perturbation.parameters(values)
-            case _:
-                given = f"{parameter.name} ({parameter.kind.value})"
-                raise UnsupportedError(f"{declaration.name}: verification cannot perturb the input {given}")
-
-
-def _held(expected: Expected, relative: Array) -> Expected:
-    """Expected values that contacts take part in, where their forces are determined to some digit."""
-    part = np.where(relative < 1.0, relative, np.nan)[:, None]
-    largest = np.max(np.abs(expected.values), axis=1, keepdims=True, initial=0.0)
-    return Expected(expected.values, np.maximum(expected.tolerances, part * largest))
 
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
@@ -251,66 +214,56 @@ ROUNDINGS = 64
 """
 
 
-@dataclass(frozen=True)
-class Elimination:
-    """sizes: the roots of M's diagonal (states, nv), by which accelerations compare whatever their units.
-    relative: `ROUNDINGS` units times the condition number of M scaled to a diagonal of ones, (states,); NaN
-    where that leaves no digit: M is singular.
+def _off_by_elimination(matrices: Array, last_place: float) -> Array:
+    """Part of a solution with each of some matrices (states, n, n) that it may be off by: `ROUNDINGS` units
+    times the condition number of the matrix scaled to a diagonal of ones; NaN where that leaves no digit: the
+    matrix is singular.
     """
+    sizes = _sizes(matrices)
+    with np.errstate(all="ignore"):
+        scaled = matrices / (sizes[:, :, None] * sizes[:, None, :])
+    conditions = [np.linalg.cond(one) if np.all(np.isfinite(one)) else np.inf for one in scaled]
+    part_off = ROUNDINGS * last_place * np.array(conditions)
+    return np.where(part_off < 1.0, part_off, np.nan)
 
-    sizes: Array
-    relative: Array
 
-    @staticmethod
-    def of(model: Model, q: Array, last_place: float) -> Elimination:
-        """At configurations (states, nq)."""
-        rows = bound(crba)(model, list(q.T))
-        inertia = np.array(
-            [[np.broadcast_to(x, len(q)) for x in row] for row in rows], dtype=float
-        ).transpose(2, 0, 1)
-        sizes = _sizes(inertia)
-        relative = ROUNDINGS * last_place * _conditions(inertia)
-        return Elimination(sizes, np.where(relative < 1.0, relative, np.nan))
+def _off_in_contacts(model: Model, inputs: Mapping[str, Array], last_place: float) -> Array:
+    """Part of the contacts' forces that they may be off by, which are solved with a matrix of their own; NaN
+    also where a row of J is what rounding leaves of zeros, as of a linkage that is stretched out.
+    """
+    q = inputs["q"]
+    matrix = _by_states(delassus(model, list(q.T)), len(q))
+    switches = np.ones((len(q), matrix.shape[1]))
+    if "active" in inputs:
+        counts = [contact.rows for contact in model.contacts]
+        switches = np.repeat(inputs["active"], counts, axis=1)
+    added = 1.0 - switches + inputs.get("mu", 0.0)
+    matrix = matrix * switches[:, :, None] * switches[:, None, :] + added[:, :, None] * np.eye(
+        matrix.shape[1]
+    )
+    sizes = _sizes(matrix)
+    vanishing = np.min(sizes, axis=1) < ROUNDINGS * last_place * np.max(sizes, axis=1)
+    return np.where(vanishing, np.nan, _off_by_elimination(matrix, last_place))
 
-    @staticmethod
-    def of_contacts(model: Model, inputs: Mapping[str, Array], last_place: float) -> Array:
-        """`relative` of the matrix that the contacts' forces are solved with, (states,); infinite where a row
-        of J is what rounding leaves of zeros, as of a linkage that is stretched out.
-        """
-        (q,) = (inputs[name] for name in ("q",))
-        rows = delassus(model, list(q.T))
-        matrix = np.array([[np.broadcast_to(x, len(q)) for x in row] for row in rows], dtype=float)
-        matrix = matrix.transpose(2, 0, 1).copy()
-        switches = np.ones((len(q), matrix.shape[1]))
-        if "active" in inputs:
-            counts = [contact.rows for contact in model.contacts]
-            switches = np.repeat(inputs["active"], counts, axis=1)
-        matrix *= switches[:, :, None] * switches[:, None, :]
-        added = 1.0 - switches + inputs.get("mu", 0.0)
-        matrix += added[:, :, None] * np.eye(matrix.shape[1])
-        sizes = _sizes(matrix)
-        vanishing = np.min(sizes, axis=1) < ROUNDINGS * last_place * np.max(sizes, axis=1)
-        return np.where(vanishing, np.inf, ROUNDINGS * last_place * _conditions(matrix))
 
-    def errors(self, values: Array) -> Array:
-        """Errors of an output (states, size) with a row for each direction of the joints: of the largest
-        entry, each row by its own size.
-        """
-        parts = np.abs(values).reshape(len(values), self.sizes.shape[1], -1)
-        largest = np.max(self.sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)
-        with np.errstate(all="ignore"):
-            errors = self.relative[:, None, None] * largest / self.sizes[:, :, None]
-        return np.broadcast_to(errors, parts.shape).reshape(values.shape)
+def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:
+    """Errors of an output (states, size) with a row for each direction of the joints: a part of the largest
+    entry, each row by its own size, the root of M's diagonal, by which accelerations compare whatever their
+    units.
+    """
+    parts = np.abs(values).reshape(len(values), sizes.shape[1], -1)
+    largest = np.max(sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)
+    with np.errstate(all="ignore"):
+        errors = part_off[:, None, None] * largest / sizes[:, :, None]
+    return np.broadcast_to(errors, parts.shape).reshape(values.shape)
+
+
+def _by_states(rows: Sequence[Sequence[Scalar]], states: int) -> Array:
+    """A matrix whose entries are numbers, or have one for each state, as (states, n, n)."""
+    entries = [[np.broadcast_to(x, states) for x in row] for row in rows]
+    return np.array(entries, dtype=float).transpose(2, 0, 1)
 
 
 def _sizes(matrices: Array) -> Array:
     """The roots of the diagonals (states, n) of matrices (states, n, n)."""
     return np.sqrt(np.abs(np.diagonal(matrices, axis1=1, axis2=2)))
-
-
-def _conditions(matrices: Array) -> Array:
-    """Condition numbers of matrices (states, n, n) scaled to a diagonal of ones."""
-    sizes = _sizes(matrices)
-    with np.errstate(all="ignore"):
-        scaled = matrices / (sizes[:, :, None] * sizes[:, None, :])
-    return np.array([np.linalg.cond(one) if np.all(np.isfinite(one)) else np.inf for one in scaled])

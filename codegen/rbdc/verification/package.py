@@ -7,7 +7,7 @@ from __future__ import annotations
 import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,10 @@ from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Paramet
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.processes import HelperEnded, helper, uncollected
-from rbdc.verification.calls import Call, Callee, Difference, Way
+from rbdc.verification.calls import Call, Callee, Way, entry_of
+from rbdc.verification.casadi_calls import Matrix
 from rbdc.verification.expected import Expected, References
-from rbdc.verification.external_derivatives import Derivative, derivatives
+from rbdc.verification.external_derivatives import derivatives
 from rbdc.verification.states import Checked, Question, asked, name_of_state, questions
 
 Array = NDArray[np.floating[Any]]
@@ -46,7 +47,7 @@ def verify_package(
     """
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
     try:
-        with helper(Callee(folder)) as ask, shared_steps():
+        with helper(Callee(folder, CACHED)) as ask, shared_steps():
             compiled = Compiled(ask)
             errors = {
                 checked.declaration.name: compiled.verified(references, checked)
@@ -77,27 +78,17 @@ class Compiled:
     def verified(self, references: References, checked: Checked) -> float:
         """The largest error of a function, in parts of its tolerance."""
         declaration, worst = checked.declaration, 0.0
+        name_of = partial(name_of_state, declaration)
         ways: list[Way] = self._ask(declaration, f"{declaration.name}: loading the package")
-        asked_past = not checked.batched
-        for question in questions(references.model, checked):
+        for number, question in enumerate(questions(references.model, checked)):
             with uncollected():
                 outputs = references.expected(declaration, question.parts(), question.inputs)
             for way in ways:
-                if _suits(way, question):
-                    worst = max(worst, self._error(references.model, question, way, outputs))
-            if not asked_past:
-                self._verify_past_caches(question, ways)
-                asked_past = True
-        return worst
-
-    def _error(self, model: Model, question: Question, way: Way, outputs: Sequence[Expected]) -> float:
-        """The largest error of a function called in one way. Raises VerificationError beyond 1."""
-        worst = 0.0
-        for output, result in enumerate(self._answers(question, way)):
-            error = outputs[output].error(result) if np.all(result.shape) else np.zeros((1, 1))
-            if error.max() > 1.0:
-                raise VerificationError(_message(model, question, way.words, output, outputs[output], result))
-            worst = max(worst, float(error.max()))
+                if _suits(way, question, first=number == 0):
+                    words = _words(references.model, question, way)
+                    found = self._answers(question, way)
+                    error = _compared(words, name_of, declaration.outputs, outputs, found)
+                    worst = max(worst, error)
         return worst
 
     def _answers(self, question: Question, way: Way) -> list[Array]:
@@ -105,21 +96,6 @@ class Compiled:
         call = Call(declaration, way, question.arrays(), question.extra)
         found: list[Array] = self._ask(call, f"{declaration.name}, called with {way.words},")
         return found
-
-    def _verify_past_caches(self, question: Question, ways: Sequence[Way]) -> None:
-        """Ways to call functions with batches of their own, in every variant."""
-        declaration = question.checked.declaration
-        for way in (way for way in ways if way.kind == "batch"):
-            past = replace(way, kind="past")
-            call = Call(declaration, past, question.arrays(), question.extra, CACHED)
-            words = f"{declaration.name}, called with {way.words} whose results go past the caches,"
-            found: list[Difference | None] = self._ask(call, words)
-            for p, other in zip(declaration.outputs, found, strict=True):
-                if other is not None:
-                    raise VerificationError(
-                        f"{words} of {other.samples} samples: {_entry(p, other.entry)} of sample "
-                        f"{other.sample} is {other.got:.17g}, not {other.wanted:.17g} as in a small batch"
-                    )
 
     def verify_derivatives(
         self, model: Model, robot: str, declarations: Sequence[FunctionDeclaration]
@@ -129,11 +105,12 @@ class Compiled:
         if not any(way.kind == "casadi" for way in ways):
             return
         for derivative in derivatives(model, robot, declarations, self.evaluated):
-            symbol = derivative.external.symbol
-            found = self._ask(derivative.external, f"{symbol}, called as CasADi does,")
-            for output, result in enumerate(found):
-                if derivative.error(output, result).max(initial=0.0) > 1.0:
-                    raise VerificationError(_derivative_message(derivative, output, result))
+            external = derivative.external
+            found = self._ask(external, f"{external.symbol}, called as CasADi does,")
+            words = (
+                f"{external.symbol} does not agree with the functions of the package: called as CasADi does"
+            )
+            _compared(words, derivative.name_of_state, external.outputs, derivative.expected, found)
 
     def evaluated(
         self, declaration: FunctionDeclaration, inputs: Mapping[str, Array], extra: tuple[int, ...]
@@ -150,35 +127,19 @@ class Compiled:
         return [x.reshape(states, *p.shape) for p, x in zip(declaration.outputs, found, strict=True)]
 
 
-def _suits(way: Way, question: Question) -> bool:
-    """Whether a question can be asked in a way: CasADi gives no optional inputs."""
+def _suits(way: Way, question: Question, *, first: bool) -> bool:
+    """Whether a question is asked in a way: CasADi gives no optional inputs, and one batch past the caches,
+    where functions have code of their own for it, is enough.
+    """
+    if way.kind == "past":
+        return first and question.checked.batched
     optional = question.checked.declaration.optional
     return way.kind != "casadi" or not any(p.name in question.inputs for p in optional)
 
 
-def _entry(parameter: Parameter, entry: int) -> str:
-    """An output's name, with the indices of one of its entries."""
-    index = np.unravel_index(entry, parameter.shape) if parameter.shape else ()
-    return f"{parameter.name}{[int(i) for i in index]}" if index else parameter.name
-
-
-def _derivative_message(derivative: Derivative, output: int, found: Array) -> str:
-    error, right = derivative.error(output, found), derivative.expected[output]
-    place = np.unravel_index(np.argmax(error), error.shape)
-    name, wanted = derivative.external.outputs[output].name, 0.0 if right is None else right.values[place]
-    return (
-        f"{derivative.external.symbol} does not agree with the functions of the package: "
-        f"{name}{[int(k) for k in place[1:]]} is {found[place]:.17g}, not {wanted:.17g}"
-    )
-
-
-def _message(model: Model, question: Question, way: str, output: int, right: Expected, found: Array) -> str:
+def _words(model: Model, question: Question, way: Way) -> str:
+    """A function, its place and how it is called, in words that begin a refusal."""
     declaration = question.checked.declaration
-    error = right.error(found)
-    state, entry = np.unravel_index(np.argmax(error), error.shape)
-    parameter = declaration.outputs[output]
-    place = _entry(parameter, int(entry))
-    got, wanted = found.reshape(right.values[: len(found)].shape)[state, entry], right.values[state, entry]
     at = (
         f" of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[-1]]}"
         if question.extra
@@ -187,8 +148,26 @@ def _message(model: Model, question: Question, way: str, output: int, right: Exp
     optional = [p.name for p in declaration.optional]
     word = "with" if any(name in question.inputs for name in optional) else "without"
     given = f", {word} {', '.join(optional)}" if optional else ""
-    return (
-        f"{declaration.name}{at} does not agree with the description: called with {way}{given}, "
-        f"at a state {name_of_state(declaration, int(state))}, "
-        f"{place} is {got:.17g}, not {wanted:.17g}, which is {error[state, entry]:.3g} times what may be off"
-    )
+    return f"{declaration.name}{at} does not agree with the description: called with {way.words}{given}"
+
+
+def _compared(
+    words: str,
+    name_of_state: Callable[[int], str],
+    outputs: Sequence[Parameter | Matrix],
+    expected: Sequence[Expected],
+    found: Sequence[Array],
+) -> float:
+    """The largest error of results, in parts of what they may be off. Raises VerificationError beyond 1."""
+    worst = 0.0
+    for output, right, result in zip(outputs, expected, found, strict=True):
+        error = right.error(result)
+        worst = max(worst, float(error.max(initial=0.0)))
+        if worst > 1.0:
+            state, entry = (int(k) for k in np.unravel_index(np.argmax(error), error.shape))
+            got, wanted = result.reshape(error.shape)[state, entry], right.values[state, entry]
+            raise VerificationError(
+                f"{words}, at a state {name_of_state(state)}, {entry_of(output, entry)} is {got:.17g}, "
+                f"not {wanted:.17g}, which is {error[state, entry]:.3g} times what may be off"
+            )
+    return worst

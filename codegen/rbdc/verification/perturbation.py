@@ -14,14 +14,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc.errors import UnsupportedError
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.model import Body, Contact, Coupling, Model
 from rbdc.model.description import DRIVE_NUMBERS
 from rbdc.spatial import Inertia, Placement, RigidInertia, Rotation, Scalar, Symmetric3, Vector3
-from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
+from rbdc.verification.rounded import REPLICAS, Rounding
 
 Array = NDArray[np.float64]
-
-DOUBLE_PLACE = float(np.finfo(np.float64).eps)
 
 
 class Perturbation:
@@ -49,55 +49,26 @@ class Perturbation:
             gravity=self._vector(model.gravity),
         )
 
-    def configuration(self, model: Model, q: Array, last_place: float = DOUBLE_PLACE) -> list[Scalar]:
-        """q (states, nq) as scalars of (1 + REPLICAS, states), one for each entry; quaternions change by
-        `step` at least, and angles by no more, but for a unit in their last place (`last_place` of an angle
-        of 1): a large angle is a number as exact as any, and so are its sine and cosine.
+    def input(
+        self, model: Model, declaration: FunctionDeclaration, parameter: Parameter, values: Array
+    ) -> list[Scalar]:
+        """An input of a function, (states, size), as scalars of (1 + REPLICAS, states), one for each entry.
+
+        Quaternions change by `step` at least, and angles by no more, but for a unit in their last place: a
+        large angle is a number as exact as any, and so are its sine and cosine. Switches stay as they are.
+        Raises UnsupportedError for a kind of input that it does not know.
         """
-        sizes = np.maximum(np.abs(q), 1.0)
-        for body in model.bodies:
-            if body.joint.rotation == "angle":
-                angle = np.abs(q[:, body.index_q])
+        kind, last_place = parameter.kind, float(np.finfo(declaration.scalar.dtype).eps)
+        if kind is Kind.SWITCHES:
+            return list(values.T)
+        sizes = np.maximum(np.abs(values), 1.0 if kind is Kind.CONFIGURATION else 0.0)
+        for part in _together(model, declaration, parameter):
+            sizes[:, part] = np.max(np.abs(values[:, part]), axis=1, keepdims=True, initial=0.0)
+        if kind is Kind.CONFIGURATION:
+            for body in (body for body in model.bodies if body.joint.rotation == "angle"):
+                angle = np.abs(values[:, body.index_q])
                 sizes[:, body.index_q] = np.maximum(1.0, angle * last_place / self.step)
-            if body.joint.lengths:
-                position = slice(body.index_q, body.index_q + body.joint.lengths)
-                sizes[:, position] = np.max(np.abs(q[:, position]), axis=1, keepdims=True)
-        return [self._changed(q[:, k], sizes[:, k]) for k in range(q.shape[1])]
-
-    def tangent(self, model: Model, x: Array) -> list[Scalar]:
-        """x (states, nv) likewise; the entries of a joint change together."""
-        sizes = np.abs(x)
-        for index in range(model.njoints):
-            own = model.v_slice(index)
-            sizes[:, own] = np.max(np.abs(x[:, own]), axis=1, keepdims=True)
-        return [self._changed(x[:, k], sizes[:, k]) for k in range(x.shape[1])]
-
-    def wrenches(self, x: Array) -> list[Scalar]:
-        """x (states, 6 njoints) likewise; forces and moments of a body change apart."""
-        states, size = x.shape
-        parts = np.abs(x.reshape(states, size // 3, 3))
-        sizes = np.broadcast_to(np.max(parts, axis=2, keepdims=True), parts.shape).reshape(states, size)
-        return [self._changed(x[:, k], sizes[:, k]) for k in range(size)]
-
-    def together(self, x: Array) -> list[Scalar]:
-        """x (states, size) likewise; all entries change by parts of the largest."""
-        sizes = np.max(np.abs(x), axis=1, initial=0.0)
-        return [self._changed(x[:, k], sizes) for k in range(x.shape[1])]
-
-    def apart(self, x: Array) -> list[Scalar]:
-        """x (states, size) likewise; each entry changes by itself."""
-        return [self._changed(x[:, k], np.abs(x[:, k])) for k in range(x.shape[1])]
-
-    def parameters(self, x: Array) -> list[Scalar]:
-        """x (states, 10 rows) likewise: mass, first moment and moments of inertia of a row change apart."""
-        sizes = np.abs(x)
-        for start in range(0, x.shape[1], 10):
-            for part in (slice(start, start + 1), slice(start + 1, start + 4), slice(start + 4, start + 10)):
-                sizes[:, part] = np.max(np.abs(x[:, part]), axis=1, keepdims=True)
-        return [self._changed(x[:, k], sizes[:, k]) for k in range(x.shape[1])]
-
-    def _changed(self, values: Array, sizes: Array) -> Rounded:
-        return self.rounding.of(values + sizes * self._noise())
+        return [self.rounding.of(x + size * self._noise()) for x, size in zip(values.T, sizes.T, strict=True)]
 
     def _noise(self) -> Array:
         signs = self.rng.choice([-1.0, 1.0], REPLICAS)
@@ -143,6 +114,30 @@ class Perturbation:
         placement, inertia = self._placement(body.placement, length), self._inertia(body.inertia)
         drive = {name: self._numbers([getattr(body, name)])[0] for name in DRIVE_NUMBERS}
         return replace(body, placement=placement, inertia=inertia, coupling=coupling, **drive)
+
+
+def _together(model: Model, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:
+    """The entries of an input that change by parts of the largest of them: of a joint; forces and moments of
+    a body; mass, first moment and moments of inertia; all contact forces. Others change alone.
+    """
+    size = parameter.size
+    match parameter.kind:
+        case Kind.CONFIGURATION:
+            return [slice(body.index_q, body.index_q + body.joint.lengths) for body in model.bodies]
+        case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
+            return [model.v_slice(index) for index in range(model.njoints)]
+        case Kind.WRENCHES:
+            return [slice(start, start + 3) for start in range(0, size, 3)]
+        case Kind.PARAMETERS:
+            parts = ((0, 1), (1, 4), (4, 10))
+            return [slice(row + start, row + end) for row in range(0, size, 10) for start, end in parts]
+        case Kind.CONTACT_FORCES:
+            return [slice(0, size)]
+        case Kind.NOT_NEGATIVE | Kind.POSITIVE | Kind.PLACEMENTS | Kind.PART:
+            return []
+        case _:
+            given = f"{parameter.name} ({parameter.kind.value})"
+            raise UnsupportedError(f"{declaration.name}: verification cannot perturb the input {given}")
 
 
 def longest_offset(model: Model) -> float:

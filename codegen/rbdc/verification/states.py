@@ -30,19 +30,6 @@ LEFT_OVER = 4
 """States that are no whole block, at the end."""
 BEYOND = 3
 """The place, in the last whole block, of the state at angles that go to libm, which takes its block along."""
-DRAWN = frozenset(
-    {
-        Kind.VELOCITY,
-        Kind.ACCELERATION,
-        Kind.TANGENT,
-        Kind.FORCE,
-        Kind.WEIGHTS,
-        Kind.WRENCHES,
-        Kind.CONTACT_FORCES,
-        Kind.NOT_NEGATIVE,
-    }
-)
-"""Kinds of inputs that any numbers may be."""
 FEW = (1, 3, 7, 11, 15)
 """Numbers of the first states at which matrices and tensors of more than `MANY` entries are compared, where
 they have no kernel for samples side by side: of every kind one; and one at larger angles and one beyond.
@@ -71,7 +58,7 @@ def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[s
 
 def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
     """Words for the kind of one of the states of a function."""
-    draw = _draw_of(_chosen(declaration)[state], declaration)
+    draw = _draws(declaration)[_chosen(declaration)[state]]
     return f"at angles of {draw.least:g} to {draw.most:g} rad" if isinstance(draw, _Far) else _KINDS[draw]
 
 
@@ -80,38 +67,45 @@ def _chosen(declaration: FunctionDeclaration) -> list[int]:
     entries = sum(p.size for p in declaration.outputs if p.over_joints)
     lanes = declaration.scalar.lanes
     if declaration.lanes or entries <= MANY:
-        return list(range(_states(declaration)))
+        return list(range(len(_draws(declaration))))
     return [*FEW, FIRST, FIRST + lanes + BEYOND] if entries <= MOST else [*FEWEST, FIRST]
 
 
-def _states(declaration: FunctionDeclaration) -> int:
-    """How many there are: of larger angles a whole block, and one with a state beyond them."""
-    return FIRST + 2 * declaration.scalar.lanes + LEFT_OVER
+def _draws(declaration: FunctionDeclaration) -> list[Draw]:
+    """All states. The `FIRST`: two neutral, at rest and not, four at right angles, four at large ones, six at
+    random. Then a block at larger angles; one at random, with a state beyond them; and `LEFT_OVER`.
+    """
+    lanes, limit = declaration.scalar.lanes, trigonometry.limit(declaration.scalar)
+    usual = [*[_neutral] * 2, *[_right] * 4, *[_large] * 4, *[_within_limits] * 6]
+    last: list[Draw] = [_within_limits] * (lanes + LEFT_OVER)
+    last[BEYOND] = _Far(limit, FAR * limit)
+    return [*usual, *[_Far(LARGE, limit)] * lanes, *last]
 
 
 def _values(
     model: Model, declaration: FunctionDeclaration, parameter: Parameter, rng: np.random.Generator
 ) -> Array:
-    states = _states(declaration)
-    if parameter.kind is Kind.CONFIGURATION:
-        draws = [_draw_of(state, declaration) for state in range(states)]
-        return np.array([_configuration(model, draw, rng) for draw in draws])
-    if parameter.kind is Kind.PARAMETERS:
-        return np.array([_parameters(model, state, rng) for state in range(states)])
-    if parameter.kind is Kind.PART:
-        return rng.random((states, parameter.size))
-    if parameter.kind is Kind.POSITIVE:
-        return np.exp(rng.normal(size=(states, parameter.size)))
-    if parameter.kind is Kind.SWITCHES:
-        return np.where(rng.random((states, parameter.size)) < 0.5, 1.0, 0.0)
-    if parameter.kind is Kind.PLACEMENTS:
-        turned = rng.normal(size=(states, parameter.size)).reshape(-1, 7)
-        turned[:, 3:] /= np.linalg.norm(turned[:, 3:], axis=1, keepdims=True)
-        return turned.reshape(states, parameter.size)
-    if parameter.kind not in DRAWN:
-        given = f"{parameter.name} ({parameter.kind.value})"
-        raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
-    values: Array = rng.normal(size=(states, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (states, 1))
+    draws = _draws(declaration)
+    size = (len(draws), parameter.size)
+    match parameter.kind:
+        case Kind.CONFIGURATION:
+            return np.array([_configuration(model, draw, rng) for draw in draws])
+        case Kind.PARAMETERS:
+            return np.array([_parameters(model, state, rng) for state in range(len(draws))])
+        case Kind.PART:
+            return rng.random(size)
+        case Kind.POSITIVE:
+            return np.exp(rng.normal(size=size))
+        case Kind.SWITCHES:
+            return np.where(rng.random(size) < 0.5, 1.0, 0.0)
+        case Kind.PLACEMENTS:
+            turned = rng.normal(size=size).reshape(-1, 7)
+            turned[:, 3:] /= np.linalg.norm(turned[:, 3:], axis=1, keepdims=True)
+            return turned.reshape(size)
+        case Kind.OTHER | Kind.JOINT_ROWS | Kind.INVERSE | Kind.SPACE_ROWS:
+            given = f"{parameter.name} ({parameter.kind.value})"
+            raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
+    values: Array = rng.normal(size=size) * rng.choice([0.3, 1.0, 3.0], (len(draws), 1))
     values[0] = 0.0
     return np.abs(values) if parameter.kind is Kind.NOT_NEGATIVE else values
 
@@ -128,19 +122,6 @@ def _parameters(model: Model, state: int, rng: np.random.Generator) -> list[floa
         scale = float(rng.uniform(0.3, 3.0)) if state > 1 else 1.0
         found += [scale * float(own) + float(more) for own, more in zip(row, point, strict=True)]
     return found
-
-
-def _draw_of(state: int, declaration: FunctionDeclaration) -> Draw:
-    """Two neutral states, at rest and not, four at right angles, four at large ones, six at random; a block
-    at larger angles, and one at random with a state beyond them; the others at random.
-    """
-    lanes, limit = declaration.scalar.lanes, trigonometry.limit(declaration.scalar)
-    if state < FIRST:
-        first = _neutral if state < 2 else _right if state < 6 else _large
-        return first if state < 10 else _within_limits
-    if state < FIRST + lanes:
-        return _Far(LARGE, limit)
-    return _Far(limit, FAR * limit) if state == FIRST + lanes + BEYOND else _within_limits
 
 
 def _configuration(model: Model, draw: Draw, rng: np.random.Generator) -> list[float]:
