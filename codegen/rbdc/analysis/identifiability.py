@@ -31,7 +31,7 @@ from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.runtime._arrays import random_configuration
-from rbdc.spatial import Inertia, Placement
+from rbdc.spatial import Inertia, Placement, Vector3
 
 Array = NDArray[np.float64]
 
@@ -212,7 +212,8 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     poses = enumerate(equations.poses)
     columns = [column for k, pose in poses for column in _columns(equations, pose, k)]
     rows = sorted({row for column in columns for row in column})
-    lengths = [c for c in named.constants if any(c.name in body.offset for body in named.bodies)]
+    offsets = {str(x) for body in named.model.bodies for x in body.placement.translation.scalars()}
+    lengths = [c for c in named.constants if c.name in offsets]
     field = QQ.frac_field(*(c.name for c in lengths)) if lengths else QQ
     matrix = [[_in_field(column.get(row), equations, field) for column in columns] for row in rows]
     reduced, pivots = DomainMatrix(matrix, (len(rows), len(columns)), field).rref()
@@ -233,7 +234,9 @@ def _in_field(x: Polynomial | None, equations: Equations, field: Any) -> Any:
 def _columns(equations: Equations, pose: Placement, k: int) -> list[Column]:
     """The ten columns of body k: what each parameter alone adds to M and to dV/dq."""
     slopes = equations.slopes(pose, k)
-    gravity = equations.vector([_direction(x) for x in equations.named.gravity])
+    # gravity's strength multiplies all of dV/dq, and so tells no columns apart
+    field = equations.named.model.gravity.scalars()
+    gravity = equations.polynomials(Vector3.of(x.subs(sympy.Symbol("g"), 1) for x in field))
     found = []
     for unit in np.eye(PARAMETERS_PER_BODY).tolist():
         moments = moments_of(Inertia.of(unit))
@@ -244,11 +247,6 @@ def _columns(equations: Equations, pose: Placement, k: int) -> list[Column]:
             _add(equations, column, (1, i, 0), gravity.dot(combined(moments[-1], slopes[i])))
         found.append(column)
     return found
-
-
-def _direction(atom: int | str) -> int | str:
-    """Gravity's strength multiplies all of dV/dq, and so tells no columns apart."""
-    return atom if isinstance(atom, int) else -1 if atom == "-g" else 1 if atom == "g" else atom
 
 
 def _add(equations: Equations, column: Column, entry: tuple[int, int, int], x: Polynomial) -> None:
