@@ -17,7 +17,7 @@ from rbdc.model import Body, Model
 from rbdc.model.description import DriveTerm
 from rbdc.model.joints import JointType
 from rbdc.model.xml import shown
-from rbdc.spatial import AnyRotation, Inertia, Placement, RigidInertia, Rotation, Symmetric3, Vector3
+from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES
 
 MOST_DEGREES = 4
@@ -128,15 +128,18 @@ class _Names:
         at = self.vector("l", str(k), offset, f"joint {k} in its parent's frame (m)")
         placement = Placement(self.rotation(k, _rpy(body.placement.rotation.rows())), at)
         joint = self.joint(k, body.joint)
-        mass, centre, inertia = _about_com(body.inertia)
-        heavy = max(map(abs, inertia.scalars()))
+        mass, first = body.inertia.mass, body.inertia.first_moment
+        centre = first.scaled(0.0 if mass == 0.0 else 1.0 / mass)
+        rounding = _ROUNDING * max(map(abs, body.inertia.about_origin.scalars()))
+        moments = [0.0 if abs(x) <= rounding else x for x in body.inertia.about_centre().scalars()]
+        heavy = max(map(abs, moments))
         named_mass = self.atom(f"m_{k}", mass, mass, f"mass of {label} (kg)")
         com = self.vector("c", str(k), centre.scalars(), f"centre of mass of {label} (m)")
         meaning = f"inertia of {label} about its centre of mass (kg m^2)"
         tensor = Symmetric3(
             *(
                 self.atom(f"I_{k}{x}", value, heavy, f"{meaning}, {x}")
-                for x, value in zip(("xx", "xy", "yy", "xz", "yz", "zz"), inertia.scalars(), strict=True)
+                for x, value in zip(("xx", "xy", "yy", "xz", "yz", "zz"), moments, strict=True)
             )
         )
         return replace(
@@ -187,18 +190,6 @@ class _Names:
         atoms = self.vector("u", str(k), axis, f"axis of joint {k}")
         self.axes.append(tuple(str(atom) for atom in atoms.scalars() if atom != 0))
         return type(joint).described(atoms)
-
-
-def _about_com(inertia: RigidInertia) -> tuple[float, Vector3, Symmetric3]:
-    """Mass, centre of mass and inertia about it."""
-    mass, first = inertia.mass, inertia.first_moment
-    if mass == 0.0:
-        return 0.0, Vector3.zero(), inertia.about_origin
-    centre = first.scaled(1.0 / mass)
-    about = inertia.about_origin - Symmetric3.parallel_axis(first, centre)
-    rounding = _ROUNDING * max(map(abs, inertia.about_origin.scalars()))
-    entries = [0.0 if abs(x) <= rounding else x for x in about.scalars()]
-    return mass, centre, Symmetric3(*entries)
 
 
 def _rpy(rows: Sequence[Sequence[float]]) -> tuple[float, float, float]:
