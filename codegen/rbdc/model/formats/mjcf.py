@@ -53,18 +53,19 @@ def read_mjcf(document: Document, snap: float = 0.0) -> Description:
     links, joints = reader.tree()
     said = [*elements.left_out(compiled), *reader.renamed]
     notes = [*document.notes, *noted, *(Note(message) for message in said)]
-    gravity = [0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity]
-    digest = hashlib.sha256(document.text).hexdigest()
-    description = Description(
-        _name(document), tuple(links), tuple(joints), tuple(notes), document.file, digest
+    x, y, z = (0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity)
+    return Description(
+        document.root.get("model") or "robot",
+        tuple(links),
+        tuple(joints),
+        tuple(notes),
+        document.file,
+        hashlib.sha256(document.text).hexdigest(),
+        gravity=(x, y, z),
+        in_order=True,
+        loops=tuple(reader.loops()),
+        actuators=tuple(elements.actuators(compiled, reader.joint_names)),
     )
-    field = (gravity[0], gravity[1], gravity[2])
-    motors = tuple(elements.actuators(compiled, reader.joint_names))
-    return replace(description, gravity=field, in_order=True, loops=tuple(reader.loops()), actuators=motors)
-
-
-def _name(document: Document) -> str:
-    return document.root.get("model") or "robot"
 
 
 def _compiled(document: Document) -> tuple[Any, list[Note]]:

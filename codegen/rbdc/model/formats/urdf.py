@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from dataclasses import replace
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -78,8 +77,7 @@ class _Reader:
         self._closing_notes(joints)
         digest = hashlib.sha256(document.text).hexdigest()
         notes = tuple(document.notes)
-        made = Description(name, tuple(links), tuple(joints), notes, document.file, digest)
-        return replace(made, actuators=motors)
+        return Description(name, tuple(links), tuple(joints), notes, document.file, digest, actuators=motors)
 
     def _link(self, element: etree._Element) -> Link:
         inertia = None

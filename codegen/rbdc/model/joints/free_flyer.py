@@ -60,9 +60,5 @@ class FreeFlyer(JointType):
         turn = logarithm(multiply(conjugate(q0[3:]), q1[3:]))
         return [*differentiate_translation(turn, translation).scalars(), *turn.w.scalars()]
 
-    @classmethod
-    def described(cls, axis: Vector3) -> FreeFlyer:
-        return cls()
-
     def pinocchio(self) -> PinocchioJoint | None:
         return PinocchioJoint("JointModelFreeFlyer")

@@ -43,10 +43,6 @@ class Spherical(JointType):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return logarithm(multiply(conjugate(q0), q1)).w.scalars()
 
-    @classmethod
-    def described(cls, axis: Vector3) -> Spherical:
-        return cls()
-
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
         """The mass, at the origin."""
         return MomentInertia(inertia.mass, Vector3.zero(), Symmetric3.zero())
