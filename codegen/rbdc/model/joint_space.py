@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Literal, TypeVar
 
 from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import AnyRotation, Force, MomentInertia, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial import AnyRotation, Force, MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.axis_rotations import AxisRotation, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
 
+Entries = TypeVar("Entries", Vector3, Symmetric3)
 ROUNDING = 4e-15
 """The size, relative to numbers that cancel, below which the rest counts as zero."""
 TURNED_OVER = Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))
@@ -97,9 +98,15 @@ def cosine_and_sine(angle: float) -> tuple[float, float]:
     return (float(round(c)), float(round(s))) if min(abs(c), abs(s)) < ROUNDING else (c, s)
 
 
-def cleaned(values: Sequence[float], scale: float) -> list[float]:
-    """The values, those that are zero but for rounding at `scale` as zero."""
-    return [0.0 if abs(x) <= ROUNDING * scale else x for x in values]
+def largest(entries: Vector3 | Symmetric3) -> float:
+    """The largest entry, without its sign."""
+    return max(abs(float(x)) for x in entries.scalars())
+
+
+def cleaned(entries: Entries, scale: float) -> Entries:
+    """The entries as floats, those that are zero but for rounding at `scale` as zero."""
+    numbers = (float(x) for x in entries.scalars())
+    return type(entries)(*(0.0 if abs(x) <= ROUNDING * scale else x for x in numbers))
 
 
 def with_z_axes(model: Model) -> JointSpaceModel:
@@ -118,8 +125,7 @@ def reframed(body: Body, above: Placement, turn: Placement) -> JointSpaceBody:
     """The body with its frame turned, in a parent whose frame is turned; a one-dof axis must be z there."""
     placement = above.inverse().compose(body.placement).compose(turn)
     gamma, alpha, theta = angles(placement.rotation)
-    entries = [float(x) for x in placement.translation.scalars()]
-    translation = Vector3(*cleaned(entries, largest(body.placement.translation)))
+    translation = cleaned(placement.translation, largest(body.placement.translation))
     own, chosen = body.inertia, turn
     if isinstance(body, JointSpaceBody):
         chosen = body.chosen.compose(turn)
@@ -132,10 +138,8 @@ def reframed(body: Body, above: Placement, turn: Placement) -> JointSpaceBody:
 
 def tidy(inertia: MomentInertia) -> MomentInertia:
     """The inertia with zero for entries that rounding left of cancelled ones."""
-    h = [float(x) for x in inertia.first_moment.scalars()]
-    k = [float(x) for x in inertia.second.scalars()]
-    first = cleaned(h, max(map(abs, h)))
-    return MomentInertia(inertia.mass, Vector3(*first), type(inertia.second)(*cleaned(k, max(map(abs, k)))))
+    first, second = inertia.first_moment, inertia.second
+    return MomentInertia(inertia.mass, cleaned(first, largest(first)), cleaned(second, largest(second)))
 
 
 def angles(rotation: AnyRotation) -> tuple[float, float, float]:
@@ -178,8 +182,3 @@ def _z_frame(body: Body) -> Placement:
         return Placement(Rotation.from_z_to(axis), Vector3.zero())
     rest = Rotation.from_z_to(Vector3(axis.x, -axis.y, -axis.z))
     return Placement(TURNED_OVER.compose(rest), Vector3.zero())
-
-
-def largest(vector: Vector3) -> float:
-    """The largest entry, without its sign."""
-    return max(abs(float(x)) for x in vector.scalars())

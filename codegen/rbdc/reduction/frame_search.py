@@ -186,8 +186,7 @@ def _child(child: JointSpaceBody, move: Placement, angle: float, slide: float) -
 
 
 def _tidy(placement: Placement, scale: float) -> Placement:
-    translation = cleaned([float(x) for x in placement.translation.scalars()], scale)
-    return Placement(placement.rotation, Vector3(*translation))
+    return Placement(placement.rotation, cleaned(placement.translation, scale))
 
 
 def _wrapped(angle: float) -> float:
