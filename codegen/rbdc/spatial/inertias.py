@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -56,10 +56,9 @@ class RigidInertia(ABC):
         """The inertia whose `scalars` these are."""
         return cls(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:]))  # type: ignore[call-arg]
 
+    @abstractmethod
     def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
         """Mass, first moment and the symmetric matrix of the set."""
-        mass, first_moment, matrix = (getattr(self, field.name) for field in fields(self))
-        return mass, first_moment, matrix
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(a + b for a, b in zip(self._parts(), other._parts(), strict=True)))
@@ -87,6 +86,9 @@ class Inertia(RigidInertia):
     """
 
     about_origin: Symmetric3 = field()  # in place of the property, whose value would be a default
+
+    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
+        return self.mass, self.first_moment, self.about_origin
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
@@ -169,6 +171,9 @@ class MomentInertia(RigidInertia):
     """
 
     second: Symmetric3
+
+    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
+        return self.mass, self.first_moment, self.second
 
     @property
     def about_origin(self) -> Symmetric3:
