@@ -29,8 +29,7 @@ from rbdc.ir.cost import cost
 from rbdc.model.joint_space import JointSpaceBody, angles, with_z_axes
 from rbdc.model.joints import Prismatic, Revolute
 from rbdc.planning.candidates import chosen
-from rbdc.reduction.passes import PASSES, reduced
-from rbdc.reduction.regrouping import regrouped
+from rbdc.reduction.passes import PASSES, reduced, regrouped
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Placement, Vector3
 from tests.support import CASE_NAMES, CASES, assert_close

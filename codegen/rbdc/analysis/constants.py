@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy
 
 from rbdc.errors import UnsupportedError
 from rbdc.model import Body, Model
 from rbdc.model.description import DriveTerm
+from rbdc.model.joints import JointType
 from rbdc.model.xml import shown
-from rbdc.spatial import Inertia, RigidInertia, Symmetric3, Vector3
+from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, Vector3
+from rbdc.spatial.vectors import AXES
 
 MOST_DEGREES = 4
 """Most degrees of freedom; equations of more fill pages and take minutes."""
@@ -21,8 +26,8 @@ MOST_DEGREES = 4
 _ROUNDING = 1e-12
 """Relative to the largest of its kind: what computing a constant leaves of zero."""
 
-Atom = int | str
-"""0, 1, -1, or the name of a constant."""
+Atom = Any
+"""SymPy's, which has no types: 0, 1, -1, or the symbol of a constant."""
 
 
 @dataclass(frozen=True)
@@ -35,41 +40,17 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class NamedBody:
-    """A body with its numbers as atoms.
-
-    offset, angles: the joint's frame in the parent body's, angles (roll, pitch, yaw) as (cosine, sine). axis:
-    in the body's frame. com, inertia: of the body, in its frame; the inertia about the centre of mass.
-    """
-
-    parent: int
-    sliding: bool
-    offset: tuple[Atom, ...]
-    angles: tuple[tuple[Atom, Atom], ...]
-    axis: tuple[Atom, ...]
-    mass: Atom
-    com: tuple[Atom, ...]
-    inertia: tuple[Atom, ...]
-    armature: Atom
-    damping: Atom
-    stiffness: Atom
-    spring_rest: Atom
-    friction: Atom
-
-
-@dataclass(frozen=True)
 class NamedModel:
-    """A model with its numbers as atoms. angles: the constants that stand for angles, by the names of their
-    cosine and sine. friction_width: of the friction of joints. neglected: how many numbers were taken as zero
-    because they are small.
+    """A model over SymPy's symbols: `model` has atoms for all numbers of its joints, bodies and gravity, but
+    for limits, and its rotations are products of those of the frames' angles. angles: the constants that
+    stand for angles, by the names of their cosine and sine. axes: the names in each axis that is not one of
+    coordinates. neglected: how many numbers were taken as zero because they are small.
     """
 
-    bodies: tuple[NamedBody, ...]
-    gravity: tuple[Atom, ...]
+    model: Model
     constants: tuple[Constant, ...]
     angles: dict[str, tuple[str, str]]
     axes: tuple[tuple[str, ...], ...]
-    friction_width: Atom
     neglected: int
 
 
@@ -87,14 +68,13 @@ def named(model: Model, neglect: float = 0.0) -> NamedModel:
     down = [0.0 if strength == 0.0 else x / strength for x in model.gravity.scalars()]
     if all(x in (0.0, 1.0, -1.0) for x in down):
         size = names.atom("g", strength, strength, "gravity (m/s^2)")
-        gravity = tuple(_signed(size, int(x)) for x in down)
+        gravity = Vector3.of(size * int(x) for x in down)
     else:
         gravity = names.vector("g", "", model.gravity.scalars(), "gravity (m/s^2)")
     width = model.friction_width if any(model.friction) else 0.0
     slow = names.atom("w", width, width, "speed at which friction has 0.7 of its full value (rad/s, m/s)")
-    return NamedModel(
-        bodies, gravity, tuple(names.constants), names.angles, tuple(names.axes), slow, names.neglected
-    )
+    made = replace(model, bodies=bodies, gravity=gravity, friction_width=slow)
+    return NamedModel(made, tuple(names.constants), names.angles, tuple(names.axes), names.neglected)
 
 
 def _check(model: Model) -> None:
@@ -117,12 +97,6 @@ def _check(model: Model) -> None:
             )
 
 
-def _signed(atom: Atom, sign: int) -> Atom:
-    if sign == 0 or atom == 0:
-        return 0
-    return atom if sign == 1 else f"-{atom}" if isinstance(atom, str) else -atom
-
-
 class _Names:
     def __init__(self, neglect: float) -> None:
         self.neglect = neglect
@@ -135,92 +109,87 @@ class _Names:
         """A constant; 0 for one that is small beside `scale`."""
         if abs(value) <= self.neglect * scale:
             self.neglected += abs(value) > _ROUNDING * scale
-            return 0
+            return sympy.Integer(0)
         self.constants.append(Constant(name, value, meaning))
-        return name
+        return sympy.Symbol(name)
 
-    def vector(self, letter: str, number: str, values: Sequence[float], meaning: str) -> tuple[Atom, ...]:
+    def vector(self, letter: str, number: str, values: Sequence[float], meaning: str) -> Vector3:
         """Constants for the entries of a vector."""
         scale = max(map(abs, values), default=0.0)
         parts = zip("xyz", values, strict=True)
-        return tuple(
+        return Vector3.of(
             self.atom(f"{letter}_{number}{x}", value, scale, f"{meaning}, {x}") for x, value in parts
         )
 
-    def body(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> NamedBody:
-        place, label = body.placement, f'"{shown(body.name)}"'
-        offset = place.translation.scalars()
-        mass, centre, inertia = _about_com(body.inertia)
-        columns = body.joint.subspace()[0]
-        sliding = not any(columns.angular.scalars())
-        axis = (columns.linear if sliding else columns.angular).scalars()
-        entries, heavy = inertia.scalars(), max(map(abs, inertia.scalars()))
-        tensor = zip(("xx", "xy", "yy", "xz", "yz", "zz"), entries, strict=True)
-        return NamedBody(
-            body.parent,
-            sliding,
-            self.vector("l", str(k), offset, f"joint {k} in its parent's frame (m)"),
-            tuple(
-                self.angle(f"{letter}_{k}", angle, f"{what} of joint {k}'s frame (rad)")
-                for letter, what, angle in zip(
-                    ("alpha", "beta", "gamma"),
-                    ("roll", "pitch", "yaw"),
-                    _rpy(place.rotation.rows()),
-                    strict=True,
-                )
-            ),
-            self.axis(k, axis),
-            self.atom(f"m_{k}", mass, mass, f"mass of {label} (kg)"),
-            self.vector("c", str(k), centre.scalars(), f"centre of mass of {label} (m)"),
-            tuple(
-                self.atom(
-                    f"I_{k}{x}", value, heavy, f"inertia of {label} about its centre of mass (kg m^2), {x}"
-                )
-                for x, value in tensor
-            ),
-            self.atom(f"J_{k}", body.armature, abs(body.armature), f"armature of joint {k} (kg m^2, kg)"),
-            *self.resistance(k, body, terms),
+    def body(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> Body:
+        """The body with atoms for its numbers."""
+        label = f'"{shown(body.name)}"'
+        offset = body.placement.translation.scalars()
+        at = self.vector("l", str(k), offset, f"joint {k} in its parent's frame (m)")
+        placement = Placement(self.rotation(k, _rpy(body.placement.rotation.rows())), at)
+        joint = self.joint(k, body.joint)
+        mass, first = body.inertia.mass, body.inertia.first_moment
+        centre = first.scaled(0.0 if mass == 0.0 else 1.0 / mass)
+        rounding = _ROUNDING * max(map(abs, body.inertia.about_origin.scalars()))
+        moments = [0.0 if abs(x) <= rounding else x for x in body.inertia.about_centre().scalars()]
+        heavy = max(map(abs, moments))
+        named_mass = self.atom(f"m_{k}", mass, mass, f"mass of {label} (kg)")
+        com = self.vector("c", str(k), centre.scalars(), f"centre of mass of {label} (m)")
+        meaning = f"inertia of {label} about its centre of mass (kg m^2)"
+        tensor = Symmetric3(
+            *(
+                self.atom(f"I_{k}{x}", value, heavy, f"{meaning}, {x}")
+                for x, value in zip(("xx", "xy", "yy", "xz", "yz", "zz"), moments, strict=True)
+            )
+        )
+        return replace(
+            body,
+            placement=placement,
+            joint=joint,
+            inertia=Inertia.about_com(named_mass, com, tensor),
+            **dict(self.drive(k, body, terms)),
         )
 
-    def resistance(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> Iterator[Atom]:
-        """Damping, stiffness and rest of the spring, and friction of a joint; 0 for what does not count."""
-        for term, letter, value, meaning in (
-            (DriveTerm.DAMPING, "d", body.damping, "damping of joint {} (N m s, N s/m)"),
-            (DriveTerm.SPRINGS, "k", body.stiffness, "stiffness of joint {} (N m/rad, N/m)"),
-            (DriveTerm.SPRINGS, "s", body.spring_rest, "joint {} where its spring is at rest (rad, m)"),
-            (DriveTerm.FRICTION, "f", body.friction, "friction of joint {} (N m, N)"),
+    def drive(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> Iterator[tuple[str, Atom]]:
+        """The numbers of a joint's drive by name, 0 for what does not count."""
+        for name, letter, term, meaning in (
+            ("armature", "J", None, "armature of joint {} (kg m^2, kg)"),
+            ("damping", "d", DriveTerm.DAMPING, "damping of joint {} (N m s, N s/m)"),
+            ("stiffness", "k", DriveTerm.SPRINGS, "stiffness of joint {} (N m/rad, N/m)"),
+            ("spring_rest", "s", DriveTerm.SPRINGS, "joint {} where its spring is at rest (rad, m)"),
+            ("friction", "f", DriveTerm.FRICTION, "friction of joint {} (N m, N)"),
         ):
-            counts = term in terms and (letter != "s" or body.stiffness != 0.0)
-            yield self.atom(f"{letter}_{k}", value, abs(value), meaning.format(k)) if counts else 0
+            counts = term in (None, *terms) and (name != "spring_rest" or body.stiffness != 0.0)
+            value = getattr(body, name) if counts else 0.0
+            yield name, self.atom(f"{letter}_{k}", value, abs(value), meaning.format(k))
+
+    def rotation(self, k: int, angles: Sequence[float]) -> AnyRotation:
+        """The rotation of a joint's frame by its roll, pitch and yaw."""
+        turned: AnyRotation = Rotation.identity()
+        words = (("alpha", "roll"), ("beta", "pitch"), ("gamma", "yaw"))
+        for axis, angle, (letter, what) in zip(AXES, angles, words, strict=True):
+            c, s = self.angle(f"{letter}_{k}", angle, f"{what} of joint {k}'s frame (rad)")
+            turned = Rotation.about_axis(axis, c, s).compose(turned)
+        return turned
 
     def angle(self, name: str, angle: float, meaning: str) -> tuple[Atom, Atom]:
         """Cosine and sine of a constant angle, exact for right angles."""
         c, s = math.cos(angle), math.sin(angle)
         if min(abs(c), abs(s)) <= _ROUNDING:
-            return round(c), round(s)
+            return sympy.Integer(round(c)), sympy.Integer(round(s))
         self.constants.append(Constant(name, angle, meaning))
-        self.angles[name] = (f"cos_{name}", f"sin_{name}")
-        return self.angles[name]
+        cosine, sine = self.angles[name] = (f"cos_{name}", f"sin_{name}")
+        return sympy.Symbol(cosine), sympy.Symbol(sine)
 
-    def axis(self, k: int, axis: Sequence[float]) -> tuple[Atom, ...]:
-        """A unit vector: numbers along an axis of coordinates, else constants."""
+    def joint(self, k: int, joint: JointType) -> JointType:
+        """The joint about or along its axis: numbers along an axis of coordinates, else constants."""
+        (column,) = joint.subspace()
+        axis = (column.linear if joint.rotation == "none" else column.angular).scalars()
         if all(x in (0.0, 1.0, -1.0) for x in axis):
-            return tuple(int(x) for x in axis)
+            return type(joint).described(Vector3.of(sympy.Integer(int(x)) for x in axis))
         atoms = self.vector("u", str(k), axis, f"axis of joint {k}")
-        self.axes.append(tuple(atom for atom in atoms if isinstance(atom, str)))
-        return atoms
-
-
-def _about_com(inertia: RigidInertia) -> tuple[float, Vector3, Symmetric3]:
-    """Mass, centre of mass and inertia about it."""
-    mass, first = inertia.mass, inertia.first_moment
-    if mass == 0.0:
-        return 0.0, Vector3.zero(), inertia.about_origin
-    centre = first.scaled(1.0 / mass)
-    about = Inertia(mass, first, inertia.about_origin).about_origin - Symmetric3.parallel_axis(first, centre)
-    rounding = _ROUNDING * max(map(abs, inertia.about_origin.scalars()))
-    entries = [0.0 if abs(x) <= rounding else x for x in about.scalars()]
-    return mass, centre, Symmetric3(*entries)
+        self.axes.append(tuple(str(atom) for atom in atoms.scalars() if atom != 0))
+        return type(joint).described(atoms)
 
 
 def _rpy(rows: Sequence[Sequence[float]]) -> tuple[float, float, float]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +26,13 @@ from sympy.polys.matrices import DomainMatrix
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
 from rbdc.analysis.constants import Constant, NamedModel, named
-from rbdc.analysis.lagrange import Equations, Polynomial, combined, kinetic, moments_of
+from rbdc.analysis.lagrange import Equations, combined, kinetic, moments_of
 from rbdc.analysis.tables import tell
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.runtime._arrays import random_configuration
-from rbdc.spatial import Inertia, Placement
+from rbdc.spatial import Inertia, Placement, Vector3
 
 Array = NDArray[np.float64]
 
@@ -199,9 +200,6 @@ def shown_whole(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-Column = dict[tuple[int, ...], Polynomial]
-
-
 def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] | None:
     """The base parameters, and the constants in their factors; None for a model with oblique constant angles
     or axes, whose sines and cosines the elimination would take for independent.
@@ -212,9 +210,10 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     poses = enumerate(equations.poses)
     columns = [column for k, pose in poses for column in _columns(equations, pose, k)]
     rows = sorted({row for column in columns for row in column})
-    lengths = [c for c in named.constants if any(c.name in body.offset for body in named.bodies)]
+    offsets = {str(x) for body in named.model.bodies for x in body.placement.translation.scalars()}
+    lengths = [c for c in named.constants if c.name in offsets]
     field = QQ.frac_field(*(c.name for c in lengths)) if lengths else QQ
-    matrix = [[_in_field(column.get(row), equations, field) for column in columns] for row in rows]
+    matrix = [[field.from_sympy(column.get(row, sympy.Integer(0))) for column in columns] for row in rows]
     reduced, pivots = DomainMatrix(matrix, (len(rows), len(columns)), field).rref()
     entries = reduced.to_Matrix()
     found: list[Combination] = []
@@ -225,39 +224,24 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     return found, [c for c in lengths if c.name in used]
 
 
-def _in_field(x: Polynomial | None, equations: Equations, field: Any) -> Any:
-    """A polynomial in lengths as an element of their field."""
-    return field.zero if x is None else field.from_sympy(x.as_expr())
-
-
-def _columns(equations: Equations, pose: Placement, k: int) -> list[Column]:
-    """The ten columns of body k: what each parameter alone adds to M and to dV/dq."""
+def _columns(equations: Equations, pose: Placement, k: int) -> list[dict[tuple[int, ...], Any]]:
+    """The ten columns of body k: what each parameter alone adds to M and to dV/dq, each entry taken apart by
+    its sines, cosines and positions, a row for each of their monomials.
+    """
     slopes = equations.slopes(pose, k)
-    gravity = equations.vector([_direction(x) for x in equations.named.gravity])
+    varying = [*map(sympy.Symbol, chain(*equations.turning.values(), equations.coordinates))]
+    # gravity's strength multiplies all of dV/dq, and so tells no columns apart
+    field = equations.named.model.gravity.scalars()
+    gravity = equations.polynomials(Vector3.of(x.subs(sympy.Symbol("g"), 1) for x in field))
     found = []
     for unit in np.eye(PARAMETERS_PER_BODY).tolist():
         moments = moments_of(Inertia.of(unit))
-        column: Column = {}
-        for i in slopes:
-            for j in (j for j in slopes if j <= i):
-                _add(equations, column, (0, i, j), kinetic(moments, slopes[i], slopes[j]))
-            _add(equations, column, (1, i, 0), gravity.dot(combined(moments[-1], slopes[i])))
-        found.append(column)
+        entries = {
+            (0, i, j): kinetic(moments, slopes[i], slopes[j]) for i in slopes for j in slopes if j <= i
+        }
+        entries |= {(1, i, 0): gravity.dot(combined(moments[-1], slopes[i])) for i in slopes}
+        written = {
+            entry: sympy.Poly(equations.reduced(x).as_expr(), *varying) for entry, x in entries.items()
+        }
+        found.append({(*entry, *row): value for entry, x in written.items() for row, value in x.terms()})
     return found
-
-
-def _direction(atom: int | str) -> int | str:
-    """Gravity's strength multiplies all of dV/dq, and so tells no columns apart."""
-    return atom if isinstance(atom, int) else -1 if atom == "-g" else 1 if atom == "g" else atom
-
-
-def _add(equations: Equations, column: Column, entry: tuple[int, int, int], x: Polynomial) -> None:
-    """Take an entry apart by its sines, cosines and positions: a row of the column for each of their
-    monomials.
-    """
-    varying = {name for pair in equations.turning.values() for name in pair} | set(equations.coordinates)
-    names = [str(symbol) for symbol in equations.ring.symbols]
-    for monomial, coefficient in equations.reduced(x).terms():
-        row = (*entry, *(n if name in varying else 0 for name, n in zip(names, monomial, strict=True)))
-        rest = tuple(0 if name in varying else n for name, n in zip(names, monomial, strict=True))
-        column[row] = column.get(row, equations.ring(0)) + equations.ring({rest: coefficient})

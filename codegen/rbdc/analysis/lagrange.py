@@ -15,34 +15,37 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, TypeVar
 
-from sympy import QQ, lex
+from sympy import QQ, Expr, Symbol, lex
 from sympy.polys.rings import ring
 
-from rbdc.analysis.constants import Atom, NamedBody, NamedModel
-from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
-from rbdc.spatial.vectors import AXES
+from rbdc.analysis.constants import NamedModel
+from rbdc.model import WORLD
+from rbdc.model.numbers import rebuilt
+from rbdc.spatial import Placement, RigidInertia, Rotation, Vector3
 
 Polynomial = Any
 """An element of SymPy's ring, which has no types."""
 Row = list[Polynomial]
+T = TypeVar("T")
 
 
 class Equations:
     """The equations of a model by names, in polynomials of `ring`.
 
-    `coordinates`: the names q_1, ...; `turning`: of those that are angles the names of their cosine and sine.
+    `coordinates`: the names q_1, ...; `turning`: of those that are angles the names of their cosine and sine;
+    `model`: that by names, with polynomials in place of symbols.
     """
 
     def __init__(self, named: NamedModel) -> None:
         self.named = named
-        count = range(1, len(named.bodies) + 1)
-        self.coordinates = tuple(f"q_{k}" for k in count)
+        bodies = named.model.bodies
+        self.coordinates = tuple(f"q_{k}" for k in range(1, len(bodies) + 1))
         self.turning = {
             q: (f"cos_{q}", f"sin_{q}")
-            for q, body in zip(self.coordinates, named.bodies, strict=True)
-            if not body.sliding
+            for q, body in zip(self.coordinates, bodies, strict=True)
+            if body.joint.rotation == "angle"
         }
         pairs = [*self.turning.values(), *named.angles.values()]
         plain = [constant.name for constant in named.constants if constant.name not in named.angles]
@@ -56,13 +59,12 @@ class Equations:
         self.relations = [self.of[s] ** 2 + self.of[c] ** 2 - 1 for c, s in pairs]
         self.relations += [sum((self.of[x] ** 2 for x in axis), self.ring(-1)) for axis in named.axes]
 
-    def atom(self, atom: Atom) -> Polynomial:
-        if isinstance(atom, int):
-            return self.ring(atom)
-        return -self.of[atom[1:]] if atom.startswith("-") else self.of[atom]
+        self.model = self.polynomials(named.model)
 
-    def vector(self, atoms: Sequence[Atom]) -> Vector3:
-        return Vector3.of(map(self.atom, atoms))
+    def polynomials(self, thing: T) -> T:
+        """The model, placement, ... with a polynomial for every expression in it."""
+        made: T = rebuilt(thing, lambda x, _: self.ring.from_expr(x) if isinstance(x, Expr) else x)
+        return made
 
     def reduced(self, x: Polynomial) -> Polynomial:
         return x.rem(self.relations) if self.relations else x
@@ -79,12 +81,12 @@ class Equations:
         """M (n, n)."""
         n = range(len(self.coordinates))
         total = [[self.ring(0) for _ in n] for _ in n]
-        for k, (body, pose) in enumerate(zip(self.named.bodies, self.poses, strict=True)):
-            slopes, moments = self.slopes(pose, k), self.moments(body)
+        for k, (body, pose) in enumerate(zip(self.model.bodies, self.poses, strict=True)):
+            slopes, moments = self.slopes(pose, k), moments_of(body.inertia)
             for i in slopes:
                 for j in slopes:
                     total[i][j] += kinetic(moments, slopes[i], slopes[j])
-            total[k][k] += self.atom(body.armature)
+            total[k][k] += body.armature
         return [[self.reduced(x) for x in row] for row in total]
 
     @cached_property
@@ -100,9 +102,9 @@ class Equations:
     @cached_property
     def potential(self) -> Polynomial:
         """V."""
-        total, field = self.ring(0), self.vector(self.named.gravity)
-        for body, pose in zip(self.named.bodies, self.poses, strict=True):
-            total -= field.dot(combined(self.moments(body)[-1], columns(pose)))
+        total = self.ring(0)
+        for body, pose in zip(self.model.bodies, self.poses, strict=True):
+            total -= self.model.gravity.dot(combined(moments_of(body.inertia)[-1], columns(pose)))
         return self.reduced(total)
 
     @property
@@ -113,51 +115,30 @@ class Equations:
     @property
     def damping(self) -> Row:
         """Damping of each joint (n)."""
-        return [self.atom(body.damping) for body in self.named.bodies]
-
-    def moments(self, body: NamedBody) -> list[Row]:
-        """See `moments_of`."""
-        about_com = Symmetric3(*(self.atom(x) for x in body.inertia))
-        return moments_of(Inertia.about_com(self.atom(body.mass), self.vector(body.com), about_com))
+        return [body.damping for body in self.model.bodies]
 
     @cached_property
     def poses(self) -> list[Placement]:
         """Poses of all bodies in the world."""
         found: list[Placement] = []
-        for body, q in zip(self.named.bodies, self.coordinates, strict=True):
-            pose = found[body.parent] if body.parent >= 0 else Placement.identity()
-            pose = pose.compose(Placement(Rotation.identity(), self.vector(body.offset)))
-            for axis, (c, s) in zip(reversed(AXES), reversed(body.angles), strict=True):
-                pose = self.composed(pose, turned(axis, self.atom(c), self.atom(s)))
-            axis = self.vector(body.axis)
-            if body.sliding:
-                joint = Placement(Rotation.identity(), axis.scaled(self.of[q]))
+        for body, q in zip(self.named.model.bodies, self.coordinates, strict=True):
+            (column,) = body.joint.subspace()
+            if q in self.turning:
+                turn = Rotation.about_axis(column.angular, *map(Symbol, self.turning[q]))
+                moved = Placement(turn, Vector3.zero())
             else:
-                joint = turned(axis, *(self.of[name] for name in self.turning[q]))
-            found.append(self.composed(pose, joint))
+                moved = Placement(Rotation.identity(), column.linear.scaled(Symbol(q)))
+            above = Placement.identity() if body.parent == WORLD else found[body.parent]
+            pose = above.compose(self.polynomials(body.placement)).compose(self.polynomials(moved))
+            found.append(Placement.of([self.reduced(self.ring(x)) for x in pose.scalars()]))
         return found
-
-    def composed(self, pose: Placement, own: Placement) -> Placement:
-        return Placement.of([self.reduced(x) for x in pose.compose(own).scalars()])
 
     def slopes(self, pose: Placement, k: int) -> dict[int, list[Vector3]]:
         """The derivatives of the `columns` of body k by each coordinate that moves it."""
-        moving = [k]
-        while self.named.bodies[moving[-1]].parent >= 0:
-            moving.append(self.named.bodies[moving[-1]].parent)
         return {
             i: [Vector3.of(self.by(self.coordinates[i], x) for x in c.scalars()) for c in columns(pose)]
-            for i in moving
+            for i in self.model.support(k)
         }
-
-
-def turned(axis: Vector3, c: Polynomial, s: Polynomial) -> Placement:
-    """Rodrigues' rotation c 1 + s [u] + (1 - c) u u^T about the unit vector u."""
-    images = (
-        unit.scaled(c) + axis.cross(unit).scaled(s) + axis.scaled((1 - c) * along)
-        for unit, along in zip(AXES, axis.scalars(), strict=True)
-    )
-    return Placement(Rotation(*images), Vector3.zero())
 
 
 def columns(pose: Placement) -> list[Vector3]:
@@ -165,7 +146,7 @@ def columns(pose: Placement) -> list[Vector3]:
     return [pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.translation]
 
 
-def moments_of(inertia: Inertia) -> list[Row]:
+def moments_of(inertia: RigidInertia) -> list[Row]:
     """The matrix [K, h; h^T, m] of a body's moments of mass."""
     h = inertia.first_moment.scalars()
     rows = [[*row, x] for row, x in zip(inertia.second_moments().rows(), h, strict=True)]

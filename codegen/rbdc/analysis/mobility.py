@@ -14,7 +14,7 @@ from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_j
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.errors import UnsupportedError
 from rbdc.model import Contact, Model, Note
-from rbdc.model.contacts import total_rows
+from rbdc.model.contacts import loops_of, total_rows
 from rbdc.model.notes import place_of
 from rbdc.model.xml import shown
 
@@ -53,40 +53,32 @@ def with_independent_loops(model: Model) -> Model:
     """Before: contacts with all rows of their kinds. After: loops without the rows that depend on others
     wherever they are closed, with a note of each; contacts whose rows depend on others are noted.
     """
-    kept, notes = [[False] * contact.rows for contact in model.contacts], []
     jacobians = list(_jacobians(model))
-    chosen: list[int] = []
     rows = [(number, k) for number, contact in enumerate(model.contacts) for k in range(contact.rows)]
-    for row, (number, k) in enumerate(rows):
-        more = [*chosen, row]
-        own = model.contacts[number]
-        grows = any(_rank(j[more]) > _rank(j[chosen]) for j in jacobians)
-        kept[number][k] = grows or own.second is None
-        if grows:
-            chosen = more
-        elif own.second is None:
-            notes.append(number)
-    contacts = tuple(
-        replace(c, held=tuple(k for k, keep in zip(c.held, mine, strict=True) if keep))
-        for c, mine in zip(model.contacts, kept, strict=True)
-    )
-    _refuse_idle(model, contacts)
-    pairs = zip(model.contacts, contacts, strict=True)
-    texts = [_dropped_note(before, after) for before, after in pairs if after.rows < before.rows]
-    texts += [_redundant_note(model.contacts[number]) for number in dict.fromkeys(notes)]
-    return replace(model, contacts=contacts, notes=(*model.notes, *texts), redundant=bool(notes))
+    chosen: list[int] = []
+    for row in range(len(rows)):
+        if any(_rank(j[[*chosen, row]]) > _rank(j[chosen]) for j in jacobians):
+            chosen.append(row)
+    independent = {rows[row] for row in chosen}
+    contacts, dropped, redundant = [], [], []
+    for number, contact in enumerate(model.contacts):
+        held = tuple(x for k, x in enumerate(contact.held) if (number, k) in independent)
+        own = contact if contact.second is None else replace(contact, held=held)
+        contacts.append(own)
+        if own.rows < contact.rows:
+            dropped.append(_dropped_note(model, contact, own))
+        elif len(held) < contact.rows:
+            redundant.append(_redundant_note(contact))
+    notes = (*model.notes, *dropped, *redundant)
+    return replace(model, contacts=tuple(contacts), notes=notes, redundant=bool(redundant))
 
 
-def _refuse_idle(model: Model, contacts: tuple[Contact, ...]) -> None:
-    for contact in contacts:
-        if not contact.rows:
-            raise UnsupportedError(
-                f"{place_of(model)}: --loop {shown(contact.name)} holds nothing that others do not: "
-                "leave it out"
-            )
-
-
-def _dropped_note(before: Contact, after: Contact) -> Note:
+def _dropped_note(model: Model, before: Contact, after: Contact) -> Note:
+    """A note of rows that depend on others. Raises UnsupportedError where all do."""
+    if not after.rows:
+        raise UnsupportedError(
+            f"{place_of(model)}: --loop {shown(after.name)} holds nothing that others do not: leave it out"
+        )
     gone = before.rows - after.rows
     return Note(
         f'loop "{shown(before.name)}": {gone} of {before.rows} rows depend on others and are left out; '
@@ -133,7 +125,7 @@ def closed_from(model: Model, q: list[float]) -> tuple[list[float], float]:
     """A configuration near q in which the loops are closed, by least-norm Newton steps, and the error that is
     left.
     """
-    loops = replace(model, contacts=tuple(c for c in model.contacts if c.second is not None))
+    loops = loops_of(model)
     for _ in range(STEPS):
         error = np.array([float(x) for x in contact_error(loops, q)])
         if not loops.contacts or np.max(np.abs(error)) < CLOSED:

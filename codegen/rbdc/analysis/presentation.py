@@ -12,7 +12,7 @@ from markupsafe import Markup
 from sympy.printing.mathml import mathml
 from sympy.simplify.fu import TR8
 
-from rbdc.analysis.constants import NamedModel, named
+from rbdc.analysis.constants import named
 from rbdc.analysis.lagrange import Equations, Polynomial
 from rbdc.analysis.pages import Heading, Part, page_text
 from rbdc.analysis.tables import Table
@@ -54,17 +54,13 @@ def explanation(model: Model, neglect: float = 0.0) -> Explanation:
     return Explanation(
         f"{shown(model.name)}: {model.nv} degree{'s' if model.nv > 1 else ''} of freedom",
         [
-            (q, f'"{shown(body.joint_name)}", {_kind(equations.named, k)}')
-            for k, (q, body) in enumerate(zip(equations.coordinates, model.bodies, strict=True))
+            (q, f'"{shown(body.joint_name)}", {body.joint.kind} ({"rad" if q in equations.turning else "m"})')
+            for q, body in zip(equations.coordinates, model.bodies, strict=True)
         ],
         [(c.name, c.value, c.meaning) for c in equations.named.constants if c.name in used],
         sections,
         equations.named.neglected,
     )
-
-
-def _kind(model: NamedModel, k: int) -> str:
-    return "prismatic (m)" if model.bodies[k].sliding else "revolute (rad)"
 
 
 def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Expression]]]]:
@@ -99,13 +95,9 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
 def _spring_and_friction(
     equations: Equations, i: int, rate: Expression
 ) -> list[tuple[Expression, Expression]]:
-    named = equations.named
-    body, q = named.bodies[i], sympy.Symbol(equations.coordinates[i])
-    stiffness, rest, friction, width = (
-        sympy.sympify(atom if isinstance(atom, int) else sympy.Symbol(atom))
-        for atom in (body.stiffness, body.spring_rest, body.friction, named.friction_width)
-    )
-    return [(stiffness, q - rest), (friction, rate / sympy.sqrt(rate**2 + width**2))]
+    model, q = equations.named.model, sympy.Symbol(equations.coordinates[i])
+    body, width = model.bodies[i], model.friction_width
+    return [(body.stiffness, q - body.spring_rest), (body.friction, rate / sympy.sqrt(rate**2 + width**2))]
 
 
 def _entry(letter: str, i: int, j: int) -> Expression:
@@ -205,15 +197,16 @@ class Writer:
     """
 
     def __init__(self, equations: Equations) -> None:
-        self.ring = equations.ring
         pairs = {**equations.turning, **equations.named.angles}
-        self.functions: dict[str, Expression] = {}
-        self.others: list[tuple[Polynomial, Polynomial]] = []
-        of = dict(zip((str(x) for x in self.ring.symbols), self.ring.gens, strict=True))
+        self.functions: dict[Expression, Expression] = {}
         for name, (cosine, sine) in pairs.items():
-            self.functions[cosine] = sympy.cos(sympy.Symbol(name))
-            self.functions[sine] = sympy.sin(sympy.Symbol(name))
-            self.others.append((of[cosine], of[sine]))
+            self.functions[sympy.Symbol(cosine)] = sympy.cos(sympy.Symbol(name))
+            self.functions[sympy.Symbol(sine)] = sympy.sin(sympy.Symbol(name))
+        cosines = {cosine for cosine, _ in pairs.values()}
+        symbols = sorted(equations.ring.symbols, key=lambda symbol: str(symbol) not in cosines)
+        self.cosines_first = equations.ring.clone(symbols=symbols)
+        of = dict(zip(map(str, symbols), self.cosines_first.gens, strict=True))
+        self.squares = [of[c] ** 2 + of[s] ** 2 - 1 for c, s in pairs.values()]
 
     def written(self, x: Polynomial) -> Expression:
         """The expression of a polynomial."""
@@ -224,42 +217,28 @@ class Writer:
 
     def _in_sines(self, x: Polynomial) -> Polynomial:
         """With cos^2 = 1 - sin^2 in place of the reverse."""
-        total = self.ring(0)
-        for monomial, coefficient in x.terms():
-            term = self.ring(coefficient)
-            for generator, power in zip(self.ring.gens, monomial, strict=True):
-                sine = next((s for c, s in self.others if c == generator), None)
-                if sine is None:
-                    term *= generator**power
-                else:
-                    term *= (1 - sine**2) ** (power // 2) * generator ** (power % 2)
-            total += term
-        return total
+        x = x.set_ring(self.cosines_first)
+        return x.rem(self.squares) if self.squares else x
 
     def _by_powers(self, x: Polynomial) -> Expression:
-        return self._collected({self._product(trig): value for trig, value in self._by_trig(x).items()})
+        return self._collected(self._by_trig(x))
 
     def _by_sums(self, x: Polynomial) -> Expression:
         groups: dict[Expression, Expression] = {}
-        for trig, value in self._by_trig(x).items():
-            for function, factor in _sums(self._product(trig)):
+        for product, value in self._by_trig(x).items():
+            for function, factor in _sums(product):
                 groups[function] = groups.get(function, 0) + factor * value
         return self._collected({function: sympy.expand(value) for function, value in groups.items()})
 
-    def _by_trig(self, x: Polynomial) -> dict[tuple[tuple[str, int], ...], Expression]:
-        """Coefficients, sums over the constants, by the powers of sines and cosines."""
-        groups: dict[tuple[tuple[str, int], ...], Expression] = {}
-        names = [str(symbol) for symbol in self.ring.symbols]
-        for monomial, coefficient in x.terms():
-            powers = [(name, power) for name, power in zip(names, monomial, strict=True) if power]
-            trig = tuple((name, power) for name, power in powers if name in self.functions)
-            rest = [sympy.Symbol(n) ** power for n, power in powers if n not in self.functions]
-            number = sympy.Rational(int(coefficient.numerator), int(coefficient.denominator))
-            groups[trig] = groups.get(trig, 0) + sympy.Mul(number, *rest)
-        return groups
-
-    def _product(self, trig: tuple[tuple[str, int], ...]) -> Expression:
-        return sympy.Mul(*(self.functions[name] ** power for name, power in trig))
+    def _by_trig(self, x: Polynomial) -> dict[Expression, Expression]:
+        """Coefficients, sums over the constants, by products of sines and cosines."""
+        if not self.functions:
+            return {sympy.Integer(1): x.as_expr()}
+        functions = self.functions.values()
+        return {
+            sympy.Mul(*(function**power for function, power in zip(functions, powers, strict=True))): value
+            for powers, value in sympy.Poly(x.as_expr(), *self.functions).terms()
+        }
 
     def _collected(self, groups: dict[Expression, Expression]) -> Expression:
         terms = []

@@ -11,15 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Literal, TypeVar
 
 from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import AnyRotation, Force, MomentInertia, Placement, RigidInertia, Rotation, Scalar, Vector3
+from rbdc.spatial import AnyRotation, Force, MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.axis_rotations import AxisRotation, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
 
+Entries = TypeVar("Entries", Vector3, Symmetric3)
 ROUNDING = 4e-15
 """The size, relative to numbers that cancel, below which the rest counts as zero."""
+TURNED_OVER = Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))
+"""Half a turn about x."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +69,6 @@ class JointSpaceModel(Model):
 
     bodies: tuple[JointSpaceBody, ...]
 
-    @staticmethod
-    def of(model: Model, bodies: Sequence[JointSpaceBody]) -> JointSpaceModel:
-        """The model with these bodies in place of its own."""
-        given = {f.name: getattr(model, f.name) for f in fields(Model)}
-        return JointSpaceModel(**{**given, "bodies": tuple(bodies)})
-
 
 def _about(axis: Literal["x", "z"], angle: float) -> AxisRotation:
     return AxisRotation(axis, *cosine_and_sine(angle))
@@ -89,15 +86,27 @@ def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
     return AxisRotation("z", cos(q + theta), sin(q + theta))
 
 
+def turned_by(angle: float) -> Rotation:
+    """Rotation about z by an angle (rad)."""
+    c, s = cosine_and_sine(angle)
+    return Rotation(Vector3(c, s, 0.0), Vector3(-s, c, 0.0), Vector3(0.0, 0.0, 1.0))
+
+
 def cosine_and_sine(angle: float) -> tuple[float, float]:
     """Cosine and sine of an angle (rad), without rounding at multiples of a right angle."""
     c, s = math.cos(angle), math.sin(angle)
     return (float(round(c)), float(round(s))) if min(abs(c), abs(s)) < ROUNDING else (c, s)
 
 
-def cleaned(values: Sequence[float], scale: float) -> list[float]:
-    """The values, those that are zero but for rounding at `scale` as zero."""
-    return [0.0 if abs(x) <= ROUNDING * scale else x for x in values]
+def largest(entries: Vector3 | Symmetric3) -> float:
+    """The largest entry, without its sign."""
+    return max(abs(float(x)) for x in entries.scalars())
+
+
+def cleaned(entries: Entries, scale: float) -> Entries:
+    """The entries as floats, those that are zero but for rounding at `scale` as zero."""
+    numbers = (float(x) for x in entries.scalars())
+    return type(entries)(*(0.0 if abs(x) <= ROUNDING * scale else x for x in numbers))
 
 
 def with_z_axes(model: Model) -> JointSpaceModel:
@@ -106,40 +115,31 @@ def with_z_axes(model: Model) -> JointSpaceModel:
 
     The values of all joint-space functions are unchanged but for rounding.
     """
-    frames = [_z_frame(body) for body in model.bodies]
-    return with_frames(model, frames)
+    turns = {WORLD: Placement.identity(), **{k: _z_frame(body) for k, body in enumerate(model.bodies)}}
+    bodies = [reframed(body, turns[body.parent], turns[k]) for k, body in enumerate(model.bodies)]
+    given = {f.name: getattr(model, f.name) for f in fields(Model)}
+    return JointSpaceModel(**{**given, "bodies": tuple(bodies)})
 
 
-def with_frames(model: Model, frames: Sequence[Placement]) -> JointSpaceModel:
-    """The model with the frame of each body i at frames[i] in the body's own frame; a one-dof axis must be z
-    there.
-    """
-    bodies = []
-    for body, frame in zip(model.bodies, frames, strict=True):
-        above = Placement.identity() if body.parent == WORLD else frames[body.parent]
-        placement = above.inverse().compose(body.placement).compose(frame)
-        gamma, alpha, theta = angles(placement.rotation)
-        scale = _largest(body.placement.translation, frame.translation, above.translation)
-        translation = Vector3(*cleaned([float(x) for x in placement.translation.scalars()], scale))
-        given = {f.name: getattr(body, f.name) for f in fields(Body)}
-        given |= {"joint": body.joint.on_z(), "placement": Placement(placement.rotation, translation)}
-        given["inertia"] = moments(body.inertia, frame)
-        bodies.append(JointSpaceBody(**given, gamma=gamma, alpha=alpha, theta=theta, chosen=frame))
-    return JointSpaceModel.of(model, bodies)
-
-
-def moments(inertia: RigidInertia, frame: Placement) -> MomentInertia:
-    """An inertia of the body's own frame, in `frame`."""
-    moved = MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments()).moved(frame.inverse())
-    return tidy(moved)
+def reframed(body: Body, above: Placement, turn: Placement) -> JointSpaceBody:
+    """The body with its frame turned, in a parent whose frame is turned; a one-dof axis must be z there."""
+    placement = above.inverse().compose(body.placement).compose(turn)
+    gamma, alpha, theta = angles(placement.rotation)
+    translation = cleaned(placement.translation, largest(body.placement.translation))
+    own, chosen = body.inertia, turn
+    if isinstance(body, JointSpaceBody):
+        chosen = body.chosen.compose(turn)
+    moments = MomentInertia(own.mass, own.first_moment, own.second_moments())
+    given = {f.name: getattr(body, f.name) for f in fields(Body)}
+    given |= {"joint": body.joint.on_z(), "placement": Placement(placement.rotation, translation)}
+    given["inertia"] = tidy(moments.moved(turn.inverse()))
+    return JointSpaceBody(**given, gamma=gamma, alpha=alpha, theta=theta, chosen=chosen)
 
 
 def tidy(inertia: MomentInertia) -> MomentInertia:
     """The inertia with zero for entries that rounding left of cancelled ones."""
-    h = [float(x) for x in inertia.first_moment.scalars()]
-    k = [float(x) for x in inertia.second.scalars()]
-    first = cleaned(h, max(map(abs, h)))
-    return MomentInertia(inertia.mass, Vector3(*first), type(inertia.second)(*cleaned(k, max(map(abs, k)))))
+    first, second = inertia.first_moment, inertia.second
+    return MomentInertia(inertia.mass, cleaned(first, largest(first)), cleaned(second, largest(second)))
 
 
 def angles(rotation: AnyRotation) -> tuple[float, float, float]:
@@ -180,10 +180,5 @@ def _z_frame(body: Body) -> Placement:
         return Placement.identity()
     if axis.z > -0.5:
         return Placement(Rotation.from_z_to(axis), Vector3.zero())
-    over = Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))
     rest = Rotation.from_z_to(Vector3(axis.x, -axis.y, -axis.z))
-    return Placement(over.compose(rest), Vector3.zero())
-
-
-def _largest(*vectors: Vector3) -> float:
-    return max(abs(float(x)) for vector in vectors for x in vector.scalars())
+    return Placement(TURNED_OVER.compose(rest), Vector3.zero())

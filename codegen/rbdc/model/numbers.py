@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 def with_numbers(thing: T, number: Callable[[float], Scalar]) -> T:
     """The model, body, placement, ... with `number` of every float in it."""
-    converted: T = _rebuilt(thing, lambda x, _: number(x) if isinstance(x, float) else x)
+    converted: T = rebuilt(thing, lambda x, _: number(x) if isinstance(x, float) else x)
     return converted
 
 
@@ -23,18 +23,18 @@ def in_floats(thing: T) -> T:
     """The description, joint, placement, ... with every number a Python float: code that builds one may have
     given integers or NumPy's. Fields say what is a number.
     """
-    converted: T = _rebuilt(thing, lambda x, declared: float(x) if declared in ("float", "Scalar") else x)
+    converted: T = rebuilt(thing, lambda x, declared: float(x) if declared in ("float", "Scalar") else x)
     return converted
 
 
-def _rebuilt(thing: Any, leaf: Callable[[Any, Any], Any], declared: Any = "") -> Any:
+def rebuilt(thing: Any, leaf: Callable[[Any, Any], Any], declared: Any = "") -> Any:
     """Dataclasses and tuples within each other, with `leaf` of all else: of the thing, and of the type that
     its field declares, "" in a tuple.
     """
     if isinstance(thing, tuple):
-        return tuple(_rebuilt(x, leaf) for x in thing)
+        return tuple(rebuilt(x, leaf) for x in thing)
     if is_dataclass(thing) and not isinstance(thing, type):
         return replace(
-            thing, **{f.name: _rebuilt(getattr(thing, f.name), leaf, f.type) for f in fields(thing)}
+            thing, **{f.name: rebuilt(getattr(thing, f.name), leaf, f.type) for f in fields(thing)}
         )
     return leaf(thing, declared)

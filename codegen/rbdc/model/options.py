@@ -27,7 +27,7 @@ from rbdc.option_fields import (
 )
 
 THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
-_FRAME = "give NAME@LINK:XYZ or NAME@LINK:XYZ,RPY, as tool@hand:0 0 0.1,0 0 1.57"
+_FRAME = "give NAME@LINK:XYZ or NAME@LINK:XYZ,RPY, finite numbers (m, rad), as tool@hand:0 0 0.1,0 0 1.57"
 _FRAME_IN_PARTS = "give a name, a link and x y z roll pitch yaw, finite numbers (m, rad)"
 _PAIRS = "give joint=value,... or a JSON file of an object"
 
@@ -70,15 +70,23 @@ AddedFrame = tuple[str, str, FrameOption]
 """A frame that is added: its name, the link that it is fixed to, its placement in it."""
 
 
+def finite_numbers(given: Any, *counts: int) -> list[float]:
+    """So many finite numbers: a sequence, or a text with blanks or commas between them.
+
+    Raises ValueError for anything else.
+    """
+    words = given.replace(",", " ").split() if isinstance(given, str) else entries(given)
+    values = [number(word) for word in words]
+    if len(values) not in counts or not all(map(math.isfinite, values)):
+        raise ValueError
+    return values
+
+
 def _gravity(given: Any) -> Gravity:
     try:
-        words = given.replace(",", " ").split() if isinstance(given, str) else entries(given)
-        numbers = [number(word) for word in words]
+        x, y, z = finite_numbers(given, 3)
     except ValueError:
-        numbers = []
-    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
-        raise ValueError(THREE_NUMBERS)
-    x, y, z = numbers
+        raise ValueError(THREE_NUMBERS) from None
     return x, y, z
 
 
@@ -131,17 +139,15 @@ def _frame(given: Any) -> AddedFrame:
     if isinstance(given, str):
         name, _, rest = given.partition("@")
         link, _, numbers = rest.rpartition(":")
-        given = (name, link, numbers.replace(",", " ").split())
+        given = (name, link, numbers)
     try:
         name, link, numbers = given
-        values = [number(value) for value in numbers]
+        x, y, z, *angles = finite_numbers(numbers, 3, 6)
     except (TypeError, ValueError):
         raise ValueError(remedy) from None
-    if not (isinstance(name, str) and isinstance(link, str) and name and link and len(values) in (3, 6)):
+    if not (isinstance(name, str) and isinstance(link, str) and name and link):
         raise ValueError(remedy)
-    if not all(map(math.isfinite, values)):
-        raise ValueError(_FRAME_IN_PARTS)
-    x, y, z, roll, pitch, yaw = [*values, 0.0, 0.0, 0.0][:6]
+    roll, pitch, yaw = angles or [0.0, 0.0, 0.0]
     return name, link, (x, y, z, roll, pitch, yaw)
 
 

@@ -13,7 +13,7 @@ from rbdc.model.joints import DESCRIBED
 from rbdc.model.joints.coupling import composed
 from rbdc.model.lumping import joint_type
 from rbdc.model.options import FrameOption, JointNumbers, ModelOptions
-from rbdc.model.xml import shown
+from rbdc.model.xml import free_name, shown
 from rbdc.spatial import Placement, Rotation, Vector3
 
 
@@ -39,15 +39,9 @@ def _with_frame(description: Description, name: str, link: str, numbers: FrameOp
         raise OptionError(f'--frame: there is a link "{shown(name)}" already; give the frame another name')
     x, y, z, *angles = numbers
     placement = Placement(Rotation.from_rpy(*angles), Vector3(x, y, z))
-    joint = Joint(_free_name(f"{name}_fixed", joints), "fixed", link, name, placement)
+    joint = Joint(free_name(f"{name}_fixed", joints), "fixed", link, name, placement)
     links = (*description.links, Link(name))
     return replace(description, links=links, joints=(*description.joints, joint))
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> Description:
@@ -145,7 +139,7 @@ def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list
     )
     if joint.placement == Placement.identity():
         return [], [round_]
-    between, fixed = _free_name(f"{joint.name}_turned", links), _free_name(f"{joint.name}_fixed", joints)
+    between, fixed = free_name(f"{joint.name}_turned", links), free_name(f"{joint.name}_fixed", joints)
     links.add(between)
     joints.add(fixed)
     moving = replace(round_, child=between)

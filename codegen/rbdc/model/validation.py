@@ -12,7 +12,7 @@ from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import DRIVE_NUMBERS, JOINT_KINDS, Description, DriveTerm, Joint, Link, Note
 from rbdc.model.joints import DESCRIBED
 from rbdc.model.xml import shown
-from rbdc.spatial import RigidInertia, Symmetric3
+from rbdc.spatial import RigidInertia
 
 _ONE_DOF = frozenset(kind for kind, own in DESCRIBED.items() if own.nv == 1 and own.euclidean)
 _WITH_AXIS = frozenset(kind for kind, own in DESCRIBED.items() if own.uses_axis)
@@ -182,7 +182,7 @@ class _Check:
             self.refuse(link, f"has the negative mass {inertia.mass}", "give a positive mass")
         if inertia.mass == 0 and any(inertia.first_moment.scalars()):
             self.refuse(link, "has no mass but a first moment", "give the mass, or no first moment")
-        if not all(map(math.isfinite, _about_com(inertia).scalars())):
+        if not all(map(math.isfinite, inertia.about_centre().scalars())):
             problem = "has a mass, a centre of mass or an inertia beyond all measure"
             self.refuse(link, problem, "give SI units")
         moments, rounding = _principal_moments(inertia)
@@ -257,14 +257,6 @@ def _is_indefinite(moments: list[float], rounding: float) -> bool:
 
 def _principal_moments(inertia: RigidInertia) -> tuple[list[float], float]:
     """About the centre of mass, the least first, and what rounding leaves of them."""
-    rows = np.array(_about_com(inertia).rows(), dtype=float)
+    rows = np.array(inertia.about_centre().rows(), dtype=float)
     rounding = _CANCELLATION * max(abs(float(x)) for x in inertia.about_origin.scalars())
     return [float(x) for x in np.linalg.eigvalsh(rows)], rounding
-
-
-def _about_com(inertia: RigidInertia) -> Symmetric3:
-    """The inertia about the centre of mass, axes of the link."""
-    if inertia.mass == 0:
-        return inertia.about_origin
-    com = inertia.first_moment.scaled(1.0 / inertia.mass)
-    return inertia.about_origin - Symmetric3.parallel_axis(inertia.first_moment, com)

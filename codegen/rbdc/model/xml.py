@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -157,6 +157,13 @@ def shown(text: str) -> str:
     """Text from a description inside a message: one line, bounded, printable."""
     printable = _printable(text)
     return printable if len(printable) <= 80 else printable[:77] + "..."
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, with underscores as needed where others have it."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def on_one_line(text: str) -> str:

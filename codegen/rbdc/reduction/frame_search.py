@@ -9,12 +9,21 @@ by link, and the best kept.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, cleaned, cosine_and_sine, tidy
+from rbdc.model.joint_space import (
+    ROUNDING,
+    JointSpaceBody,
+    JointSpaceModel,
+    cleaned,
+    cosine_and_sine,
+    largest,
+    tidy,
+    turned_by,
+)
 from rbdc.model.tree import WORLD
-from rbdc.spatial import Placement, Rotation, Vector3
+from rbdc.spatial import Placement, Vector3
 
 SWEEPS = 3
 """Over all links; hardly anything changes after two."""
@@ -50,7 +59,7 @@ def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
     bodies = list(model.bodies)
     children = [model.children(index) for index in range(model.njoints)]
     farthest = (
-        FARTHEST * max((_largest(body.placement.translation) for body in bodies), default=0.0)
+        FARTHEST * max((largest(body.placement.translation) for body in bodies), default=0.0)
         if slide
         else 0.0
     )
@@ -78,10 +87,12 @@ def _improve(
         work = sum(map(work_of, start.values()))
         leaving = [bodies[k] for k in touched if k not in run]
         for slide in (x for x in _slides([bodies[k] for k in run], leaving) if abs(x) <= farthest):
-            slid = _slid(start, run, children, slide)
+            slid = start
+            for k, sign in run.items():
+                slid = _moved(slid, k, children[k], 0.0, sign * slide)
             alone = len(run) == 1
             for angle in _angles(slid[index], [slid[k] for k in children[index]]) if alone else [0.0]:
-                moved = _with(slid, index, children[index], angle, 0.0)
+                moved = _moved(slid, index, children[index], angle, 0.0)
                 less = work - sum(map(work_of, moved.values()))
                 if less > saved:
                     saved, best = less, moved
@@ -108,27 +119,6 @@ def _runs(
         if last:
             runs.append({**runs[-1], **last})
     return runs
-
-
-def _slid(
-    bodies: Mapping[int, JointSpaceBody],
-    run: Mapping[int, int],
-    children: Sequence[Sequence[int]],
-    slide: float,
-) -> dict[int, JointSpaceBody]:
-    """The links of a run slid along the first one's axis, and all their children seen from there."""
-    moved = dict(bodies)
-    for k, sign in run.items():
-        moved = _with(moved, k, children[k], 0.0, sign * slide)
-    return moved
-
-
-def _with(
-    bodies: Mapping[int, JointSpaceBody], index: int, children: Sequence[int], angle: float, slide: float
-) -> dict[int, JointSpaceBody]:
-    """The links with one turned and slid."""
-    places = (index, *children)
-    return {**bodies, **dict(zip(places, _moved([bodies[k] for k in places], angle, slide), strict=True))}
 
 
 def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[float]:
@@ -164,32 +154,29 @@ def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -
     return list(dict.fromkeys(float(x) for x in found))
 
 
-def _moved(bodies: Sequence[JointSpaceBody], angle: float, slide: float) -> list[JointSpaceBody]:
-    """The first body with its frame turned about z by `angle` and slid along z, and its children seen from
+def _moved(
+    bodies: dict[int, JointSpaceBody], index: int, children: Sequence[int], angle: float, slide: float
+) -> dict[int, JointSpaceBody]:
+    """The links with the frame of one turned about z by `angle` and slid along z, its children seen from
     there.
     """
     if angle == 0.0 and slide == 0.0:
-        return list(bodies)
-    c, s = cosine_and_sine(angle)
-    turn = Rotation(Vector3(c, s, 0.0), Vector3(-s, c, 0.0), Vector3(0.0, 0.0, 1.0))
-    move = Placement(turn, Vector3(0.0, 0.0, slide))
-    body, *children = bodies
-    scale, back = max(abs(slide), _largest(body.placement.translation)), move.inverse()
-    return [
-        replace(
-            body,
-            theta=_wrapped(body.theta + angle),
-            placement=_tidy(body.placement.compose(move), scale),
-            inertia=tidy(body.inertia.moved(back)),
-            chosen=body.chosen.compose(move),
-        ),
-        *(_child(child, move, angle, slide) for child in children),
-    ]
+        return bodies
+    body, move = bodies[index], Placement(turned_by(angle), Vector3(0.0, 0.0, slide))
+    scale = max(abs(slide), largest(body.placement.translation))
+    own = replace(
+        body,
+        theta=_wrapped(body.theta + angle),
+        placement=_tidy(body.placement.compose(move), scale),
+        inertia=tidy(body.inertia.moved(move.inverse())),
+        chosen=body.chosen.compose(move),
+    )
+    return {**bodies, index: own, **{k: _child(bodies[k], move, angle, slide) for k in children}}
 
 
 def _child(child: JointSpaceBody, move: Placement, angle: float, slide: float) -> JointSpaceBody:
     """A child in the moved frame; where its axis is parallel to the parent's, theta takes the turn."""
-    scale = max(abs(slide), _largest(child.placement.translation))
+    scale = max(abs(slide), largest(child.placement.translation))
     placement = _tidy(move.inverse().compose(child.placement), scale)
     if abs(math.sin(child.alpha)) < ROUNDING:
         return replace(
@@ -199,15 +186,10 @@ def _child(child: JointSpaceBody, move: Placement, angle: float, slide: float) -
 
 
 def _tidy(placement: Placement, scale: float) -> Placement:
-    translation = cleaned([float(x) for x in placement.translation.scalars()], scale)
-    return Placement(placement.rotation, Vector3(*translation))
+    return Placement(placement.rotation, cleaned(placement.translation, scale))
 
 
 def _wrapped(angle: float) -> float:
     """In (-pi, pi]; zero where rounding is all that is left."""
     angle = math.remainder(angle, 2.0 * math.pi)
     return 0.0 if abs(angle) < ROUNDING else angle
-
-
-def _largest(vector: Vector3) -> float:
-    return max(abs(float(x)) for x in vector.scalars())

@@ -6,15 +6,14 @@ backwards: so that the constants of all limbs have their zeros in the same place
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.model import WORLD
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, angles, cleaned, tidy
+from rbdc.model.joint_space import ROUNDING, TURNED_OVER, JointSpaceBody, JointSpaceModel, reframed, turned_by
 from rbdc.reduction.limbs import LimbGroup, LinkConstants, constants
-from rbdc.spatial import Placement, Rotation, Vector3
+from rbdc.spatial import Placement, Vector3
 
 OTHER_ZERO, OTHER_THETA, BACKWARDS, OTHER_TURN, OTHER_NUMBER = 100.0, 0.5, 2.0, 1.5, 0.05
 """Cost of a constant that is zero in one limb alone, of another theta, of a joint that runs backwards, of
@@ -27,17 +26,10 @@ and 1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378, 12063 and 12
 """
 
 
-def _turn(angle: float, over: bool) -> Placement:
-    """A frame turned by `angle` about z and then, if `over`, by half a turn about x."""
-    c, s = float(round(math.cos(angle))), float(round(math.sin(angle)))
-    turn = Rotation(Vector3(c, s, 0.0), Vector3(-s, c, 0.0), Vector3(0.0, 0.0, 1.0))
-    half = Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))
-    return Placement(turn.compose(half) if over else turn, Vector3.zero())
-
-
 _TURNS = tuple(
-    (_turn(quarter * math.pi / 2.0, over), over)
-    for over, quarter in itertools.product((False, True), range(4))
+    (Placement(turn.compose(TURNED_OVER) if over else turn, Vector3.zero()), over)
+    for over in (False, True)
+    for turn in (turned_by(quarter * math.pi / 2.0) for quarter in range(4))
 )
 """The turns of a frame, the first of which is none, and whether it is turned over."""
 
@@ -80,20 +72,8 @@ def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSp
 
 def _reframed(body: JointSpaceBody, above: int, turn: int) -> JointSpaceBody:
     """The body with its own frame turned, in a parent whose frame is turned."""
-    move = _TURNS[turn][0]
-    placement = _TURNS[above][0].inverse().compose(body.placement).compose(move)
-    gamma, alpha, theta = angles(placement.rotation)
-    entries = [float(x) for x in placement.translation.scalars()]
-    translation = Vector3(*cleaned(entries, max(map(abs, entries))))
-    return replace(
-        body,
-        gamma=_quarter(gamma),
-        alpha=_quarter(alpha),
-        theta=_quarter(theta),
-        placement=Placement(placement.rotation, translation),
-        inertia=tidy(body.inertia.moved(move.inverse())),
-        chosen=body.chosen.compose(move),
-    )
+    made = reframed(body, _TURNS[above][0], _TURNS[turn][0])
+    return replace(made, gamma=_quarter(made.gamma), alpha=_quarter(made.alpha), theta=_quarter(made.theta))
 
 
 def _quarter(angle: float) -> float:

@@ -1,18 +1,40 @@
 """The model passes, one after the other: from a model to the joint-space model that torques, M and
 accelerations are generated from.
+
+Regrouping is Khalil and Gautier's, on the matrix [[K, h], [h^T, m]] of zeroth to second moments of mass: what
+a link has in common with its parent whatever the joint does is carried by the parent instead; torques do not
+change. The parameters that are left are not those of a physical body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
-from rbdc.model import Model
-from rbdc.model.joint_space import JointSpaceModel, with_z_axes
+from rbdc.model import WORLD, Model
+from rbdc.model.joint_space import JointSpaceModel, tidy, with_z_axes
 from rbdc.reduction.frame_search import searched
-from rbdc.reduction.regrouping import regrouped
+
+
+def regrouped(model: JointSpaceModel) -> JointSpaceModel:
+    """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters, leaf
+    to root.
+
+    About a revolute axis z: m = h_z = K_zz = 0. Along a prismatic one: K = 0. A spherical joint gives m up, a
+    planar one K_nn of its normal n where that is z. What would be carried into the world is the model's
+    `resting`; nothing leaves a free-flyer.
+    """
+    inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        inertia = tidy(inertias[index])
+        shared = body.joint.shared_with_parent(inertia)
+        inertias[index] = inertia - shared
+        inertias[body.parent] = inertias[body.parent] + shared.moved(body.placement_at(body.joint.neutral()))
+    bodies = tuple(replace(body, inertia=inertias[index]) for index, body in enumerate(model.bodies))
+    return replace(model, bodies=bodies, resting=inertias[WORLD])
 
 
 @dataclass(frozen=True)
@@ -39,18 +61,10 @@ PASSES = (
     ModelPass("frame search", "frames turned about and slid along z where that saves work", searched),
 )
 
-
 Space = Literal["regrouped", "origins kept"]
 """The name of a joint-space model: that of `PASSES`, or one with frames turned but not slid, for results that
 are taken back to the links' own frames.
 """
-
-_TURNED = ModelPass("frame search", "frames turned about z", partial(searched, slide=False))
-
-_PASSES_OF: Mapping[Space, Sequence[ModelPass]] = {
-    "regrouped": PASSES,
-    "origins kept": (*PASSES[:-1], _TURNED),
-}
 
 
 @lru_cache(maxsize=8)
@@ -59,8 +73,7 @@ def reduced(model: Model, space: Space = "regrouped") -> JointSpaceModel:
 
     Test: every joint-space function of random trees with every joint type is unchanged to 1e-12.
     """
-    first, *others = _PASSES_OF[space]
-    small = first.apply(model)
-    for step in others:
+    small: Any = model
+    for step in PASSES[:-1]:
         small = step.apply(small)
-    return small
+    return searched(small, slide=space == "regrouped")

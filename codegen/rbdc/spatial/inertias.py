@@ -39,6 +39,13 @@ class RigidInertia(ABC):
     def moved(self, placement: Placement) -> Self:
         """The body seen from the parent frame of `placement` (child: the frame it is given in)."""
 
+    def about_centre(self) -> Symmetric3:
+        """The inertia about the centre of mass (kg m^2), in the frame's axes; of no mass about the origin."""
+        if self.mass == 0:
+            return self.about_origin
+        com = self.first_moment.scaled(1.0 / self.mass)
+        return self.about_origin - Symmetric3.parallel_axis(self.first_moment, com)
+
     @classmethod
     def zero(cls) -> Self:
         """No mass at all."""
@@ -99,10 +106,11 @@ class Inertia(RigidInertia):
             return "a parameter is not finite"
         if numbers[0] <= 0.0:
             return f"the mass {numbers[0]:.6g} is not positive"
-        squares = _eigenvalues(self._second_moments_about_com())
-        if squares[0] < -_ROUNDING * max(abs(x) for x in numbers[4:]):
+        moments = np.linalg.eigvalsh(np.array(self.about_centre().rows(), dtype=float))
+        least = 0.5 * float(moments.sum()) - float(moments[-1])
+        if least < -_ROUNDING * max(abs(x) for x in numbers[4:]):
             return (
-                f"the second moment of mass about the centre of mass is {squares[0]:.6g} in one direction: "
+                f"the second moment of mass about the centre of mass is {least:.6g} in one direction: "
                 "the principal moments of inertia break the triangle inequality"
             )
         return None
@@ -114,12 +122,12 @@ class Inertia(RigidInertia):
         exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing 2022).
         """
         alpha, d1, d2, d3, s12, s23, s13, *t = (float(x) for x in parameters)
-        mass, com = math.exp(2.0 * alpha), Vector3.of(t)
-        a, b, c = math.exp(d1), math.exp(d2), math.exp(d3)
-        k = Symmetric3(
-            a * a + s12 * s12 + s13 * s13, b * s12 + s13 * s23, b * b + s23 * s23, c * s13, c * s23, c * c
-        ).scaled(mass)
-        return Inertia.about_com(mass, com, MomentInertia(mass, Vector3.zero(), k).about_origin)
+        a, b, c = np.exp([d1, d2, d3])
+        root = np.array([[a, s12, s13, t[0]], [0.0, b, s23, t[1]], [0.0, 0.0, c, t[2]], [0.0, 0.0, 0.0, 1.0]])
+        moments = math.exp(2.0 * alpha) * (root @ root.T)
+        xx, xy, xz, hx, _, yy, yz, hy, _, _, zz, hz, *_, mass = moments.ravel().tolist()
+        own = MomentInertia(mass, Vector3(hx, hy, hz), Symmetric3(xx, xy, yy, xz, yz, zz))
+        return Inertia(mass, own.first_moment, own.about_origin)
 
     def log_cholesky(self) -> list[float]:
         """The ten numbers of `from_log_cholesky`.
@@ -129,28 +137,16 @@ class Inertia(RigidInertia):
         problem = self.check()
         if problem is not None:
             raise ValueError(f"no body has this inertia: {problem}")
-        mass = float(self.mass)
-        k = self._second_moments_about_com().scaled(1.0 / mass)
-        if float(k.zz) <= 0.0:
-            raise ValueError("a body without extent has no log-Cholesky parameters")
-        c = math.sqrt(k.zz)
-        s13, s23 = k.xz / c, k.yz / c
-        rest = k.yy - s23 * s23
-        b = math.sqrt(rest) if rest > 0.0 else 0.0
-        s12 = (k.xy - s13 * s23) / b if b > 0.0 else 0.0
-        last = k.xx - s12 * s12 - s13 * s13
-        if b == 0.0 or last <= 0.0:
-            raise ValueError("a body without extent in some direction has no log-Cholesky parameters")
-        logs = [math.log(math.sqrt(last)), math.log(b), math.log(c)]
-        com = self.first_moment.scaled(1.0 / mass).scalars()
-        return [0.5 * math.log(mass), *logs, s12, s23, s13, *(float(x) for x in com)]
-
-    def _second_moments_about_com(self) -> Symmetric3:
-        """K - h h^T / m, in floats."""
-        h, mass = [float(x) for x in self.first_moment.scalars()], float(self.mass)
-        k = [float(x) for x in self.second_moments().scalars()]
-        pairs = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-        return Symmetric3(*(x - h[i] * h[j] / mass for x, (i, j) in zip(k, pairs, strict=True)))
+        own = Inertia(1.0, Vector3.zero(), self.about_centre().scaled(1.0 / self.mass))
+        turned = np.array(own.second_moments().rows(), dtype=float)[::-1, ::-1]
+        try:
+            root = np.linalg.cholesky(turned)[::-1, ::-1]  # upper triangular
+        except np.linalg.LinAlgError:
+            problem = "a body without extent in some direction has no log-Cholesky parameters"
+            raise ValueError(problem) from None
+        numbers = [*np.log(np.diag(root)), root[0, 1], root[1, 2], root[0, 2]]
+        com = self.first_moment.scaled(1.0 / self.mass).scalars()
+        return [0.5 * math.log(self.mass), *map(float, numbers), *map(float, com)]
 
     def moved(self, placement: Placement) -> Inertia:
         p, h = placement.translation, placement.rotation.apply(self.first_moment)
@@ -211,11 +207,6 @@ class MomentInertia(RigidInertia):
 
 _ROUNDING = 1e-12
 """Part of the largest moment of inertia: second moments are differences of them."""
-
-
-def _eigenvalues(k: Symmetric3) -> list[float]:
-    """Eigenvalues of a matrix of floats, the least first."""
-    return [float(x) for x in np.linalg.eigvalsh(np.array(k.rows(), dtype=float))]
 
 
 @dataclass(frozen=True, slots=True)

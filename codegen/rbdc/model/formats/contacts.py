@@ -9,7 +9,6 @@ first links.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,9 +20,10 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import Note
 from rbdc.model.notes import place_of
+from rbdc.model.options import finite_numbers
 from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
-from rbdc.option_fields import Reading, entries, number
+from rbdc.option_fields import Reading, entries
 from rbdc.spatial import Placement, Rotation, Vector3
 
 Origin = tuple[float, float, float, float, float, float]
@@ -91,7 +91,7 @@ def _of_text(text: str) -> ContactOption:
     sides = []
     for place in places.split("="):
         link, _, numbers = place.partition(":")
-        sides.append((link.strip(), tuple(numbers.replace(",", " ").split())))
+        sides.append((link.strip(), numbers))
     return _checked(name.strip(), kind.strip(), sides)
 
 
@@ -138,11 +138,9 @@ def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]]) -> ContactO
 
 def _origin(name: str, given: Any) -> Origin:
     try:
-        values = [number(x) for x in entries(given)]
+        values = finite_numbers(given, 0, 3, 6)
     except ValueError:
-        values = [math.nan]
-    if len(values) not in (0, 3, 6) or not all(map(math.isfinite, values)):
-        raise ValueError(f"{shown(name)}: an origin is three or six finite numbers (m, rad)")
+        raise ValueError(f"{shown(name)}: an origin is three or six finite numbers (m, rad)") from None
     x, y, z, roll, pitch, yaw = [*values, *[0.0] * 6][:6]
     return x, y, z, roll, pitch, yaw
 

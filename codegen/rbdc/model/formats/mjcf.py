@@ -25,7 +25,7 @@ from rbdc.model.formats import mjcf_elements as elements
 from rbdc.model.formats.mjcf_elements import BALL, CONNECT, FREE, HINGE, SLIDE
 from rbdc.model.formats.urdf import snapped
 from rbdc.model.joints.coupling import composed, trimmed
-from rbdc.model.xml import Document, on_one_line, shown
+from rbdc.model.xml import Document, free_name, on_one_line, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 _KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
@@ -53,18 +53,19 @@ def read_mjcf(document: Document, snap: float = 0.0) -> Description:
     links, joints = reader.tree()
     said = [*elements.left_out(compiled), *reader.renamed]
     notes = [*document.notes, *noted, *(Note(message) for message in said)]
-    gravity = [0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity]
-    digest = hashlib.sha256(document.text).hexdigest()
-    description = Description(
-        _name(document), tuple(links), tuple(joints), tuple(notes), document.file, digest
+    x, y, z = (0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity)
+    return Description(
+        document.root.get("model") or "robot",
+        tuple(links),
+        tuple(joints),
+        tuple(notes),
+        document.file,
+        hashlib.sha256(document.text).hexdigest(),
+        gravity=(x, y, z),
+        in_order=True,
+        loops=tuple(reader.loops()),
+        actuators=tuple(elements.actuators(compiled, reader.joint_names)),
     )
-    field = (gravity[0], gravity[1], gravity[2])
-    motors = tuple(elements.actuators(compiled, reader.joint_names))
-    return replace(description, gravity=field, in_order=True, loops=tuple(reader.loops()), actuators=motors)
-
-
-def _name(document: Document) -> str:
-    return document.root.get("model") or "robot"
 
 
 def _compiled(document: Document) -> tuple[Any, list[Note]]:
@@ -114,9 +115,7 @@ class _Reader:
 
     def _unique(self, name: str, otherwise: str) -> str:
         """A name of one thing; `otherwise`, with underscores as needed, for what has none."""
-        name = name or otherwise
-        while name in self.taken:
-            name += "_"
+        name = free_name(name or otherwise, self.taken)
         self.taken.add(name)
         return name
 
@@ -146,7 +145,7 @@ class _Reader:
                 return
             above = self._unique(f"{name}:{self.joint_names[j]}", "")
             yield replace(joint, child=above), Link(above)
-        yield Joint(self._fixed_name(name), "fixed", above, name, at), link
+        yield Joint(free_name(f"{name}:fixed", self.joint_names), "fixed", above, name, at), link
 
     def _sites(self, body: int) -> Iterator[tuple[Joint, Link]]:
         """The sites of a body as links without mass, fixed to it; one that has the name of a link gets
@@ -160,14 +159,8 @@ class _Reader:
                     told = f'site "{shown(given)}" has the name of a body or a link'
                     self.renamed.append(f'{told}: its frame is "{shown(name)}"')
                 place = _pose(self.m.site_pos[number], self.m.site_quat[number])
-                fixed = self._fixed_name(name)
+                fixed = free_name(f"{name}:fixed", self.joint_names)
                 yield Joint(fixed, "fixed", self.body_names[body], name, place), Link(name)
-
-    def _fixed_name(self, link: str) -> str:
-        name = f"{link}:fixed"
-        while name in self.joint_names:
-            name += "_"
-        return name
 
     def _joint(self, j: int, above: str, at: Placement) -> Joint:
         """A joint of MuJoCo's; `at` is the body's frame as the joints before have left it, in the link

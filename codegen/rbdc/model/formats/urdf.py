@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from dataclasses import replace
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -78,8 +77,7 @@ class _Reader:
         self._closing_notes(joints)
         digest = hashlib.sha256(document.text).hexdigest()
         notes = tuple(document.notes)
-        made = Description(name, tuple(links), tuple(joints), notes, document.file, digest)
-        return replace(made, actuators=motors)
+        return Description(name, tuple(links), tuple(joints), notes, document.file, digest, actuators=motors)
 
     def _link(self, element: etree._Element) -> Link:
         inertia = None
@@ -171,17 +169,14 @@ class _Reader:
             return None
         self._attributes(element, "joint", "multiplier", "offset", POLYNOMIAL)
         number = self.document.number
-        if coefficients := self.document.numbers(element, POLYNOMIAL, range(2, 6), "2 to 5"):
-            if "multiplier" in element.attrib or "offset" in element.attrib:
-                problem = f"<mimic> has {POLYNOMIAL} and a multiplier or an offset"
-                self.document.fail(problem, f"these are the first two numbers of {POLYNOMIAL}", element)
-            offset, multiplier, *higher = trimmed(coefficients)
-            return Mimic(self.document.attribute(element, "joint"), multiplier, offset, tuple(higher))
-        return Mimic(
-            self.document.attribute(element, "joint"),
-            number(element, "multiplier", 1.0),
-            number(element, "offset", 0.0),
-        )
+        leader = self.document.attribute(element, "joint")
+        coefficients = self.document.numbers(element, POLYNOMIAL, range(2, 6), "2 to 5")
+        if coefficients and ("multiplier" in element.attrib or "offset" in element.attrib):
+            problem = f"<mimic> has {POLYNOMIAL} and a multiplier or an offset"
+            self.document.fail(problem, f"these are the first two numbers of {POLYNOMIAL}", element)
+        line = [number(element, "offset", 0.0), number(element, "multiplier", 1.0)]
+        offset, multiplier, *higher = trimmed(coefficients or line)
+        return Mimic(leader, multiplier, offset, tuple(higher))
 
     def _placement(self, origin: etree._Element | None, *, snap: bool) -> Placement:
         if origin is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -66,7 +66,7 @@ class JointType(ABC):
     spellings: ClassVar[tuple[Spelling, ...]] = ()
     """The names that descriptions have for it; none for a type that is made in code only."""
     uses_axis: ClassVar[bool] = False
-    """Whether `described` takes the axis of the description."""
+    """Whether it is made with the axis of the description, its only field."""
     free: ClassVar[bool] = False
     """Whether S is the identity over [linear; angular]: any motion is the joint's own."""
     rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
@@ -137,11 +137,14 @@ class JointType(ABC):
 
     @classmethod
     def described(cls, axis: Vector3) -> JointType:
-        """The joint of a description that names this type, with a unit axis.
+        """The joint of a description that names this type, with a unit axis where it has one.
 
         Raises UnsupportedError for a type that descriptions do not have.
         """
-        raise UnsupportedError(f"no description makes a joint of type {cls.kind}")
+        if not cls.spellings:
+            raise UnsupportedError(f"no description makes a joint of type {cls.kind}")
+        make: Callable[..., JointType] = cls
+        return make(axis) if cls.uses_axis else make()
 
     def main_axis(self) -> Vector3 | None:
         """The unit axis that a chosen frame may have as its z, None where there is no such axis.

@@ -38,10 +38,6 @@ class OneAxis(JointType, ABC):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return [q1[0] - q0[0]]
 
-    @classmethod
-    def described(cls, axis: Vector3) -> Self:
-        return cls(axis)
-
     def main_axis(self) -> Vector3 | None:
         return self.axis
 

@@ -67,10 +67,6 @@ class Planar(JointType):
         x, y = q0[2] * dx + q0[3] * dy, q0[2] * dy - q0[3] * dx
         return [cotangent * x + 0.5 * angle * y, cotangent * y - 0.5 * angle * x, angle]
 
-    @classmethod
-    def described(cls, axis: Vector3) -> Planar:
-        return cls(axis)
-
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
         """K_nn of the normal n where that is z, nothing otherwise."""
         zz = inertia.second.zz if self.normal == AXES[2] else 0.0
