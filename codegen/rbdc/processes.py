@@ -205,7 +205,7 @@ class _Pool(Generic[Task, Result]):
         self._work, self._tasks, self._begin = work, tasks, begin
         self._waiting = deque(range(len(tasks)))
         self._done: dict[int, Result] = {}
-        self._errors: dict[int, Exception] = {}
+        self._errors: dict[int, BaseException] = {}
         self._helpers: list[_Helper[Task, Result]] = []
         self._over = False
 
@@ -259,7 +259,7 @@ class _Pool(Generic[Task, Result]):
                 else:
                     self._done[index] = lost(task)
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # the latter of output that cannot be written
                 self._errors[index] = error
                 self._waiting.clear()
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from errno import EPIPE
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TextIO
@@ -52,37 +54,39 @@ class Stopped(click.ClickException):
 
 
 class Output:
-    """A standard stream that remembers why it could not be written, and is that stream in all else."""
+    """A standard stream that ends the command where it cannot be written: with one line that says so, and
+    exit status 2; a closed pipe, as by `head`, is no fault: 141 without a word, as of a process that the
+    system ends for it.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.problem: OSError | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
     def write(self, text: str) -> int:
-        with self._noting():
+        with _written():
             return self.stream.write(text)
 
     def flush(self) -> None:
-        with self._noting():
+        with _written():
             self.stream.flush()
 
-    @contextmanager
-    def _noting(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            self.problem = error
-            raise
 
-
-def discard_output() -> None:
-    """Let what is still in the buffers go nowhere, for Python writes it once more when it ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for number in (1, 2):
-        os.dup2(nowhere, number)
+@contextmanager
+def _written() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        closed = error.errno == EPIPE
+        if not closed and sys.__stderr__ is not None:
+            with suppress(OSError):
+                sys.__stderr__.write(f"rbdc: error: cannot write the output: {error.strerror}\n")
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for number in (1, 2):  # what is still in the buffers Python writes once more when it ends
+            os.dup2(nowhere, number)
+        raise SystemExit(128 + signal.SIGPIPE if closed else 2) from error
 
 
 EXPECTED = (RbdcError, RecursionError, MemoryError)
