@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sys
 import sysconfig
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -87,11 +88,13 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Compiled:
-    """One object file: its path, the size of its text section, the stack of its deepest function."""
+    """Figures of one compiled C file: bytes of code and constants, the deepest function's stack, and the
+    seconds that it took when it was compiled (another file may have been compiled beside it).
+    """
 
-    path: Path
     code_bytes: int
     stack_bytes: int
+    seconds: float
 
 
 def toolchain(
@@ -223,11 +226,12 @@ def compile_object(
 ) -> Compiled:
     """Compile one source into an object beside it, in so many seconds at most."""
     target = source.with_suffix(".o")
-    usage = "-fstack-usage"
-    command = [*compiler.command, *flags, usage, "-c", source.name, "-o", target.name]
+    command = [*compiler.command, *flags, "-fstack-usage", "-c", source.name, "-o", target.name]
+    start = time.perf_counter()
     run(command, source.parent, seconds)
+    taken = time.perf_counter() - start
     _check_made(target, command)
-    return Compiled(target, code_bytes(target), _stack_bytes(target.with_suffix(".su")))
+    return Compiled(code_bytes(target), _stack_bytes(target.with_suffix(".su")), taken)
 
 
 def link(compiler: Compiler, objects: Sequence[Path], target: Path) -> None:
