@@ -90,15 +90,13 @@ def _build_in_processes(
 ) -> tuple[list[BuildResult], list[Failed]]:
     """All of them, whichever fail: results and failures, each in the order of the descriptions."""
     from rbdc.pipeline import sweep_leftovers
-    from rbdc.processes import spread_apart
+    from rbdc.processes import spread
 
     with Progress(f"{len(descriptions)} robots") as progress:
         try:
             work = partial(_attempt, options=options)
             processes = os.cpu_count() or 1
-            outcomes = spread_apart(
-                work, descriptions, processes, _killed, lambda d: progress(f"{d!a}: building")
-            )
+            outcomes = spread(work, descriptions, processes, lambda d: progress(f"{d!a}: building"), _killed)
         except KeyboardInterrupt:
             sweep_leftovers(options)  # of the processes that were ended
             raise
