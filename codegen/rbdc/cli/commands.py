@@ -31,6 +31,11 @@ class _Commands(click.Group):
             raise Failure(message_of(error), getattr(error, "exit_status", 2)) from error
         except KeyboardInterrupt as interrupt:
             raise Stopped(interrupt) from interrupt
+        except ModuleNotFoundError as error:
+            if error.name != "matplotlib":
+                raise
+            needed = "reports need matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
+            raise Failure(f"{needed} ({error})") from error
         except click.BadOptionUsage as error:
             if error.option_name != "--gravity":
                 raise

@@ -4,7 +4,6 @@ messages, progress.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -13,17 +12,14 @@ from contextlib import contextmanager, suppress
 from errno import EPIPE
 from pathlib import Path
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import click
 
-from rbdc.errors import RbdcError, ToolchainError
+from rbdc.errors import RbdcError
 from rbdc.option_fields import SWITCH, Option, options_of
 from rbdc.options import BuildOptions, grouped
 from rbdc.progress import shown
-
-if TYPE_CHECKING:
-    from rbdc.report.present.baseline import Verdict
 
 
 class Failure(click.ClickException):
@@ -144,36 +140,9 @@ class Progress:
         self.tell(text)
 
 
-def tell(
-    report: dict[str, Any],
-    verdict: Verdict,
-    paths: Sequence[Path],
-    show: Callable[[dict[str, Any]], None] | None,
-) -> None:
-    """The report, shown or else as JSON, the verdict, and where it was written."""
-    from rbdc.report.present.terminal import show_verdict
-
-    if show is None:
-        click.echo(json.dumps(report, indent=1))
-    else:
-        show(report)
-    show_verdict(verdict, stderr=show is None)
-    wrote(paths)
-
-
 def wrote(paths: Sequence[Path]) -> None:
     """Say on standard error what was written."""
     click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
-
-
-@contextmanager
-def needing_the_report() -> Iterator[None]:
-    """Imports of the report, or ToolchainError naming what must be installed."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        needed = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
-        raise ToolchainError(f"{needed} ({error})") from error
 
 
 Command = Callable[..., Any]
