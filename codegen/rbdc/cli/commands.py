@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import TextIOWrapper
+from signal import SIGINT, SIGTERM
 from typing import Any
 
 import click
@@ -18,7 +19,7 @@ from rbdc.cli.clean import clean
 from rbdc.cli.compare import benchmark, compare
 from rbdc.cli.experiments import experiment
 from rbdc.cli.info import explain, info, list_robots
-from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, message_of
+from rbdc.cli.support import EXPECTED, Failure, Output, Terminated, failure_of
 from rbdc.cli.wheel import wheel
 from rbdc.model.options import THREE_NUMBERS
 
@@ -28,9 +29,11 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except EXPECTED as error:
-            raise Failure(message_of(error), getattr(error, "exit_status", 2)) from error
+            raise failure_of(error) from error
         except KeyboardInterrupt as interrupt:
-            raise Stopped(interrupt) from interrupt
+            terminated = isinstance(interrupt, Terminated)
+            message, number = ("terminated", SIGTERM) if terminated else ("interrupted", SIGINT)
+            raise Failure(message, 128 + number, prefix="") from interrupt
         except ModuleNotFoundError as error:
             if error.name != "matplotlib":
                 raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.support import AS_JSON, Failure, Progress, out, takes, wrote
+from rbdc.cli.support import AS_JSON, Failure, out, showing, takes, wrote
 from rbdc.errors import OptionError
 from rbdc.option_fields import options_of
 from rbdc.options import READING, BuildOptions
@@ -99,7 +99,7 @@ def compare(
     from rbdc.report.present.document import document, wrong_results
 
     earlier = read_baseline(baseline, gate_time)
-    with Progress(description) as progress:
+    with showing(description) as progress:
         report = document(measure(description, options, progress))
     folder = out or Path("reports") / module_name(Path(description).stem)
     paths = write(report, page(report), folder, "report")
@@ -122,7 +122,7 @@ def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: 
         raise OptionError(
             "nothing to compare: give a description, or families by --serial 2:80 or --binary 2:80"
         )
-    with Progress("families") as progress:
+    with showing("families") as progress:
         report = families_report(families, lambda family, size: options, progress)
     paths = write(report, family_page(report), out, "families")
     verdict = Verdict(worse=wrong_in_families(report))
@@ -214,7 +214,7 @@ def benchmark(
         _time_forms(chosen, options, out, as_json=as_json)
         return
     earlier = read_baseline(baseline, gate_time, "benchmark")
-    with Progress("benchmark") as progress:
+    with showing("benchmark") as progress:
         report = measure(chosen, options, progress)
     picture = {"speed.svg": speed(report["rows"], BENCHMARKED)}
     paths = write(report, benchmark_page(report), out, "benchmark", picture)
@@ -234,7 +234,7 @@ def _time_forms(robots: list[Entrant], options: CompareOptions, out: Path, *, as
     from rbdc.report.present.family_page import forms_page
     from rbdc.report.present.page import write
 
-    with Progress("benchmark") as progress:
+    with showing("benchmark") as progress:
         report = measure_forms(robots, options, progress)
     verdict = Verdict(worse=wrong_choices(report))
     paths = write(report, forms_page(report, verdict.worse), out, "forms")

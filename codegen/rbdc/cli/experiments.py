@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rbdc.cli.compare import comparison_options
-from rbdc.cli.support import Progress, out, takes, wrote
+from rbdc.cli.support import out, showing, takes, wrote
 from rbdc.report.options import NATIVE, CompareOptions
 
 _QUICK = click.option("--quick", is_flag=True, help="Few, small and unoptimised cases: to see that it works.")
@@ -64,7 +64,7 @@ def precision(description: str, out: Path, **given: Any) -> None:
     from rbdc.report.present.page import page, write
     from rbdc.report.present.terminal import show_precision
 
-    with Progress(description) as progress:
+    with showing(description) as progress:
         residues, report = measure(description, comparison_options({**given, "checked": _CHECKED}), progress)
     show_precision(residues)
     folder = out / f"precision-{module_name(Path(description).stem)}"
@@ -126,7 +126,7 @@ def _study(
     from rbdc.report.present.page import write
     from rbdc.report.present.terminal import show_claims
 
-    with Progress(name) as progress:
+    with showing(name) as progress:
         report = measure(progress)
     show_claims(report["claims"])
     wrote(write(report, page(report), folder / name, "study"))

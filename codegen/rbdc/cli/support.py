@@ -23,30 +23,21 @@ from rbdc.progress import shown
 
 
 class Failure(click.ClickException):
-    """An error of rbdc on standard error: one message, and exit status 2 or that of the error."""
+    """The end of a command by an error of rbdc, or by an interrupt: one message on standard error, and the
+    exit status by which shells know it.
+    """
 
-    def __init__(self, message: str, exit_code: int = 2) -> None:
+    def __init__(self, message: str, exit_code: int = 2, prefix: str = "rbdc: error: ") -> None:
         super().__init__(message)
         self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the instance
+        self.prefix = prefix
 
     def show(self, file: Any = None) -> None:
-        click.echo(f"rbdc: error: {self.message}", err=True)
+        click.echo(f"{self.prefix}{self.message}", err=True)
 
 
 class Terminated(KeyboardInterrupt):
     """The process was asked to end by a signal other than that of Ctrl-C."""
-
-
-class Stopped(click.ClickException):
-    """An interrupt as the command line reports it: one line, and the exit status by which shells know it."""
-
-    def __init__(self, interrupt: KeyboardInterrupt) -> None:
-        terminated = isinstance(interrupt, Terminated)
-        super().__init__("terminated" if terminated else "interrupted")
-        self.exit_code = 128 + (signal.SIGTERM if terminated else signal.SIGINT)  # type: ignore[misc]
-
-    def show(self, file: Any = None) -> None:
-        click.echo(self.message, err=True)
 
 
 class Output:
@@ -89,12 +80,14 @@ EXPECTED = (RbdcError, RecursionError, MemoryError)
 """The errors that become messages; any other is a defect of rbdc and keeps its traceback."""
 
 
-def message_of(error: Exception) -> str:
+def failure_of(error: Exception) -> Failure:
+    """The end of a command by an expected error."""
+    message = str(error)
     if isinstance(error, RecursionError):
-        return "the description is nested too deeply; flatten it"
+        message = "the description is nested too deeply; flatten it"
     if isinstance(error, MemoryError):
-        return "out of memory; build fewer functions at once"
-    return str(error)
+        message = "out of memory; build fewer functions at once"
+    return Failure(message, getattr(error, "exit_status", 2))
 
 
 def show_warnings(warnings: Iterable[str]) -> None:
@@ -103,41 +96,37 @@ def show_warnings(warnings: Iterable[str]) -> None:
         click.echo(f"warning: {warning}", err=True)
 
 
-class Progress:
+@contextmanager
+def showing(title: str) -> Iterator[Callable[[str], None]]:
     """A spinner on a terminal, plain lines elsewhere; both on standard error.
 
     While it is open, SIGTERM and SIGHUP are interrupts too, so that everything is cleaned up, and one counts
     until it is heeded: CasADi's bindings can swallow the KeyboardInterrupt that Python raises inside them, so
     it is raised again at the next sign of progress.
     """
+    interrupts: list[KeyboardInterrupt] = []
+    previous: dict[signal.Signals, Any] = {}
 
-    def __init__(self, title: str) -> None:
-        self.line = shown(title, wanted=True)
-        self.interrupt: KeyboardInterrupt | None = None
-        self.previous: dict[signal.Signals, Any] = {}
+    def interrupted(number: int, _: object) -> None:
+        interrupts.append(KeyboardInterrupt() if number == signal.SIGINT else Terminated())
+        raise interrupts[-1]
 
-    def __enter__(self) -> Callable[[str], None]:
-        if current_thread() is main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                # nohup ignores SIGHUP, which then stays ignored.
-                if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:
-                    self.previous[number] = signal.signal(number, self._interrupted)
-        self.tell = self.line.__enter__()
-        return self._show
+    def show(text: str) -> None:
+        if interrupts and current_thread() is main_thread():
+            raise interrupts[-1]
+        tell(text)
 
-    def __exit__(self, *_: object) -> None:
-        self.line.__exit__(None, None, None)
-        for number, handler in self.previous.items():
+    if current_thread() is main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # nohup ignores SIGHUP, which then stays ignored.
+            if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:
+                previous[number] = signal.signal(number, interrupted)
+    try:
+        with shown(title, wanted=True) as tell:
+            yield show
+    finally:
+        for number, handler in previous.items():
             signal.signal(number, handler)
-
-    def _interrupted(self, number: int, _: object) -> None:
-        self.interrupt = KeyboardInterrupt() if number == signal.SIGINT else Terminated()
-        raise self.interrupt
-
-    def _show(self, text: str) -> None:
-        if self.interrupt is not None and current_thread() is main_thread():
-            raise self.interrupt
-        self.tell(text)
 
 
 def wrote(paths: Sequence[Path]) -> None:
