@@ -16,7 +16,7 @@ import pytest
 import rbdc
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.processes import HelperEnded, helper, spread, spread_apart
+from rbdc.processes import Helper, HelperEnded, spread
 from tests.support_trees import random_tree
 
 
@@ -129,13 +129,13 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
 
 def test_apart_nothing_is_done_here() -> None:
     begun: list[int] = []
-    assert os.getpid() not in spread_apart(here, range(4), 2, here, begun.append)
+    assert os.getpid() not in spread(here, range(4), 2, begun.append, here)
     assert sorted(begun) == [0, 1, 2, 3]
 
 
 def test_apart_a_task_whose_helper_dies_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RBDC_TEST_PARENT", str(os.getpid()))
-    assert spread_apart(dying, list(range(4)), 2, lambda x: -x, lambda _: None) == [0, -1, -2, -3]
+    assert spread(dying, list(range(4)), 2, lost=lambda x: -x) == [0, -1, -2, -3]
 
 
 class Unsendable:
@@ -159,12 +159,12 @@ def unsendable(_: int) -> Unsendable:
 def test_tasks_that_cannot_be_sent_are_done_here() -> None:
     tasks: list[object] = [0.5, *[Unsendable() for _ in range(4)]]
     assert spread(name_of_type, tasks, 3) == ["float", *["Unsendable"] * 4]
-    assert spread_apart(name_of_type, tasks, 2, lambda _: "lost", lambda _: None)[1] == "lost"
+    assert spread(name_of_type, tasks, 2, lost=lambda _: "lost")[1] == "lost"
 
 
 def test_a_result_that_cannot_be_sent_is_an_error() -> None:
     with pytest.raises(TypeError, match="the result of a helper cannot be sent: not to be sent"):
-        spread_apart(unsendable, [1, 2], 2, unsendable, lambda _: None)
+        spread(unsendable, [1, 2], 2, lost=unsendable)
 
 
 def test_an_error_of_what_hears_of_tasks_is_raised() -> None:
@@ -173,10 +173,7 @@ def test_an_error_of_what_hears_of_tasks_is_raised() -> None:
 
     for apart in (False, True):
         with pytest.raises(BrokenPipeError, match="nobody reads"):
-            if apart:
-                spread_apart(square, [1.0, 2.0, 3.0], 2, square, broken)
-            else:
-                spread(square, [1.0, 2.0, 3.0], 2, broken)
+            spread(square, [1.0, 2.0, 3.0], 2, broken, square if apart else None)
 
 
 class Counting:
@@ -192,7 +189,7 @@ class Counting:
 
 
 def test_a_helper_remembers_and_refuses() -> None:
-    with helper(Counting()) as ask:
+    with Helper(Counting()) as ask:
         assert [ask(1), ask(1)] == [11, 21]
         with pytest.raises(DescriptionError, match="no such link"):
             ask(3)
@@ -206,7 +203,7 @@ def killed(number: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL])
 def test_a_helper_that_ends_says_how(number: int) -> None:
-    with helper(killed) as ask:
+    with Helper(killed) as ask:
         with pytest.raises(HelperEnded) as ended:
             ask(number)
         assert ended.value.status == -number

@@ -4,14 +4,13 @@ the manifest of its package has of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rbdc.emit.backend import FunctionSource
-    from rbdc.emit.library import CompiledFigures
     from rbdc.native.build import Native
 
 
@@ -95,25 +94,11 @@ def _figures(name: str, entry: Mapping[str, Any]) -> FunctionFigures:
     )
 
 
-def compiled_figures(
-    compiler: str, flags: Sequence[str], sources: Sequence[FunctionSource], native: Native
-) -> CompiledFigures:
-    """Figures of compiling as the manifest has them."""
-    from rbdc.emit.library import CompiledFigures
-
-    variants = [VariantFigures(v.name, v.extensions, size) for v, size in native.variants.items()]
-    return CompiledFigures(
-        {"version": compiler, "flags": list(flags)},
-        [asdict(variant) for variant in variants],
-        {source.declaration.name: _sizes(source, native) for source in sources},
-    )
-
-
-def _sizes(source: FunctionSource, native: Native) -> dict[str, int]:
+def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
     """The bytes of code and of stack of a function, and of its batch where it has files of its own."""
-    sizes = {}
+    found = {}
     for prefix, files in (("", source.files), ("batch_", source.batch_files)):
         own = [name for name in files if name.endswith(".c")]
-        sizes[f"{prefix}code_bytes"] = sum(native.code_bytes[name] for name in own)
-        sizes[f"{prefix}stack_bytes"] = max((native.stack_bytes[name] for name in own), default=0)
-    return sizes
+        found[f"{prefix}code_bytes"] = sum(native.code_bytes[name] for name in own)
+        found[f"{prefix}stack_bytes"] = max((native.stack_bytes[name] for name in own), default=0)
+    return found

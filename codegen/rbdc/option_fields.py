@@ -179,7 +179,7 @@ def _folder(given: Any) -> Path:
     return Path(given)
 
 
-FOLDER = Reading(_folder, "DIRECTORY", record=str)
+FOLDER = Reading(_folder, "DIRECTORY")
 
 
 def number(given: Any) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import rbdc
-from rbdc.build_result import BuildResult, compiled_figures, result_of
+from rbdc.build_result import BuildResult, result_of, sizes
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
 from rbdc.errors import LoadError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
@@ -35,8 +35,7 @@ from rbdc.native.install import (
     sweep_beside,
 )
 from rbdc.native.scratch import sweep_temporary
-from rbdc.native.target import refuse_other_machine
-from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
+from rbdc.native.toolchain import Compiler, toolchain
 from rbdc.option_fields import recorded_options
 from rbdc.options import (
     BuildArguments,
@@ -95,7 +94,8 @@ def build_package(
     start, options = time.perf_counter(), options or BuildOptions()
     model = read(description, options)
     robot = _robot_name(description, model, options)
-    job = _Job(model, robot, options, *toolchain(options), progress or (lambda _: None))
+    tools = toolchain(options.compiler, options.cflags, options.march)
+    job = _Job(model, robot, options, *tools, progress or (lambda _: None))
     destination = options.out / job.robot
     refuse_foreign(destination)
     sweep_leftovers(options)
@@ -145,16 +145,6 @@ def read(description: Description, options: BuildOptions) -> Model:
             f"--targets {others[0]} has no derivatives by inertial parameters: leave it out"
         )
     return with_rows(model, options.parameters, options.payloads)
-
-
-def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
-    """The compiler and the flags of the options."""
-    compiler = find_compiler(options.compiler)
-    if options.cflags is None:
-        return compiler, default_flags(compiler, options.march)
-    flags = check_flags(options.cflags)
-    refuse_other_machine(compiler.path, (*compiler.arguments, *flags), "with --cflags the compiler")
-    return compiler, flags
 
 
 @dataclass(frozen=True)
@@ -290,10 +280,15 @@ def _written(
         "package": native.package,
         "files": recorded(contents),
         SEAL: "",
+        "compiler": {"version": job.compiler.version, "flags": list(job.flags)},
+        "variants": [
+            {"name": v.name, "extensions": v.extensions, "code_bytes": size}
+            for v, size in native.variants.items()
+        ],
     }
-    figures = compiled_figures(job.compiler.version, job.flags, generated.sources, native)
+    sized = {source.declaration.name: sizes(source, native) for source in generated.sources}
     package = Package(job.model, job.robot, rbdc.__version__)
-    manifest = render_manifest(package, generated.sources, build, figures)
+    manifest = render_manifest(package, generated.sources, build, sized)
     for name, content in {**contents, MANIFEST: sealed(manifest).encode()}.items():
         (folder / name).write_bytes(content)
 

@@ -29,7 +29,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO, Generic, TypeVar
@@ -98,30 +98,20 @@ def spread(
     tasks: Sequence[Task],
     processes: int,
     begin: Callable[[Task], None] = lambda _: None,
+    lost: Callable[[Task], Result] | None = None,
 ) -> list[Result]:
     """Return [work(task) for task in tasks], computed by this process and helpers, `processes` in all.
 
     Tasks are begun in the order given (the longest should come first), and `begin` is called with each
     before. What a helper cannot do, because it is killed or because pickle cannot send it the task, this
     process does. Raises the error of the first task that failed; no other task is begun after it.
+
+    With `lost` helpers work alone, and this process only waits, so that it heeds an interrupt at once; it
+    then ends the helpers with all that they have started. What a helper cannot do is not tried again, for it
+    may end this process too: its result is lost(task).
     """
-    return _Pool(work, tasks, begin).results(min(processes, MOST, len(tasks)) - 1)
-
-
-def spread_apart(
-    work: Callable[[Task], Result],
-    tasks: Sequence[Task],
-    processes: int,
-    lost: Callable[[Task], Result],
-    begin: Callable[[Task], None],
-) -> list[Result]:
-    """Return [work(task) for task in tasks], computed by helpers alone.
-
-    This process only waits, so that it heeds an interrupt at once; it then ends the helpers with all that
-    they have started. A task whose helper is killed, or cannot be started, is not tried again: its result is
-    lost(task).
-    """
-    return _Pool(work, tasks, begin).results(min(processes, MOST, len(tasks)), lost)
+    helpers = min(processes, MOST, len(tasks)) - (lost is None)
+    return _Pool(work, tasks, begin, lost).results(helpers)
 
 
 class HelperEnded(Exception):
@@ -138,19 +128,12 @@ class NotSent(TypeError):
     """A task, or its result, that pickle cannot send; the helper goes on."""
 
 
-def helper(work: Callable[[Task], Result]) -> closing[_Helper[Task, Result]]:
-    """A process of its own for work that may end it: within, a function that has it work on a task.
+class Helper(Generic[Task, Result]):
+    """A process that does the same work on one task after the other, which may end it: within the context
+    that is this object, a call has it work on a task.
 
-    It starts at once, and this process goes on meanwhile. What the work prints is lost; an object `work`
-    remembers from task to task. The function raises the error of the task, HelperEnded or NotSent.
-    """
-    return closing(_Helper(work, stderr=subprocess.DEVNULL))
-
-
-class _Helper(Generic[Task, Result]):
-    """A process that starts at once, and does the same work on one task after the other.
-
-    Raises HelperEnded where it cannot be started.
+    It starts at once, and this process goes on meanwhile. An object `work` remembers from task to task. how:
+    streams and the like, as for Popen. Raises HelperEnded where it cannot be started.
     """
 
     def __init__(self, work: Callable[[Task], Result], **how: Any) -> None:
@@ -161,6 +144,9 @@ class _Helper(Generic[Task, Result]):
             raise HelperEnded(error.errno or 1) from error
         self._work, self.ready = work, False
 
+    def __enter__(self) -> Helper[Task, Result]:
+        return self
+
     def prepare(self) -> None:
         """Wait until it is ready for tasks. Raises what `_ask` raises."""
         if not self.ready:
@@ -168,7 +154,7 @@ class _Helper(Generic[Task, Result]):
             self.ready = True
 
     def __call__(self, task: Task) -> Result:
-        """The result of a task. Raises the error of the task, and what `_ask` raises."""
+        """The result of a task. Raises the error of the task, HelperEnded and NotSent."""
         self.prepare()
         result, error = self._ask(task)
         if error is not None:
@@ -189,7 +175,7 @@ class _Helper(Generic[Task, Result]):
         except _CANNOT_BE_SENT as refusal:
             raise NotSent(str(refusal)) from refusal
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """End it, whatever it is doing."""
         end(self.process)
         with suppress(BrokenPipeError), self.process:  # what it was asked last it may not have read
@@ -200,29 +186,33 @@ class _Pool(Generic[Task, Result]):
     """One use of the pool: the tasks that wait, those that are done, and the helpers."""
 
     def __init__(
-        self, work: Callable[[Task], Result], tasks: Sequence[Task], begin: Callable[[Task], None]
+        self,
+        work: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        begin: Callable[[Task], None],
+        lost: Callable[[Task], Result] | None,
     ) -> None:
-        self._work, self._tasks, self._begin = work, tasks, begin
+        self._work, self._tasks, self._begin, self._lost = work, tasks, begin, lost
         self._waiting = deque(range(len(tasks)))
         self._done: dict[int, Result] = {}
-        self._errors: dict[int, Exception] = {}
-        self._helpers: list[_Helper[Task, Result]] = []
+        self._errors: dict[int, BaseException] = {}
+        self._helpers: list[Helper[Task, Result]] = []
         self._over = False
 
-    def results(self, helpers: int, lost: Callable[[Task], Result] | None = None) -> list[Result]:
+    def results(self, helpers: int) -> list[Result]:
         """The results in the order of the tasks, by so many helpers; without `lost` by this process too."""
-        threads = [Thread(target=self._by_a_helper, args=(lost,), daemon=True) for _ in range(helpers)]
+        threads = [Thread(target=self._by_a_helper, daemon=True) for _ in range(helpers)]
         try:
             for thread in threads:
                 thread.start()
-            if lost is None:
+            if self._lost is None:
                 self._work_on_tasks(self._work)
                 for helper in self._helpers:
                     if not helper.ready:  # and nothing is left for it
                         end(helper.process)
             for thread in threads:
                 thread.join()
-            self._work_on_tasks(lost or self._work)  # what helpers could not finish
+            self._work_on_tasks(self._lost or self._work)  # what helpers could not finish
         finally:
             self._over = True
             self._waiting.clear()
@@ -233,42 +223,37 @@ class _Pool(Generic[Task, Result]):
             raise self._errors[min(self._errors)]
         return [self._done[index] for index in range(len(self._tasks))]
 
-    def _by_a_helper(self, lost: Callable[[Task], Result] | None) -> None:
+    def _by_a_helper(self) -> None:
         """Start a helper and let it work on tasks until none waits."""
-        with suppress(HelperEnded, NotSent), closing(_Helper(self._work)) as helper:
+        with suppress(HelperEnded, NotSent), Helper(self._work) as helper:
             self._helpers.append(helper)
             if self._over:
                 end(helper.process)
             helper.prepare()
-            self._work_on_tasks(helper, lost)
+            self._work_on_tasks(helper)
 
-    def _work_on_tasks(
-        self, work: Callable[[Task], Result], lost: Callable[[Task], Result] | None = None
-    ) -> None:
+    def _work_on_tasks(self, work: Callable[[Task], Result]) -> None:
         """Work on tasks until none waits, and begin no other once one has failed. Of a helper that raises
         HelperEnded or NotSent the task has the result of `lost`, or waits again.
         """
-        while (index := self._next()) is not None:
+        while True:
+            try:
+                index = self._waiting.popleft()
+            except IndexError:
+                return
             task = self._tasks[index]
             try:
                 self._begin(task)
                 self._done[index] = work(task)
             except (HelperEnded, NotSent):
-                if lost is None:
+                if self._lost is None:
                     self._waiting.appendleft(index)
                 else:
-                    self._done[index] = lost(task)
+                    self._done[index] = self._lost(task)
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # the latter of output that cannot be written
                 self._errors[index] = error
                 self._waiting.clear()
-
-    def _next(self) -> int | None:
-        """The index of the next task, None where there is none."""
-        try:
-            return self._waiting.popleft()
-        except IndexError:
-            return None
 
 
 def serve() -> None:

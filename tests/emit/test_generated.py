@@ -49,7 +49,7 @@ def package(robot: str) -> dict[str, str]:
     model = Model.from_urdf(resolve(robot))
     generated = generate(model, robot, presets()["full"], rbdc.__version__, lambda _: None, BATCH)
     hashes = recorded({name: text.encode() for name, text in generated.files.items()})
-    about = {"left_out": [], "files": hashes, SEAL: ""}
+    about = {"left_out": [], "files": hashes, SEAL: "", "compiler": {}, "variants": []}
     manifest = sealed(render_manifest(Package(model, robot, rbdc.__version__), generated.sources, about))
     return {**generated.files, "manifest.json": manifest}
 

@@ -21,7 +21,7 @@ from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, r
 from tests.support import COMPILERS, FLAGS, Array, slow_but
 
 FLAG_SETS = {
-    "generated": default_flags(find_compiler()),
+    "generated": default_flags(),
     "tests": FLAGS,
     "cmake": ("-O2", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"),
     "plain": ("-O1",),

@@ -310,27 +310,6 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_or_nothing_that_loads(tm
     assert step > 8
 
 
-def test_a_build_that_ends_while_another_looks_is_no_reason_to_refuse(
-    out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The manifest is not there yet when it is looked for, and the journal is gone when that is."""
-    robot = out / "robot"
-    put(robot, a_c="1")
-    manifest = (robot / "manifest.json").rename(out / "aside")
-    (robot / ".rbdc-unfinished.json").write_text("{}")
-    read_text = Path.read_text
-
-    def ending(path: Path, encoding: str | None = None) -> str:
-        if path.name == ".rbdc-unfinished.json" and manifest.exists():
-            manifest.rename(robot / "manifest.json")
-            path.unlink()
-            raise FileNotFoundError
-        return read_text(path, encoding)
-
-    monkeypatch.setattr(Path, "read_text", ending)
-    refuse_foreign(robot)
-
-
 def test_builds_at_once_take_turns(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path / "cache"))
     made = [package(tmp_path / f"made{k}", a_c=f"{k}", b_c=f"{k}", **{f"only{k}_c": ""}) for k in range(3)]
@@ -391,10 +370,11 @@ def test_a_manifest_cannot_reach_out_of_its_folder(name: str, out: Path, tmp_pat
 def test_a_read_only_folder_is_told(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(out / "robot", a_c="1")
 
-    def read_only(path: Path, **_: object) -> None:
+    def read_only(path: Path, *_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system", str(path))
 
-    monkeypatch.setattr(Path, "unlink", read_only)
+    for change in ("unlink", "replace"):
+        monkeypatch.setattr(Path, change, read_only)
     done = remove_packages(out)
     assert done.removed == []
     assert done.problems == [f"cannot remove {out / 'robot'}: Read-only file system; check its permissions"]

@@ -347,7 +347,7 @@ def test_flags_of_the_user_win() -> None:
 @pytest.mark.slow
 def test_other_processors_have_one_variant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     here = results(rbdc.load(portable_package("panda")))
-    monkeypatch.setattr("rbdc.native.variants.macros", lambda compiler: frozenset())
+    monkeypatch.setattr("rbdc.native.variants.macros", lambda compiler, flags=(): frozenset())
     made, robot = generated("panda"), "panda"
     declarations = [source.declaration for source in made.sources]
     native = compile_package(made.files, robot, declarations, find_compiler(), ("-O0",), 1, "portable")

@@ -15,9 +15,8 @@ import pytest
 
 import rbdc
 from rbdc.errors import LoadError
-from rbdc.native.processor import EXTENSIONS, macros, required
 from rbdc.native.toolchain import Compiled, Compiler, compile_object, default_flags, find_compiler
-from rbdc.native.variants import least_flags
+from rbdc.native.variants import EXTENSIONS, least_flags, macros, required
 from tests.support_handmade import FLAGS, ROBOT, build_tiny, load_tiny
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86 is asked for its extensions")
@@ -56,10 +55,8 @@ def test_flags_bring_extensions(tmp_path: Path) -> None:
     assert "AVX2" not in required(compiler, ("-march=x86-64", "-mfma"))
     assert "FMA" not in required(compiler, ("-march=haswell", "-mno-fma"))
     module = load_tiny(tmp_path)
-    assert all(has(module, name) for name in required(compiler, default_flags(compiler))), (
-        "what native means is here"
-    )
-    assert not any("march" in flag for flag in default_flags(compiler, "portable"))
+    assert all(has(module, name) for name in required(compiler, default_flags())), "what native means is here"
+    assert not any("march" in flag for flag in default_flags("portable"))
 
 
 def test_a_module_for_another_processor_refuses_to_load(tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ def test_a_peer_is_called_for_every_sample() -> None:
     compiler = find_compiler()
     library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
-    loop = library_of(loop_over_peer(function.declaration), compiler, default_flags(compiler)).path
+    loop = library_of(loop_over_peer(function.declaration), compiler, default_flags()).path
     peer: dict[str, Any] = {"library": str(library), "call": "peer", "archive": "any"}
     method = Method({"method": "m", "library": str(loop), "call": ENTRY, "peer": peer})
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
@@ -356,7 +356,7 @@ def test_the_fastest_of_a_peer_is_taken() -> None:
 @pytest.mark.parametrize("count", [1, 8, 1003])
 def test_the_bandwidth_kernel_goes_through_the_whole_buffer(count: int) -> None:
     compiler = find_compiler()
-    timer, library = str(timer_library(compiler)), str(bandwidth_library(compiler, default_flags(compiler)))
+    timer, library = str(timer_library(compiler)), str(bandwidth_library(compiler, default_flags()))
     bandwidth = Bandwidth(timer, library, 8 * count)
     bandwidth.buffer[:] = np.arange(count)
     bandwidth.timer.hot(bandwidth.kernel, 1)

@@ -55,7 +55,7 @@ def program(folder: Path, text: str) -> cppadcodegen.Program:
 def contender(name: str, made: cppadcodegen.Program, folder: Path) -> Contender:
     (folder / "model.txt").write_text("a model")
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))[name]
-    tools = Toolchains(find_compiler(None), default_flags(find_compiler(None)))
+    tools = Toolchains(find_compiler(None), default_flags())
     return cppadcodegen.contender(function, "CodeGenAny", made, folder / "model.txt", tools)
 
 

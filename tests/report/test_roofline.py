@@ -37,7 +37,7 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
     """Chain k begins at a + k; each step halves its distance from b / (1 - a), so that after all of them the
     sum counts the chains.
     """
-    library = peak_library(compiler, default_flags(compiler) if flags is None else flags)
+    library = peak_library(compiler, default_flags() if flags is None else flags)
     peak = Peak(str(timer_library(compiler)), str(library))
     pointers = (ctypes.c_void_p * 1)((start := np.array([0.5, 0.5])).ctypes.data)
     for kernel, flops, lanes in zip(peak.kernels, peak.flops, (peak.lanes, 1), strict=True):

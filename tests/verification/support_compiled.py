@@ -19,7 +19,7 @@ from rbdc.native.build import compile_library, compile_package
 from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.processes import HelperEnded, helper
+from rbdc.processes import Helper, HelperEnded
 from rbdc.verification.calls import Call, Callee
 from rbdc.verification.external_derivatives import derivatives
 from rbdc.verification.package import Compiled, verify_package
@@ -97,7 +97,7 @@ class Text:
         """
         found: list[Array] = []
         try:
-            with helper(Callee(folder)) as ask:
+            with Helper(Callee(folder)) as ask:
                 for checked in asked(self.checked):
                     ways = ask(checked.declaration)
                     for question in questions(self.model, checked, seed):

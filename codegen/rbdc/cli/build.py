@@ -7,11 +7,11 @@ import os
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.support import AS_JSON, EXPECTED, Failure, Grouped, Progress, message_of, show_warnings, takes
+from rbdc.cli.support import AS_JSON, EXPECTED, Failure, Grouped, failure_of, show_warnings, showing, takes
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
 
@@ -64,19 +64,19 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
             _show(result)
     if failures:
         messages = "\nrbdc: error: ".join(failed.message for failed in failures)
-        raise Failure(messages, max(failed.exit_status for failed in failures))
+        raise Failure(messages, max(failed.exit_code for failed in failures))
 
 
 def _build_all(
     descriptions: tuple[str, ...], options: BuildOptions
-) -> tuple[list[BuildResult], list[Failed]]:
+) -> tuple[list[BuildResult], list[Failure]]:
     """Results and failures, of one in this process, of several in their own; warnings to standard error."""
     from rbdc.pipeline import build_package
 
     _refuse_same_names(descriptions, options)
-    failures: list[Failed] = []
+    failures: list[Failure] = []
     if len(descriptions) == 1:
-        with Progress(descriptions[0]) as progress:
+        with showing(descriptions[0]) as progress:
             results = [build_package(descriptions[0], options, progress)]
     else:
         results, failures = _build_in_processes(descriptions, options)
@@ -87,43 +87,35 @@ def _build_all(
 
 def _build_in_processes(
     descriptions: tuple[str, ...], options: BuildOptions
-) -> tuple[list[BuildResult], list[Failed]]:
+) -> tuple[list[BuildResult], list[Failure]]:
     """All of them, whichever fail: results and failures, each in the order of the descriptions."""
     from rbdc.pipeline import sweep_leftovers
-    from rbdc.processes import spread_apart
+    from rbdc.processes import spread
 
-    with Progress(f"{len(descriptions)} robots") as progress:
+    with showing(f"{len(descriptions)} robots") as progress:
         try:
             work = partial(_attempt, options=options)
             processes = os.cpu_count() or 1
-            outcomes = spread_apart(
-                work, descriptions, processes, _killed, lambda d: progress(f"{d!a}: building")
-            )
+            outcomes = spread(work, descriptions, processes, lambda d: progress(f"{d!a}: building"), _killed)
         except KeyboardInterrupt:
             sweep_leftovers(options)  # of the processes that were ended
             raise
-    failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-    return [outcome for outcome in outcomes if not isinstance(outcome, Failed)], failures
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    return [outcome for outcome in outcomes if not isinstance(outcome, Failure)], failures
 
 
-class Failed(NamedTuple):
-    """A build that failed in a process of its own: not every exception survives pickling."""
-
-    message: str
-    exit_status: int
+def _killed(description: str) -> BuildResult | Failure:
+    return Failure(f"{description!a}: a build process was killed; build fewer robots at once")
 
 
-def _killed(description: str) -> BuildResult | Failed:
-    return Failed(f"{description!a}: a build process was killed; build fewer robots at once", 2)
-
-
-def _attempt(description: str, options: BuildOptions) -> BuildResult | Failed:
+def _attempt(description: str, options: BuildOptions) -> BuildResult | Failure:
+    """A failure is returned, for not every exception survives the way back from a process."""
     from rbdc.pipeline import build_package
 
     try:
         return build_package(description, options)
     except EXPECTED as error:
-        return Failed(message_of(error), getattr(error, "exit_status", 2))
+        return failure_of(error)
 
 
 def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> None:

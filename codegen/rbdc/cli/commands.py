@@ -1,4 +1,4 @@
-"""The command line as a whole: commands, errors, and output that cannot be written.
+"""The command line as a whole: commands and errors.
 
 Everything heavy is imported by the command that needs it.
 """
@@ -6,11 +6,9 @@ Everything heavy is imported by the command that needs it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout, suppress
-from errno import EPIPE
+from contextlib import redirect_stderr, redirect_stdout
 from io import TextIOWrapper
-from signal import SIGPIPE
+from signal import SIGINT, SIGTERM
 from typing import Any
 
 import click
@@ -21,11 +19,9 @@ from rbdc.cli.clean import clean
 from rbdc.cli.compare import benchmark, compare
 from rbdc.cli.experiments import experiment
 from rbdc.cli.info import explain, info, list_robots
-from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, discard_output, message_of
+from rbdc.cli.support import EXPECTED, Failure, Output, Terminated, failure_of
 from rbdc.cli.wheel import wheel
 from rbdc.model.options import THREE_NUMBERS
-
-_PIPE_CLOSED = 128 + SIGPIPE
 
 
 class _Commands(click.Group):
@@ -33,11 +29,16 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except EXPECTED as error:
-            raise Failure(message_of(error), getattr(error, "exit_status", 2)) from error
+            raise failure_of(error) from error
         except KeyboardInterrupt as interrupt:
-            raise Stopped(interrupt) from interrupt
-        except BrokenPipeError as closed:  # for which click would end with 1, as a comparison does
-            raise SystemExit(_PIPE_CLOSED) from closed
+            terminated = isinstance(interrupt, Terminated)
+            message, number = ("terminated", SIGTERM) if terminated else ("interrupted", SIGINT)
+            raise Failure(message, 128 + number, prefix="") from interrupt
+        except ModuleNotFoundError as error:
+            if error.name != "matplotlib":
+                raise
+            needed = "reports need matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
+            raise Failure(f"{needed} ({error})") from error
         except click.BadOptionUsage as error:
             if error.option_name != "--gravity":
                 raise
@@ -57,41 +58,16 @@ for command in (build, compare, benchmark, experiment, explain, info, list_robot
 
 
 def main() -> None:
-    """The console script. Where standard output cannot be written, one line says so, and the exit status is
-    2; a closed pipe, as by `head`, is no fault: 141 without a word, as of a process that the system ends for
-    it.
-    """
+    """The console script; see `Output` for output that cannot be written."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # names can have characters that the terminal's encoding lacks
             stream.reconfigure(errors="backslashreplace")
-    streams: list[Any] = [Output(stream) for stream in (sys.stdout, sys.stderr) if stream is not None]
-    if len(streams) == 2:
-        with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
-            _run(streams)
-    else:
-        commands(prog_name="rbdc")  # a stream was closed before Python began: what goes there is lost
-
-
-def _run(streams: Sequence[Output]) -> None:
-    try:
-        commands(prog_name="rbdc")
-    except SystemExit:
-        for stream in streams:
-            with suppress(OSError):
+    # a stream that was closed before Python began is None: what goes there is lost
+    streams: list[Any] = [stream and Output(stream) for stream in (sys.stdout, sys.stderr)]
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        try:
+            commands(prog_name="rbdc")
+        except SystemExit:
+            for stream in filter(None, streams):
                 stream.flush()
-        problems = [stream.problem for stream in streams if stream.problem is not None]
-        if not problems:
             raise
-        _end_unwritten(problems[0])
-    except OSError as error:
-        if all(stream.problem is not error for stream in streams):
-            raise
-        _end_unwritten(error)
-
-
-def _end_unwritten(problem: OSError) -> None:
-    if problem.errno != EPIPE:
-        with suppress(OSError):
-            click.echo(f"rbdc: error: cannot write the output: {problem.strerror}", err=True)
-    discard_output()
-    raise SystemExit(_PIPE_CLOSED if problem.errno == EPIPE else 2)

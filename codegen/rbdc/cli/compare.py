@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.support import AS_JSON, Failure, Progress, needing_the_report, out, takes, tell
+from rbdc.cli.support import AS_JSON, Failure, out, showing, takes, wrote
 from rbdc.errors import OptionError
 from rbdc.option_fields import options_of
 from rbdc.options import READING, BuildOptions
@@ -79,9 +80,9 @@ def compare(
     Writes report.json and report.html, of families families.json and families.html. Exit status 1: a result
     is wrong, or worse than in the baseline.
     """
-    with needing_the_report():
-        from rbdc.report.present import terminal
-        from rbdc.report.present.page import page, write
+    from rbdc.report.present import terminal
+    from rbdc.report.present.page import page, write
+
     asked = {name: given.pop(name) for name in ("serial", "binary", "branching")}
     batches, most = given.pop("batches"), given.pop("batch_samples")
     options = comparison_options({**given, "batch": most if batches else None})
@@ -98,7 +99,7 @@ def compare(
     from rbdc.report.present.document import document, wrong_results
 
     earlier = read_baseline(baseline, gate_time)
-    with Progress(description) as progress:
+    with showing(description) as progress:
         report = document(measure(description, options, progress))
     folder = out or Path("reports") / module_name(Path(description).stem)
     paths = write(report, page(report), folder, "report")
@@ -121,7 +122,7 @@ def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: 
         raise OptionError(
             "nothing to compare: give a description, or families by --serial 2:80 or --binary 2:80"
         )
-    with Progress("families") as progress:
+    with showing("families") as progress:
         report = families_report(families, lambda family, size: options, progress)
     paths = write(report, family_page(report), out, "families")
     verdict = Verdict(worse=wrong_in_families(report))
@@ -135,8 +136,17 @@ def _end(
     show: Callable[[dict[str, Any]], None] | None,
     failed: Sequence[str] = (),
 ) -> None:
-    """Tell of a report; failures and what is worse are in the exit status."""
-    tell(report, verdict, paths, show)
+    """Tell of a report, shown or else as JSON, the verdict, and where it was written; failures and what is
+    worse are in the exit status.
+    """
+    from rbdc.report.present.terminal import show_verdict
+
+    if show is None:
+        click.echo(json.dumps(report, indent=1))
+    else:
+        show(report)
+    show_verdict(verdict, stderr=show is None)
+    wrote(paths)
     if failed:
         raise Failure("; ".join(failed))
     if verdict.worse:
@@ -189,14 +199,13 @@ def benchmark(
     Exit status 1: a result of ours is wrong, or worse than in the baseline; 2: a robot that was there could
     not be measured.
     """
-    with needing_the_report():
-        from rbdc.report.present import terminal
-        from rbdc.report.present.page import benchmark_page, write
-        from rbdc.report.present.plots import speed
-        from rbdc.report.present.tables import BENCHMARKED
     from rbdc.report.benchmark import benchmark as measure
     from rbdc.report.benchmark import entrants, wrong_in_any
+    from rbdc.report.present import terminal
     from rbdc.report.present.baseline import Verdict, judge_benchmark, read_baseline
+    from rbdc.report.present.page import benchmark_page, write
+    from rbdc.report.present.plots import speed
+    from rbdc.report.present.tables import BENCHMARKED
 
     chosen, options = entrants(robots, root_joint), comparison_options(given)
     if forms:
@@ -205,7 +214,7 @@ def benchmark(
         _time_forms(chosen, options, out, as_json=as_json)
         return
     earlier = read_baseline(baseline, gate_time, "benchmark")
-    with Progress("benchmark") as progress:
+    with showing("benchmark") as progress:
         report = measure(chosen, options, progress)
     picture = {"speed.svg": speed(report["rows"], BENCHMARKED)}
     paths = write(report, benchmark_page(report), out, "benchmark", picture)
@@ -225,7 +234,7 @@ def _time_forms(robots: list[Entrant], options: CompareOptions, out: Path, *, as
     from rbdc.report.present.family_page import forms_page
     from rbdc.report.present.page import write
 
-    with Progress("benchmark") as progress:
+    with showing("benchmark") as progress:
         report = measure_forms(robots, options, progress)
     verdict = Verdict(worse=wrong_choices(report))
     paths = write(report, forms_page(report, verdict.worse), out, "forms")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rbdc.cli.compare import comparison_options
-from rbdc.cli.support import Progress, needing_the_report, out, takes, wrote
+from rbdc.cli.support import out, showing, takes, wrote
 from rbdc.report.options import NATIVE, CompareOptions
 
 _QUICK = click.option("--quick", is_flag=True, help="Few, small and unoptimised cases: to see that it works.")
@@ -35,10 +35,9 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
     Writes study.json and study.html, with Table I and Figs. 2 and 3 from our own data and a verdict on each
     claim, to the folder OUT/table-1, and the reports behind it beside it. Some ten minutes.
     """
-    with needing_the_report():
-        from rbdc.analysis.tables import show_table
-        from rbdc.report.present.page import page, write
-        from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
+    from rbdc.analysis.tables import show_table
+    from rbdc.report.present.page import page, write
+    from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
 
     options, behind = comparison_options({**given, "checked": _CHECKED}), list[dict[str, Any]]()
 
@@ -60,14 +59,12 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
 @out("reports")
 def precision(description: str, out: Path, **given: Any) -> None:
     """Section V-B: the derivatives by q and v that each method gives at rest without gravity: exactly 0."""
-    with needing_the_report():
-        from rbdc.report.experiments import precision as measure
-        from rbdc.report.present.page import page, write
-        from rbdc.report.present.terminal import show_precision
-
     from rbdc.emit.names import module_name
+    from rbdc.report.experiments import precision as measure
+    from rbdc.report.present.page import page, write
+    from rbdc.report.present.terminal import show_precision
 
-    with Progress(description) as progress:
+    with showing(description) as progress:
         residues, report = measure(description, comparison_options({**given, "checked": _CHECKED}), progress)
     show_precision(residues)
     folder = out / f"precision-{module_name(Path(description).stem)}"
@@ -83,9 +80,9 @@ def sensitivity(quick: bool, out: Path) -> None:
     Writes study.json and study.html, with the article's Figs. 4-6 from our own data and a verdict on each of
     its claims, to the folder OUT/sensitivity, where the robot's package is built too. About a minute.
     """
-    with needing_the_report():
-        from rbdc.report.studies.sensitivity import sensitivity as study
-        from rbdc.report.studies.sensitivity_claims import sensitivity_page
+    from rbdc.report.studies.sensitivity import sensitivity as study
+    from rbdc.report.studies.sensitivity_claims import sensitivity_page
+
     _study("sensitivity", out, lambda p: study(out / "sensitivity", quick, p), sensitivity_page)
 
 
@@ -98,9 +95,9 @@ def second_order(quick: bool, out: Path) -> None:
     Writes study.json and study.html, with the article's Table III and its figures from our own data and a
     verdict on each of its claims, to the folder OUT/second-order. About a quarter of an hour.
     """
-    with needing_the_report():
-        from rbdc.report.studies.second_order import second_order as study
-        from rbdc.report.studies.second_order_page import second_order_page
+    from rbdc.report.studies.second_order import second_order as study
+    from rbdc.report.studies.second_order_page import second_order_page
+
     _study("second-order", out, lambda progress: study(quick, progress), second_order_page)
 
 
@@ -113,9 +110,9 @@ def inertia_inverse(quick: bool, out: Path) -> None:
     Writes study.json and study.html, with a verdict on each of the article's claims, to the folder
     OUT/inertia-inverse. Some five minutes.
     """
-    with needing_the_report():
-        from rbdc.report.studies.inertia_inverse import inertia_inverse as study
-        from rbdc.report.studies.inertia_inverse import inertia_inverse_page
+    from rbdc.report.studies.inertia_inverse import inertia_inverse as study
+    from rbdc.report.studies.inertia_inverse import inertia_inverse_page
+
     _study("inertia-inverse", out, lambda progress: study(quick, progress), inertia_inverse_page)
 
 
@@ -129,7 +126,7 @@ def _study(
     from rbdc.report.present.page import write
     from rbdc.report.present.terminal import show_claims
 
-    with Progress(name) as progress:
+    with showing(name) as progress:
         report = measure(progress)
     show_claims(report["claims"])
     wrote(write(report, page(report), folder / name, "study"))

@@ -4,97 +4,90 @@ messages, progress.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from errno import EPIPE
 from pathlib import Path
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import click
 
-from rbdc.errors import RbdcError, ToolchainError
+from rbdc.errors import RbdcError
 from rbdc.option_fields import SWITCH, Option, options_of
 from rbdc.options import BuildOptions, grouped
 from rbdc.progress import shown
 
-if TYPE_CHECKING:
-    from rbdc.report.present.baseline import Verdict
-
 
 class Failure(click.ClickException):
-    """An error of rbdc on standard error: one message, and exit status 2 or that of the error."""
+    """The end of a command by an error of rbdc, or by an interrupt: one message on standard error, and the
+    exit status by which shells know it.
+    """
 
-    def __init__(self, message: str, exit_code: int = 2) -> None:
+    def __init__(self, message: str, exit_code: int = 2, prefix: str = "rbdc: error: ") -> None:
         super().__init__(message)
         self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the instance
+        self.prefix = prefix
 
     def show(self, file: Any = None) -> None:
-        click.echo(f"rbdc: error: {self.message}", err=True)
+        click.echo(f"{self.prefix}{self.message}", err=True)
 
 
 class Terminated(KeyboardInterrupt):
     """The process was asked to end by a signal other than that of Ctrl-C."""
 
 
-class Stopped(click.ClickException):
-    """An interrupt as the command line reports it: one line, and the exit status by which shells know it."""
-
-    def __init__(self, interrupt: KeyboardInterrupt) -> None:
-        terminated = isinstance(interrupt, Terminated)
-        super().__init__("terminated" if terminated else "interrupted")
-        self.exit_code = 128 + (signal.SIGTERM if terminated else signal.SIGINT)  # type: ignore[misc]
-
-    def show(self, file: Any = None) -> None:
-        click.echo(self.message, err=True)
-
-
 class Output:
-    """A standard stream that remembers why it could not be written, and is that stream in all else."""
+    """A standard stream that ends the command where it cannot be written: with one line that says so, and
+    exit status 2; a closed pipe, as by `head`, is no fault: 141 without a word, as of a process that the
+    system ends for it.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.problem: OSError | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
     def write(self, text: str) -> int:
-        with self._noting():
+        with _written():
             return self.stream.write(text)
 
     def flush(self) -> None:
-        with self._noting():
+        with _written():
             self.stream.flush()
 
-    @contextmanager
-    def _noting(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            self.problem = error
-            raise
 
-
-def discard_output() -> None:
-    """Let what is still in the buffers go nowhere, for Python writes it once more when it ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for number in (1, 2):
-        os.dup2(nowhere, number)
+@contextmanager
+def _written() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        closed = error.errno == EPIPE
+        if not closed and sys.__stderr__ is not None:
+            with suppress(OSError):
+                sys.__stderr__.write(f"rbdc: error: cannot write the output: {error.strerror}\n")
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for number in (1, 2):  # what is still in the buffers Python writes once more when it ends
+            os.dup2(nowhere, number)
+        raise SystemExit(128 + signal.SIGPIPE if closed else 2) from error
 
 
 EXPECTED = (RbdcError, RecursionError, MemoryError)
 """The errors that become messages; any other is a defect of rbdc and keeps its traceback."""
 
 
-def message_of(error: Exception) -> str:
+def failure_of(error: Exception) -> Failure:
+    """The end of a command by an expected error."""
+    message = str(error)
     if isinstance(error, RecursionError):
-        return "the description is nested too deeply; flatten it"
+        message = "the description is nested too deeply; flatten it"
     if isinstance(error, MemoryError):
-        return "out of memory; build fewer functions at once"
-    return str(error)
+        message = "out of memory; build fewer functions at once"
+    return Failure(message, getattr(error, "exit_status", 2))
 
 
 def show_warnings(warnings: Iterable[str]) -> None:
@@ -103,73 +96,42 @@ def show_warnings(warnings: Iterable[str]) -> None:
         click.echo(f"warning: {warning}", err=True)
 
 
-class Progress:
+@contextmanager
+def showing(title: str) -> Iterator[Callable[[str], None]]:
     """A spinner on a terminal, plain lines elsewhere; both on standard error.
 
     While it is open, SIGTERM and SIGHUP are interrupts too, so that everything is cleaned up, and one counts
     until it is heeded: CasADi's bindings can swallow the KeyboardInterrupt that Python raises inside them, so
     it is raised again at the next sign of progress.
     """
+    interrupts: list[KeyboardInterrupt] = []
+    previous: dict[signal.Signals, Any] = {}
 
-    def __init__(self, title: str) -> None:
-        self.line = shown(title, wanted=True)
-        self.interrupt: KeyboardInterrupt | None = None
-        self.previous: dict[signal.Signals, Any] = {}
+    def interrupted(number: int, _: object) -> None:
+        interrupts.append(KeyboardInterrupt() if number == signal.SIGINT else Terminated())
+        raise interrupts[-1]
 
-    def __enter__(self) -> Callable[[str], None]:
-        if current_thread() is main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                # nohup ignores SIGHUP, which then stays ignored.
-                if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:
-                    self.previous[number] = signal.signal(number, self._interrupted)
-        self.tell = self.line.__enter__()
-        return self._show
+    def show(text: str) -> None:
+        if interrupts and current_thread() is main_thread():
+            raise interrupts[-1]
+        tell(text)
 
-    def __exit__(self, *_: object) -> None:
-        self.line.__exit__(None, None, None)
-        for number, handler in self.previous.items():
+    if current_thread() is main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # nohup ignores SIGHUP, which then stays ignored.
+            if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:
+                previous[number] = signal.signal(number, interrupted)
+    try:
+        with shown(title, wanted=True) as tell:
+            yield show
+    finally:
+        for number, handler in previous.items():
             signal.signal(number, handler)
-
-    def _interrupted(self, number: int, _: object) -> None:
-        self.interrupt = KeyboardInterrupt() if number == signal.SIGINT else Terminated()
-        raise self.interrupt
-
-    def _show(self, text: str) -> None:
-        if self.interrupt is not None and current_thread() is main_thread():
-            raise self.interrupt
-        self.tell(text)
-
-
-def tell(
-    report: dict[str, Any],
-    verdict: Verdict,
-    paths: Sequence[Path],
-    show: Callable[[dict[str, Any]], None] | None,
-) -> None:
-    """The report, shown or else as JSON, the verdict, and where it was written."""
-    from rbdc.report.present.terminal import show_verdict
-
-    if show is None:
-        click.echo(json.dumps(report, indent=1))
-    else:
-        show(report)
-    show_verdict(verdict, stderr=show is None)
-    wrote(paths)
 
 
 def wrote(paths: Sequence[Path]) -> None:
     """Say on standard error what was written."""
     click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
-
-
-@contextmanager
-def needing_the_report() -> Iterator[None]:
-    """Imports of the report, or ToolchainError naming what must be installed."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        needed = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
-        raise ToolchainError(f"{needed} ({error})") from error
 
 
 Command = Callable[..., Any]

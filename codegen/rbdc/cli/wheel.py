@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rbdc.cli.support import Grouped, Progress, out, show_warnings, takes
+from rbdc.cli.support import Grouped, out, show_warnings, showing, takes
 from rbdc.options import BuildOptions
 
 
@@ -41,7 +41,7 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any)
     from rbdc.resources import resolve
 
     options = BuildOptions(**given)
-    with temporary() as folder, Progress(description) as progress:
+    with temporary() as folder, showing(description) as progress:
         result = build_package(description, replace(options, out=folder), progress)
         made = make_wheel(result.directory, out, licences or licences_beside(Path(resolve(description))))
     show_warnings(result.warnings)

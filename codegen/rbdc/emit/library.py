@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource, Package
@@ -58,30 +57,17 @@ def render_library(
     }
 
 
-@dataclass(frozen=True)
-class CompiledFigures:
-    """Figures of compiling for the manifest: the compiler and its flags; the variants of the library, for
-    which processors, with the code bytes of each; by function the code bytes of all variants together and the
-    stack bytes.
-    """
-
-    compiler: Mapping[str, Any] = field(default_factory=dict)
-    variants: Sequence[Mapping[str, Any]] = ()
-    sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-
 def render_manifest(
     package: Package,
     sources: Sequence[FunctionSource],
     build: Mapping[str, Any],
-    compiled: CompiledFigures | None = None,
+    sizes: Mapping[str, Mapping[str, int]] | None = None,
 ) -> str:
     """manifest.json: all that a build depends on and all that it gave, but no date, host or path.
 
-    `build`: options, the hashes of the other files and the like, put at the top level. `compiled`: None
-    before compiling.
+    `build`: options, the hashes of the other files and the like, put at the top level. sizes: by function the
+    bytes of its code and stack; None before compiling.
     """
-    compiled = compiled or CompiledFigures()
     functions = {
         s.declaration.name: {
             "inputs": [_parameter(p) for p in s.declaration.inputs],
@@ -96,7 +82,7 @@ def render_manifest(
             "calls": s.cost.calls,
             "vectors": s.cost.vectors,
             "statements": s.statements,
-            **compiled.sizes.get(s.declaration.name, {}),
+            **(sizes[s.declaration.name] if sizes else {}),
         }
         for s in sources
     }
@@ -107,8 +93,6 @@ def render_manifest(
         "name": package.robot,
         "description_sha256": package.model.description_hash,
         **build,
-        "compiler": dict(compiled.compiler),
-        "variants": [dict(variant) for variant in compiled.variants],
         "functions": functions,
     }
     return json.dumps(manifest, indent=2, sort_keys=False) + "\n"

@@ -16,10 +16,9 @@ from rbdc.errors import ToolchainError
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.native.cache import key
 from rbdc.native.install import EXTENSION
-from rbdc.native.processor import processor_source
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler
-from rbdc.native.variants import LibraryVariant, least_flags, variants_of
+from rbdc.native.variants import LibraryVariant, least_flags, processor_source, variants_of
 
 _OWN = (
     "int rbdc_all_finite(size_t n, const {scalar} *x)",
@@ -62,11 +61,7 @@ def extension_source(
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
     sums = {"sums": _SUMS, "numbers": range(_SUMS), "later": range(1, _SUMS)}
     prelude = render("extension.c.jinja", headers=headers, scalar=scalar, **sums)
-    ffi.set_source(
-        "_native",
-        prelude + processor_source([(v.name, v.prefix, v.extensions) for v in variants]),
-        compiler_verbose=0,
-    )
+    ffi.set_source("_native", prelude + processor_source(variants), compiler_verbose=0)
     text = StringIO()
     ffi.emit_c_code(text)
     return text.getvalue()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import sysconfig
 from collections.abc import Callable, Iterator, Sequence
@@ -154,21 +153,15 @@ def clear() -> tuple[int, list[str]]:
     Only what has the names of artefacts is touched, so that a cache in a folder of the user's takes nothing
     else with it.
     """
-    store = cache_folder()
-    if not store.is_dir():
-        return 0, []
-    count, problems = 0, []
-    for folder in [*sorted(store.glob("[0-9a-f]" * 2)), store / "locks"]:
-        of_locks = folder.name == "locks"
-        for entry in sorted(folder.glob("*" if of_locks else f"{folder.name}*")):
-            if re.fullmatch("[0-9a-f]{64}", entry.name):
-                problem = _remove(entry)
-                count += problem is None and not of_locks
-                problems += [] if problem is None else [problem]
-        _remove_if_empty(folder)
+    store, digit = cache_folder(), "[0-9a-f]"
+    named = sorted(store.glob(f"{digit * 2}/{digit * 64}"))
+    artefacts = [entry for entry in named if entry.name.startswith(entry.parent.name)]
+    outcomes = [_remove(entry) for entry in [*artefacts, *sorted(store.glob(f"locks/{digit * 64}"))]]
     sweep_scratch()
-    _remove_if_empty(store / "scratch")
-    return count, problems
+    for folder in [*store.glob(digit * 2), store / "locks", store / "scratch"]:
+        with suppress(OSError):  # it holds more, or a build that runs meanwhile adds to it
+            folder.rmdir()
+    return outcomes[: len(artefacts)].count(None), [problem for problem in outcomes if problem is not None]
 
 
 def _remove(entry: Path) -> str | None:
@@ -181,13 +174,6 @@ def _remove(entry: Path) -> str | None:
     except OSError as error:
         return f"{entry}: {error.strerror}" if entry.exists() else None
     return None
-
-
-def _remove_if_empty(folder: Path) -> None:
-    try:
-        folder.rmdir()
-    except OSError:
-        return  # a build that runs meanwhile may add to it
 
 
 def _processor() -> str:

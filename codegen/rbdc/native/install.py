@@ -6,9 +6,9 @@ was edited included, is the user's. Of it nothing is ever removed or written ove
 file is kept beside it as NAME.orig.
 
 A package that comes to where nothing is moves into place whole. Into a folder with an older one its files are
-moved one by one, after they have all been written aside: manifest.json and __init__.py go first and come
-last, so that whenever a process is killed, what can be loaded is the old package or the new one. Which files
-were rbdc's is in the journal meanwhile, and the next build goes on from there.
+moved one by one, after they have all been written aside: __init__.py goes first and comes last, so that
+whenever a process is killed, what can be loaded is the old package or the new one. Meanwhile manifest.json
+lists the files of both, and the next build goes on from there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rbdc.native.scratch import scratch, sweep
 MANIFEST, EXTENSION, EXTENSION_SOURCE = "manifest.json", "_native.abi3.so", "_native.c.txt"
 SEAL = "manifest_sha256"
 """The entry of a manifest that is the SHA-256 of the manifest with this entry empty."""
-_INITIAL, _JOURNAL = "__init__.py", ".rbdc-unfinished.json"
+_INITIAL, _INTERIM = "__init__.py", "interim.json"
 _SUFFIX = ".new"
 _MOST_NAMED = 10
 _ELSEWHERE = "give another --out or --name"
@@ -103,10 +103,9 @@ def is_generated(folder: Path) -> bool:
 
 
 def _is_current(package: Path, destination: Path) -> bool:
-    """Whether the folder holds the package with every file as it was made, and no other is under way."""
+    """Whether the folder holds the package with every file as it was made."""
     try:
-        same = (destination / MANIFEST).read_bytes() == (package / MANIFEST).read_bytes()
-        if not same or (destination / _JOURNAL).exists():
+        if (destination / MANIFEST).read_bytes() != (package / MANIFEST).read_bytes():
             return False
         return all(_is_ours(destination / name, {made}) for name, made in _manifest(package)["files"].items())
     except OSError:
@@ -119,13 +118,13 @@ def _replace(new: Path, destination: Path) -> list[str]:
     old = _record(destination) or {}
     files: dict[str, str] = _manifest(new)["files"]
     ours = {name: old.get(name, set()) | {files.get(name, "")} for name in {*old, *files}}
-    _note(ours, new / _JOURNAL)
-    (new / _JOURNAL).replace(destination / _JOURNAL)
     aside = _make_room(destination, ours, files)
-    stay = _others(destination, {*files, *(kept for _, kept in aside)})
-    for name in [*sorted(files, key=lambda name: (name == _INITIAL, name)), MANIFEST]:
+    interim = {"generator": "rbdc", "files": {name: sorted(ours[name]) for name in sorted(ours)}, SEAL: ""}
+    (new / _INTERIM).write_text(sealed(json.dumps(interim)), encoding="utf-8")
+    (new / _INTERIM).replace(destination / MANIFEST)
+    stay = _others(destination, {*files, MANIFEST, *(kept for _, kept in aside)})
+    for name in sorted([*files, MANIFEST], key=lambda name: (name == _INITIAL, name == MANIFEST, name)):
         (new / name).replace(destination / name)
-    (destination / _JOURNAL).unlink()
     warnings = [f"{destination / name} was not as rbdc wrote it: kept as {kept}" for name, kept in aside]
     if stay:
         warnings.append(f"{destination}: not written by rbdc, left as it is: {_listed(stay)}")
@@ -133,18 +132,23 @@ def _replace(new: Path, destination: Path) -> list[str]:
 
 
 def _make_room(destination: Path, ours: Record, files: Collection[str]) -> list[tuple[str, str]]:
-    """Remove what is rbdc's and does not come again, manifest.json and __init__.py before all; set aside what
-    is the user's and in the way: the names before and after.
+    """Remove what is rbdc's and does not come again, __init__.py before all; set aside what is the user's and
+    in the way: the names before and after.
     """
-    aside = [] if _remove_manifest(destination) else [_set_aside(destination / MANIFEST)]
+    aside = []
     for name in sorted(ours, key=lambda name: (name != _INITIAL, name)):
         path = destination / name
         if not _is_ours(path, ours[name]):
             if name in files and os.path.lexists(path):
-                aside.append(_set_aside(path))
+                aside.append((name, path.rename(_free_name(path)).name))
         elif name == _INITIAL or name not in files:
             path.unlink()
     _remove_bytecode(destination)
+    manifest = destination / MANIFEST
+    if os.path.lexists(manifest) and not _is_own_manifest(destination):  # which is the record until the next
+        kept = _free_name(manifest)
+        shutil.copy2(manifest, kept, follow_symlinks=False)
+        aside.insert(0, (MANIFEST, kept.name))
     return aside
 
 
@@ -182,8 +186,8 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
         for name in sorted(ours, key=lambda name: (name != _INITIAL, name)):
             (folder / name).unlink()
         _remove_bytecode(folder)
-        whole = _remove_manifest(folder)
-        (folder / _JOURNAL).unlink(missing_ok=True)
+        if whole := _is_own_manifest(folder):
+            (folder / MANIFEST).unlink()
         kept = _others(folder, ())
         if not kept:
             folder.rmdir()
@@ -193,22 +197,18 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
         done.kept[folder] = kept
 
 
-def _remove_manifest(folder: Path) -> bool:
-    """Remove manifest.json if it is as rbdc wrote it; whether there is none now."""
+def _is_own_manifest(folder: Path) -> bool:
+    """Whether manifest.json is as rbdc wrote it."""
     path, seal = folder / MANIFEST, _manifest(folder).get(SEAL)
-    if isinstance(seal, str) and not path.is_symlink():
-        text = path.read_bytes().decode(errors="replace")
-        if _entry(seal) in text and text == sealed(text.replace(_entry(seal), _entry(""), 1)):
-            path.unlink()
-    return not os.path.lexists(path)
+    if not isinstance(seal, str) or path.is_symlink():
+        return False
+    text = path.read_bytes().decode(errors="replace")
+    return _entry(seal) in text and text == sealed(text.replace(_entry(seal), _entry(""), 1))
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a folder, empty where there is none that can be read."""
-    return _json(folder / MANIFEST)
-
-
-def _json(path: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
     try:
         data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (OSError, ValueError, RecursionError):
@@ -217,28 +217,21 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _record(folder: Path) -> Record | None:
-    """The record of rbdc's files in a folder, by its manifest and the journal of a killed build, or None."""
-    # A build that ends meanwhile writes the manifest before the journal goes: so it is looked for twice.
-    notes = [_json(folder / name) for name in (MANIFEST, _JOURNAL, MANIFEST)]
-    own = [data.get("files") for data in notes if data.get("generator") == "rbdc"]
-    listings = [files for files in own if isinstance(files, dict)]
-    if not listings:
+    """The record of rbdc's files in a folder, or None."""
+    manifest = _manifest(folder)
+    files = manifest.get("files")
+    if manifest.get("generator") != "rbdc" or not isinstance(files, dict):
         return None
-    record: Record = {}
-    for name, value in [item for listing in listings for item in listing.items()]:
-        if _is_plain(name):
-            record.setdefault(name, set()).update(map(str, value if isinstance(value, list) else [value]))
-    return record
+    return {
+        name: set(map(str, made if isinstance(made, list) else [made]))
+        for name, made in files.items()
+        if _is_plain(name)
+    }
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name from a manifest is of a file in its folder, and of none of the records themselves."""
-    return Path(name).name == name and name not in ("", MANIFEST, _JOURNAL) and "\0" not in name
-
-
-def _note(ours: Record, path: Path) -> None:
-    files = {name: sorted(hashes) for name, hashes in sorted(ours.items())}
-    path.write_text(json.dumps({"generator": "rbdc", "files": files}), encoding="utf-8")
+    """Whether a name from a manifest is of a file in its folder, and not of the manifest itself."""
+    return Path(name).name == name and name not in ("", MANIFEST) and "\0" not in name
 
 
 def _is_ours(path: Path, hashes: set[str]) -> bool:
@@ -247,8 +240,7 @@ def _is_ours(path: Path, hashes: set[str]) -> bool:
 
 def _others(folder: Path, names: Collection[str]) -> list[str]:
     """The names of all that a folder holds beside the files of these names; folders end in a slash."""
-    entries = sorted(folder.iterdir())
-    others = [entry for entry in entries if entry.name not in names and entry.name != _JOURNAL]
+    others = [entry for entry in sorted(folder.iterdir()) if entry.name not in names]
     return [f"{entry.name}/" if entry.is_dir() else entry.name for entry in others]
 
 
@@ -258,13 +250,10 @@ def _listed(names: Sequence[str]) -> str:
     return f"{listed} and {more} more" if more > 0 else listed
 
 
-def _set_aside(path: Path) -> tuple[str, str]:
-    """Rename a file of the user's so that nothing is lost: its name before and after."""
-    numbers = ("", *range(2, 1000))
-    names = (path.with_name(f"{path.name}.orig{number}") for number in numbers)
-    free = next(name for name in names if not os.path.lexists(name))
-    path.rename(free)
-    return path.name, free.name
+def _free_name(path: Path) -> Path:
+    """The name beside it under which a file of the user's is kept."""
+    names = (path.with_name(f"{path.name}.orig{number}") for number in ("", *range(2, 1000)))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def _remove_bytecode(folder: Path) -> None:

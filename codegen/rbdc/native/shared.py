@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 from rbdc import processes
 from rbdc.native import cache
-from rbdc.native.toolchain import Compiler, compile_object, link
+from rbdc.native.toolchain import Compiled, Compiler, compile_object, link
+
+_FIGURES = "figures.json"
 
 
 @dataclass(frozen=True)
@@ -35,22 +36,11 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class LibraryFigures:
-    """Figures of one compiled C file: bytes of code and constants, the deepest function's stack, and the
-    seconds that it took when it was compiled (another file may have been compiled beside it).
-    """
-
-    code_bytes: int
-    stack_bytes: int
-    seconds: float
-
-
-@dataclass(frozen=True)
 class SharedLibrary:
     """A shared library in the cache, figures of its C files by name, and the names of all its artefacts."""
 
     path: Path
-    figures: dict[str, LibraryFigures]
+    figures: dict[str, Compiled]
     artefacts: tuple[str, ...]
 
 
@@ -67,20 +57,19 @@ def shared_library(
     def make(folder: Path) -> None:
         objects = _objects(units, keys, compiler, jobs)
         link(compiler, [path for path, _ in objects.values()], folder / name)
-        figures = {n: [f.code_bytes, f.stack_bytes, f.seconds] for n, (_, f) in objects.items()}
-        (folder / "figures.json").write_text(json.dumps(figures))
+        figures = {unit: astuple(compiled) for unit, (_, compiled) in objects.items()}
+        (folder / _FIGURES).write_text(json.dumps(figures))
 
     own = cache.key("library", name, *(part for item in keys.items() for part in item))
     folder = cache.obtain(own, make)
-    figures = json.loads((folder / "figures.json").read_text())
-    return SharedLibrary(
-        folder / name, {n: LibraryFigures(*f) for n, f in figures.items()}, (own, *keys.values())
-    )
+    figures = json.loads((folder / _FIGURES).read_text())
+    compiled = {unit: Compiled(*values) for unit, values in figures.items()}
+    return SharedLibrary(folder / name, compiled, (own, *keys.values()))
 
 
 def _objects(
     units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, jobs: int | None
-) -> dict[str, tuple[Path, LibraryFigures]]:
+) -> dict[str, tuple[Path, Compiled]]:
     """The objects by their sources' names, in the order of the units; the largest is compiled first."""
     order = sorted(units, key=lambda unit: -len(unit.text))
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
@@ -100,18 +89,15 @@ def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
         processes.end_all()
 
 
-def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, LibraryFigures]:
+def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Compiled]:
     """The object from the cache, compiled if it is not there."""
 
     def make(folder: Path) -> None:
         for name, text in {**unit.headers, unit.name: unit.text}.items():
             (folder / name).write_text(text, encoding="utf-8")
-        start = time.perf_counter()
         made = compile_object(compiler, folder / unit.name, unit.flags, unit.seconds)
-        figures = [made.code_bytes, made.stack_bytes, time.perf_counter() - start]
-        (folder / "figures.json").write_text(json.dumps(figures))
+        (folder / _FIGURES).write_text(json.dumps(astuple(made)))
 
     folder = cache.obtain(key, make)
-    return (folder / unit.name).with_suffix(".o"), LibraryFigures(
-        *json.loads((folder / "figures.json").read_text())
-    )
+    figures = json.loads((folder / _FIGURES).read_text())
+    return (folder / unit.name).with_suffix(".o"), Compiled(*figures)

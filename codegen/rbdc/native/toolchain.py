@@ -1,12 +1,15 @@
-"""The C compiler: finding it, its flags, compiling several files at once, linking."""
+"""The C compiler: finding it, the machine that it makes code for, its flags, compiling, linking."""
 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shlex
 import shutil
 import sys
+import sysconfig
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +19,6 @@ from subprocess import TimeoutExpired
 
 from rbdc import processes
 from rbdc.errors import TimeLimitError, ToolchainError
-from rbdc.native.target import quieting_arguments, refuse_other_machine
 
 CANDIDATES = (*(f"clang-{version}" for version in range(40, 13, -1)), "clang", "gcc", "cc")
 """Compilers in order of preference.
@@ -45,10 +47,27 @@ class March(StrEnum):
     PORTABLE = "portable"
 
 
-MARCHES: dict[str, tuple[str, ...]] = {March.NATIVE: ("-march=native",), March.PORTABLE: ()}
-"""The flags of each; for every processor each variant adds its flags."""
-
 _REFUSED = ("-o", "--output", "-x", "-M", "-save-temps", "--save-temps", "-dump")
+
+_ARCHITECTURES = {
+    r"x86_64|amd64": "x86_64",
+    r"i[3-6]86|x86": "i386",
+    r"aarch64.*|arm64.*": "aarch64",
+    r"arm.*|thumb.*": "arm",
+    r"ppc64le|powerpc64le": "powerpc64le",
+    r"riscv64.*": "riscv64",
+}
+"""Spellings of an architecture and the one that stands for them; others stand for themselves."""
+_SYSTEMS = {"linux": ("linux",), "darwin": ("darwin", "macos")}
+"""Words of a target triple that stand for the systems of `sys.platform`."""
+
+_QUIETING = "-mno-avx10.1-256"
+"""A flag that takes away a warning of a compiler about -march=native.
+
+On processors with AVX-512 and AVX10.1 clang 19 turns on the form of AVX10.1 for registers of 32 bytes, warns
+of that (-Winvalid-feature-combination) whatever it compiles, and does not compile Eigen with -mno-avx512f.
+Without AVX10.1 it keeps AVX-512.
+"""
 
 
 @dataclass(frozen=True)
@@ -69,11 +88,25 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Compiled:
-    """One object file: its path, the size of its text section, the stack of its deepest function."""
+    """Figures of one compiled C file: bytes of code and constants, the deepest function's stack, and the
+    seconds that it took when it was compiled (another file may have been compiled beside it).
+    """
 
-    path: Path
     code_bytes: int
     stack_bytes: int
+    seconds: float
+
+
+def toolchain(
+    command: str | None, cflags: Sequence[str] | None, march: str = "native"
+) -> tuple[Compiler, tuple[str, ...]]:
+    """The compiler that `find_compiler` finds, and the flags of a user or, of none, the default ones."""
+    compiler = find_compiler(command)
+    if cflags is None:
+        return compiler, default_flags(march)
+    flags = check_flags(cflags)
+    _refuse_other_machine(compiler.path, (*compiler.arguments, *flags), "with --cflags the compiler")
+    return compiler, flags
 
 
 def find_compiler(command: str | None = None) -> Compiler:
@@ -89,8 +122,8 @@ def find_compiler(command: str | None = None) -> Compiler:
         if found is not None:
             path, *arguments = _here([found, *words[1:]])
             version = _version(path)
-            refuse_other_machine(path, arguments, words[0])
-            arguments += quieting_arguments(path, tuple(arguments))
+            _refuse_other_machine(path, arguments, words[0])
+            arguments += _quieting_arguments(path, tuple(arguments))
             # The arguments go into the version, by which caches tell compilers apart.
             return Compiler(path, " ".join([version, *arguments]), tuple(arguments))
     raise ToolchainError(
@@ -114,10 +147,9 @@ def _words(command: str) -> list[str]:
         ) from error
 
 
-def default_flags(compiler: Compiler, march: str = "native") -> tuple[str, ...]:
+def default_flags(march: str = "native") -> tuple[str, ...]:
     """The flags of a library source, `STANDARD_FLAGS`, `WARNING_FLAGS` and those of a variant apart."""
-    del compiler  # gcc and clang take the same ones
-    return (*OPTIMISATION_FLAGS, *MARCHES[march])
+    return (*OPTIMISATION_FLAGS, *(["-march=native"] if march == March.NATIVE else []))
 
 
 def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
@@ -130,16 +162,76 @@ def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
     return tuple(flags)
 
 
+def _refuse_other_machine(path: str, arguments: Sequence[str], asked: str) -> None:
+    """Raise ToolchainError where the compiler makes code for another machine than this one. A compiler that
+    does not answer -dumpmachine is believed.
+    """
+    target = _target(path, tuple(arguments))
+    if target and not _is_for_this_machine(target):
+        raise ToolchainError(
+            f"{asked} makes code for {target}, but this machine is {_this_machine()}: build with a compiler "
+            "of this one (--cc), then compile the C of its package for the other by its CMakeLists.txt"
+        )
+
+
+@cache
+def _quieting_arguments(path: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """The arguments that the compiler needs beside `arguments` to compile for this processor without a
+    warning: none where it does so by itself, or where `_QUIETING` would not help.
+    """
+    helps = not _is_silent(path, arguments) and _is_silent(path, (*arguments, _QUIETING))
+    return (_QUIETING,) if helps else ()
+
+
+def _is_silent(path: str, arguments: Sequence[str]) -> bool:
+    """Whether the compiler compiles nothing for this processor without a message."""
+    what = ("-march=native", "-fsyntax-only", "-x", "c", os.devnull)
+    status, output, errors = _asked([path, *arguments, *what])
+    return status == 0 and not output and not errors
+
+
+@cache
+def _target(path: str, arguments: tuple[str, ...]) -> str:
+    """The target triple of the compiler, empty where it tells none."""
+    status, output, _ = _asked([path, *arguments, "-dumpmachine"])
+    words = output.split()
+    return words[0] if status == 0 and len(words) == 1 and "-" in words[0] else ""
+
+
+def _asked(command: Sequence[str]) -> tuple[int, str, str]:
+    try:
+        return processes.run(command)
+    except OSError:
+        return 1, "", ""
+
+
+def _is_for_this_machine(target: str) -> bool:
+    system = _SYSTEMS.get(sys.platform, (sys.platform,))
+    return _architecture(target) == _architecture(_this_machine()) and any(word in target for word in system)
+
+
+def _this_machine() -> str:
+    """The architecture and system of this interpreter; platform.machine() would tell that of the kernel."""
+    told = sysconfig.get_config_var("HOST_GNU_TYPE") if sys.platform == "linux" else None
+    return str(told or f"{platform.machine()}-{sys.platform}")
+
+
+def _architecture(triple: str) -> str:
+    word = triple.split("-")[0].lower()
+    return next((name for spelling, name in _ARCHITECTURES.items() if re.fullmatch(spelling, word)), word)
+
+
 def compile_object(
     compiler: Compiler, source: Path, flags: Sequence[str], seconds: float | None = None
 ) -> Compiled:
     """Compile one source into an object beside it, in so many seconds at most."""
     target = source.with_suffix(".o")
-    usage = "-fstack-usage"
-    command = [*compiler.command, *flags, usage, "-c", source.name, "-o", target.name]
+    command = [*compiler.command, *flags, "-fstack-usage", "-c", source.name, "-o", target.name]
+    start = time.perf_counter()
     run(command, source.parent, seconds)
+    taken = time.perf_counter() - start
     _check_made(target, command)
-    return Compiled(target, code_bytes(target), _stack_bytes(target.with_suffix(".su")))
+    return Compiled(code_bytes(target), _stack_bytes(target.with_suffix(".su")), taken)
 
 
 def link(compiler: Compiler, objects: Sequence[Path], target: Path) -> None:

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rbdc.errors import LoadError, VerificationError
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.model import Model
 from rbdc.model.xml import shown
-from rbdc.processes import HelperEnded, helper, uncollected
+from rbdc.processes import Helper, HelperEnded, uncollected
 from rbdc.verification.calls import Call, Callee, Way, entry_of
 from rbdc.verification.casadi_calls import Matrix
 from rbdc.verification.expected import Expected, References
@@ -47,7 +48,7 @@ def verify_package(
     """
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
     try:
-        with helper(Callee(folder, CACHED)) as ask, shared_steps():
+        with Helper(Callee(folder, CACHED), stderr=DEVNULL) as ask, shared_steps():
             compiled = Compiled(ask)
             errors = {
                 checked.declaration.name: compiled.verified(references, checked)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rbdc.errors import ToolchainError
-from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
-from rbdc.pipeline import toolchain
+from rbdc.native.toolchain import Compiler, toolchain
 from rbdc.report.options import CompareOptions
 
 
@@ -36,19 +35,16 @@ class Toolchains:
 
 def toolchains(options: CompareOptions) -> Toolchains:
     """The compilers that the options request. Raises ToolchainError where there is no compiler at all."""
-    compiler, flags = toolchain(options.build)
+    compiler, flags = toolchain(options.build.compiler, options.build.cflags)
     tools = Toolchains(compiler, flags)
     for name in options.also:
         try:
-            other = find_compiler(name)
+            other, its_flags = toolchain(name, options.build.cflags)
         except ToolchainError as error:
             tools.absent[name] = str(error)
             continue
         if Path(other.path).resolve() == Path(compiler.path).resolve():
             tools.absent[name] = f"{compiler.version} is the compiler of every method already"
         else:
-            given = options.build.cflags
-            tools.others.append(
-                Toolchain(name, other, default_flags(other) if given is None else check_flags(given))
-            )
+            tools.others.append(Toolchain(name, other, its_flags))
     return tools

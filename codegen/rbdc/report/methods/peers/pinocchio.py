@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -282,9 +281,9 @@ def _object(recipe: _Recipe, group: _Group, text: str, key: str) -> _Object:
 
     def make(folder: Path) -> None:
         (folder / _SOURCE).write_text(text, encoding="utf-8")
-        start = time.perf_counter()
-        compile_object(recipe.compiler, folder / _SOURCE, (*group.flags, *recipe.headers.include_flags))
-        (folder / "figures.json").write_text(json.dumps({"seconds": time.perf_counter() - start}))
+        flags = (*group.flags, *recipe.headers.include_flags)
+        seconds = compile_object(recipe.compiler, folder / _SOURCE, flags).seconds
+        (folder / "figures.json").write_text(json.dumps({"seconds": seconds}))
 
     folder = cache.obtain(key, make)
     seconds = float(json.loads((folder / "figures.json").read_text())["seconds"])
