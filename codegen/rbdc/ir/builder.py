@@ -24,6 +24,10 @@ Rule: TypeAlias = Callable[["Builder", Operation, tuple[int, ...]], int | None]
 """rule(builder, operation, arguments) gives the value that stands for the operation, or None where the rule
 has nothing to say.
 """
+Replacement: TypeAlias = Callable[["Builder", Sequence[int], int], int | None]
+"""replacement(builder, new, index) gives what stands for value `index` of a program, whose values before it
+are `new` in the builder, or None where it stays.
+"""
 
 
 class Builder:
@@ -175,18 +179,18 @@ class Builder:
         return known
 
 
-def rewrite(program: Program, rules: Sequence[Rule]) -> Program:
-    """The program with every operation offered to `rules` and equal values merged; its outputs stay."""
+def rewrite(program: Program, rules: Sequence[Rule] = (), other: Replacement | None = None) -> Program:
+    """The program with every operation offered to `rules`, those for which `other` has another value apart,
+    and equal values merged; its outputs stay.
+    """
     builder = Builder(rules)
     new: list[int] = []
-    for value in program.values:
+    for index, value in enumerate(program.values):
         builder.section = value.section
-        new.append(builder.again(value, tuple([new[k] for k in value.arguments])))
-    return rebuilt(program, builder, new)
-
-
-def rebuilt(program: Program, builder: Builder, new: Sequence[int]) -> Program:
-    """The program with the values of a builder; `new` has the one for each of its own."""
+        made = None if other is None else other(builder, new, index)
+        if made is None:
+            made = builder.again(value, tuple([new[k] for k in value.arguments]))
+        new.append(made)
     symbols: dict[int, str] = {}
     for old, symbol in program.symbols.items():
         symbols.setdefault(new[old], symbol)

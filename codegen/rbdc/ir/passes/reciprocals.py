@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from rbdc.ir.builder import Builder, Rule, rebuilt
+from rbdc.ir.builder import Builder, Rule, rewrite
 from rbdc.ir.nodes import Program
 from rbdc.ir.operations import DIV, MUL
 
@@ -20,15 +20,16 @@ def share_reciprocals(program: Program, rules: Sequence[Rule]) -> Program:
     shared = {divisor for divisor, count in divisors.items() if count > 1}
     if not shared:
         return program
-    builder, new = Builder(rules), list[int]()
-    reciprocal: dict[int, int] = {}
-    for index, value in enumerate(program.values):
-        builder.section = value.section
-        arguments = tuple([new[k] for k in value.arguments])
+
+    def multiplied(builder: Builder, new: Sequence[int], index: int) -> int | None:
+        value = program.values[index]
         if value.operation is DIV and value.arguments[1] in shared:
-            new.append(builder.apply(MUL, (arguments[0], reciprocal[value.arguments[1]])))
-        else:
-            new.append(builder.again(value, arguments))
-        if index in shared:
-            reciprocal[index] = builder.apply(DIV, (builder.constant(1.0), new[index]))
-    return rebuilt(program, builder, new)
+            dividend, divisor = (new[k] for k in value.arguments)
+            return builder.apply(MUL, (dividend, builder.apply(DIV, (builder.constant(1.0), divisor))))
+        if index not in shared:
+            return None
+        made = builder.again(value, tuple(new[k] for k in value.arguments))
+        builder.apply(DIV, (builder.constant(1.0), made))  # early, for it takes long
+        return made
+
+    return rewrite(program, rules, multiplied)
