@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.nodes import Program, Value
 from rbdc.ir.operations import (
     ADD,
     CONSTANT,
@@ -161,11 +162,6 @@ class Builder:
         """The number that value `index` is, if it is a constant."""
         return self.values[index].constant
 
-    def numbers(self, index: int) -> tuple[float, ...]:
-        """The numbers that a value is in its lanes: one for a scalar, none if it is no constant."""
-        value = self.values[index]
-        return value.numbers if value.constant is None else (value.constant,)
-
     def negated(self, index: int) -> int | None:
         """x if value `index` is -x."""
         value = self.values[index]
@@ -194,26 +190,5 @@ def rewrite(program: Program, rules: Sequence[Rule] = (), other: Replacement | N
     symbols: dict[int, str] = {}
     for old, symbol in program.symbols.items():
         symbols.setdefault(new[old], symbol)
-    results = [[new[k] for k in result] for result in program.results]
-    return finish(program.name, program.inputs, program.outputs, builder, results, program.sections, symbols)
-
-
-def finish(
-    name: str,
-    inputs: Sequence[Array],
-    outputs: Sequence[Array],
-    builder: Builder,
-    results: Sequence[Sequence[int]],
-    sections: Sequence[Section],
-    symbols: dict[int, str],
-) -> Program:
-    """The program of a builder's values."""
-    return Program(
-        name,
-        tuple(inputs),
-        tuple(outputs),
-        tuple(builder.values),
-        tuple(tuple(result) for result in results),
-        tuple(sections),
-        symbols,
-    )
+    results = tuple(tuple(new[k] for k in result) for result in program.results)
+    return replace(program, values=tuple(builder.values), results=results, symbols=symbols)

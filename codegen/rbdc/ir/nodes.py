@@ -32,6 +32,11 @@ class Value(NamedTuple):
     lane: int = 0
     numbers: tuple[float, ...] = ()
 
+    @property
+    def known(self) -> tuple[float, ...]:
+        """The numbers that it is in its lanes: one for a scalar, none if it is no constant."""
+        return self.numbers if self.constant is None else (self.constant,)
+
     def moved(self, arguments: tuple[int, ...], section: int) -> Value:
         """The operation on other arguments in another section."""
         return Value(

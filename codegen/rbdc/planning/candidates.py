@@ -13,11 +13,10 @@ from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes import optimise
 from rbdc.ir.passes.angles import gather_angles
 from rbdc.ir.passes.labels import gather_labels
 from rbdc.ir.passes.section_order import order_sections
-from rbdc.ir.passes.specialise import without_input
+from rbdc.ir.passes.simplify import optimise, without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.passes.vectorise.slp_vectorise import join_neighbours
 from rbdc.ir.verify import verify

@@ -8,10 +8,11 @@ are ready, the latest last.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
-from rbdc.ir.builder import Builder, finish
-from rbdc.ir.nodes import Program, Value
+from rbdc.ir.builder import Builder
+from rbdc.ir.nodes import Program
 from rbdc.ir.operations import ADD, NEG, SUB, Operation
 
 Term = tuple[int, int]
@@ -38,11 +39,9 @@ class _Chains:
                 continue
             self._builder.section = value.section
             self._new[index] = self._sum(index) if value.operation.signs else self._again(index)
-        results = [[self._new[k] for k in result] for result in program.results]
+        results = tuple(tuple(self._new[k] for k in result) for result in program.results)
         symbols = {self._new[k]: name for k, name in program.symbols.items() if k in self._new}
-        return finish(
-            program.name, program.inputs, program.outputs, self._builder, results, program.sections, symbols
-        )
+        return replace(program, values=tuple(self._builder.values), results=results, symbols=symbols)
 
     def _is_inner(self, index: int) -> bool:
         """Whether a value is a part of the sum that alone uses it, in the same section.
@@ -101,7 +100,7 @@ class _Chains:
 
     def _split(self, terms: list[Term]) -> tuple[list[float], list[Term]]:
         """The sum of the constants, lane by lane and rounded once, and the other terms."""
-        numbers = [(_numbers(self._program.values[term[0]]), term) for term in terms]
+        numbers = [(self._program.values[term[0]].known, term) for term in terms]
         held = [[Fraction(sign * x) for x in known] for known, (_, sign) in numbers if known]
         width = max(map(len, held), default=1)
         constants = [float(sum((x[m % len(x)] for x in held), Fraction(0))) for m in range(width)]
@@ -109,8 +108,3 @@ class _Chains:
 
     def _value(self, index: int) -> int:
         return self._again(index) if self._is_fused(index) else self._new[index]
-
-
-def _numbers(value: Value) -> tuple[float, ...]:
-    """The numbers that a constant is in its lanes; none of what is no constant."""
-    return value.numbers if value.constant is None else (value.constant,)

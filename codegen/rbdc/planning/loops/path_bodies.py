@@ -16,7 +16,7 @@ from rbdc.algorithms.derivatives.second_order import Direction, Operators, Subtr
 from rbdc.algorithms.derivatives.squares import Square, transposed_times
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
-from rbdc.ir.passes import optimise
+from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Vector3
 
