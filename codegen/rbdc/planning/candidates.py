@@ -14,8 +14,7 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.angles import gather_angles
-from rbdc.ir.passes.labels import gather_labels
-from rbdc.ir.passes.section_order import order_sections
+from rbdc.ir.passes.sections import gather_labels, order_sections
 from rbdc.ir.passes.simplify import optimise, without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.passes.vectorise.slp_vectorise import join_neighbours
@@ -142,15 +141,11 @@ def has_loops_along_paths(model: Model, function: Function) -> bool:
     if not (model.coupled or model.world_forces or any(model.friction)):
         return True
     if model.nv > STRAIGHT_TENSORS:
-        what, remedy = next(
-            reason
-            for held, *reason in (
-                (model.coupled, "coupled joints", "--mimic independent"),
-                (model.world_forces, "external forces in the world's frame", "--fext-frame local"),
-                (True, "dry friction", "--friction report"),
-            )
-            if held
-        )
+        what, remedy = "dry friction", "--friction report"
+        if model.coupled:
+            what, remedy = "coupled joints", "--mimic independent"
+        elif model.world_forces:
+            what, remedy = "external forces in the world's frame", "--fext-frame local"
         raise UnsupportedError(
             f"{function.name}: with {what} at most {STRAIGHT_TENSORS} degrees of freedom, "
             f"here {model.nv}; build with {remedy}"
