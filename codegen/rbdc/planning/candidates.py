@@ -60,10 +60,10 @@ class Candidate:
 
     @cached_property
     def first(self) -> Program:
-        """For calls without the optional inputs: limbs in lanes where there are some, else without these
+        """For calls without the optional inputs: limbs in lanes where there are some, else without the inputs
         where leaving them out saves enough.
 
-        Lanes took 0.5 to 0.76 of the work on all robots tried, and on an arm of seven joints with two fingers
+        Lanes took 0.31 to 0.76 of the work on all robots tried; on an arm of seven joints with two fingers
         of two, where they took 0.73 to 0.91 of it, 0.85 to 1.06 of the time (a Xeon, clang 19 and gcc 12).
         """
         limbs = laned(self.model, self.function, self.method)

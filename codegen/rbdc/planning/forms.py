@@ -94,7 +94,7 @@ class Plan:
 
 
 def straight_line(subject: Subject) -> Plan | None:
-    """Straight-line code by the method that takes the least work, limbs in lanes where that saves enough.
+    """Straight-line code by the method that takes the least work, limbs in lanes where there are some.
 
     None where another form takes less time for certain.
     """
