@@ -13,7 +13,7 @@ from rbdc.emit.c.csource import elementary_headers, kernel_source, parameters
 from rbdc.emit.c.expressions import StatementWriter
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE
-from rbdc.ir.builder import Builder, finish
+from rbdc.ir.builder import Builder
 from rbdc.ir.forms import Form
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.operations import CONSTANT, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE
@@ -21,6 +21,21 @@ from rbdc.ir.passes.function_splitting import chunk
 from rbdc.ir.passes.vectorise.batch_vectorise import widened
 from rbdc.native.toolchain import WARNING_FLAGS, find_compiler, run
 from tests.support import FLAGS
+
+
+def finish(
+    name: str,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    builder: Builder,
+    results: Sequence[Sequence[int]],
+    sections: Sequence[Section],
+    symbols: dict[int, str],
+) -> Program:
+    """The program of a builder's values."""
+    values, made = tuple(builder.values), tuple(map(tuple, results))
+    return Program(name, tuple(inputs), tuple(outputs), values, made, tuple(sections), symbols)
+
 
 Make = Callable[[Builder, list[int]], list[int]]
 

@@ -54,9 +54,9 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     A[5] = A1_2;
     const double A1_3 = 0.004557856275071999 - cos_q1 * 0.0033530494400000003 - t41 * A1_2 - A1_1 * (0.035 - t38);
     A[7] = A1_3;
-    const double A1_4 = cos_q0 * t22 - sin_q0 * t20 - A1_2 * 0.00417892830083921;
+    const double A1_4 = cos_q0 * t22 - sin_q0 * t20 - 0.00417892830083921 * A1_2;
     A[9] = A1_4;
-    const double A1_5 = cos_q0 * t20 + sin_q0 * t22 + A1_1 * 0.00417892830083921;
+    const double A1_5 = cos_q0 * t20 + sin_q0 * t22 + 0.00417892830083921 * A1_1;
     A[11] = A1_5;
 
     /* results: known without computation */

@@ -56,9 +56,9 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
     results[4] = A1_2;
     const double_pendulum_vector8 A1_3 = 0.004557856275071999 - X1_Rxx * 0.0033530494400000003 - t43 * A1_2 - A1_1 * (0.035 - t40);
     results[6] = A1_3;
-    const double_pendulum_vector8 A1_4 = cos_q0 * t23 - sin_q0 * t21 - A1_2 * 0.00417892830083921;
+    const double_pendulum_vector8 A1_4 = cos_q0 * t23 - sin_q0 * t21 - 0.00417892830083921 * A1_2;
     results[8] = A1_4;
-    const double_pendulum_vector8 A1_5 = cos_q0 * t21 + sin_q0 * t23 + A1_1 * 0.00417892830083921;
+    const double_pendulum_vector8 A1_5 = cos_q0 * t21 + sin_q0 * t23 + 0.00417892830083921 * A1_1;
     results[10] = A1_5;
 
     /* results: the same for all samples */

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rbdc.emit.c.stores import Store, is_worth_clearing, stores
 from rbdc.functions.scalar_types import DOUBLE
-from rbdc.ir.builder import Builder, finish
+from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD, MUL
+from tests.support_programs import finish
 
 LONGEST = DOUBLE.single_lanes
 

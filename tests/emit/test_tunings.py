@@ -22,7 +22,7 @@ from rbdc.emit.library import render_library
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
-from rbdc.ir.builder import Builder, finish
+from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Section
 from rbdc.model import Model
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS
@@ -32,6 +32,7 @@ from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, slow_but
 from tests.support_paths import EVERY_KIND, kernel_alone, path_tree, widths
+from tests.support_programs import finish
 
 AVX2 = ("-mavx2", "-mfma")
 AVX512 = ("-march=x86-64-v4",)

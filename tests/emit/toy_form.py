@@ -16,6 +16,6 @@ def last_method(subject: Subject) -> Plan | None:
     """
     if subject.function.declaration.framed:
         return None
-    method, variants = list(subject.variants.items())[-1]
-    kernels = tuple(finished(variants.samples))
-    return replace(straight_line_of(subject.function, method, kernels), form=LAST_METHOD)
+    last = subject.candidates[-1]
+    kernels = tuple(finished(last.samples))
+    return replace(straight_line_of(subject.function, last.method, kernels), form=LAST_METHOD)

@@ -15,7 +15,6 @@ from rbdc.functions.declarations import Kind
 from rbdc.functions.record import ALONE, PRESETS, SECOND, Requirement
 from rbdc.functions.references import reference_of, references_of
 from rbdc.planning.loops.forms import FORMS
-from rbdc.planning.policy import WORTH_FOLLOWING
 from tests.laws.test_curved_mimic import curved_tree
 from tests.support_contacts import on_feet
 
@@ -119,7 +118,6 @@ def test_a_record_is_whole(name: str) -> None:
     function = known()[name]
     assert function.preset in (*PRESETS, SECOND, ALONE)
     assert (function.at_frame is not None) == function.declaration.framed == (not function.methods)
-    assert function.policy.leader is None or function.policy.leader in FUNCTIONS
     assert set(function.policy.rolled.values()) <= set(FORMS)
     assert all(callable(method) for method in references_of(function).values())
     assert callable(reference_of(function))
@@ -139,14 +137,6 @@ def test_a_record_is_whole(name: str) -> None:
 
 def test_every_rolled_form_is_of_a_record() -> None:
     assert {form for function in known().values() for form in function.policy.rolled.values()} == set(FORMS)
-
-
-def test_followers_have_the_methods_of_their_leaders() -> None:
-    assert 0.0 < WORTH_FOLLOWING < 1.0
-    followers = [function for function in known().values() if function.policy.leader is not None]
-    assert followers
-    for function in followers:
-        assert set(function.methods) == set(known()[str(function.policy.leader)].methods)
 
 
 def test_each_requirement_is_that_of_a_function() -> None:

@@ -10,7 +10,7 @@ import pytest
 from rbdc.algorithms.trace import components
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.labels import gather_labels
+from rbdc.ir.passes.sections import gather_labels
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.planning.generation import PLAIN, generate

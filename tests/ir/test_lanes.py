@@ -10,14 +10,14 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
-from rbdc.ir.builder import Builder, finish
+from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.operations import ADD, COS, GATHER, INPUT, MUL, REDUCE, SIN, SUB, Operation
-from rbdc.ir.passes import optimise, remove_dead_code
+from rbdc.ir.passes.simplify import optimise, remove_dead_code
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.ir.verify import MalformedProgram, verify
 from rbdc.reduction.limbs import LimbGroup
-from tests.support_programs import evaluate
+from tests.support_programs import evaluate, finish
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ import pytest
 
 from rbdc.ir.builder import Builder
 from rbdc.ir.operations import ADD, LANES, MUL, SUB
-from rbdc.ir.passes import RULES, gather_like_terms, remove_dead_code
+from rbdc.ir.passes.simplify import gather_like_terms, remove_dead_code
 from rbdc.ir.verify import verify
 from tests.support_programs import Make, evaluate, program, shown
 
@@ -16,7 +16,7 @@ POINT = [0.5, -1.25, 2.0, 3.5]
 def gathered(make: Make) -> list[str]:
     """The outputs after the pass, with every association shown; their values are those before it."""
     before = program(make)
-    after = remove_dead_code(verify(gather_like_terms(before, RULES)))
+    after = remove_dead_code(verify(gather_like_terms(before)))
     assert evaluate(after, x=POINT) == [pytest.approx(result) for result in evaluate(before, x=POINT)]
     return shown(after)
 
@@ -66,7 +66,7 @@ def test_lanes_of_constants_count() -> None:
         total = b.raw(ADD, (b.raw(ADD, (wide, b.lanes([1.0, 2.0]))), b.constant(0.5)))
         return [b.extract(total, 0), b.extract(total, 1)]
 
-    after = remove_dead_code(verify(gather_like_terms(program(make), RULES)))
+    after = remove_dead_code(verify(gather_like_terms(program(make))))
     assert [value.numbers for value in after.values if value.operation is LANES] == [(1.5, 2.5)]
     assert sum(value.operation is ADD for value in after.values) == 1
 

@@ -7,7 +7,7 @@ import pytest
 from rbdc.ir.from_casadi import from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.operations import ADD, MUL, SUB
-from rbdc.ir.passes import optimise
+from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.vectorise.slp_vectorise import join_neighbours
 from rbdc.ir.verify import verify
 from rbdc.spatial import Scalar

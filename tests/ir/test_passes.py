@@ -14,10 +14,10 @@ from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program, Value
 from rbdc.ir.operations import ADD, COS, DIV, EXTRACT, INPUT, LESS, MUL, NEG, SIN, SQRT, SUB, WHERE, Operation
-from rbdc.ir.passes import fold_constants, normalise_signs, optimise, order_operands, remove_dead_code
 from rbdc.ir.passes.angles import JOINT_ANGLES, gather_angles
 from rbdc.ir.passes.function_splitting import chunk
-from rbdc.ir.passes.specialise import without_input
+from rbdc.ir.passes.rules import fold_constants, normalise_signs, order_operands
+from rbdc.ir.passes.simplify import optimise, remove_dead_code, without_input
 from rbdc.ir.verify import MalformedProgram, verify
 from tests.support_programs import evaluate, lanes, program, shown
 

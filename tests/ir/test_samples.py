@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from rbdc.ir.builder import Builder, finish
+from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD, CONSTANT, INPUT, LANES
 from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
 from rbdc.ir.verify import verify
-from tests.support_programs import evaluate
+from tests.support_programs import evaluate, finish
 
 
 def program() -> Program:

@@ -9,16 +9,16 @@ import pytest
 
 from rbdc import Model
 from rbdc.functions.catalogue import functions_of
-from rbdc.ir.builder import Builder, finish
+from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD
-from rbdc.ir.passes.section_order import LONGEST, order_sections
-from rbdc.ir.passes.specialise import without_input
+from rbdc.ir.passes.sections import LONGEST, order_sections
+from rbdc.ir.passes.simplify import without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.planning.tracing import traced
 from rbdc.resources import resolve
-from tests.support_programs import evaluate
+from tests.support_programs import evaluate, finish
 
 ZEROS = [0.0] * 1000
 

@@ -7,14 +7,14 @@ import pytest
 
 from rbdc import Model
 from rbdc.functions.catalogue import functions_of
-from rbdc.ir.builder import Builder, finish
+from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD, MUL, NEG, SIN, SUB
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.planning.tracing import traced
 from rbdc.resources import resolve
-from tests.support_programs import Make, evaluate, program, shown
+from tests.support_programs import Make, evaluate, finish, program, shown
 
 
 def chained(make: Make) -> list[str]:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import rbdc.functions.evaluation
-import rbdc.planning.candidates
 import rbdc.planning.limb_lanes
 from rbdc import Model
 from rbdc.algorithms.trace import silent
@@ -42,7 +41,6 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 def _forget() -> None:
     rbdc.planning.limb_lanes.lane_model.cache_clear()
-    rbdc.planning.candidates._leading.cache_clear()
 
 
 def results(model: Model) -> list[Array]:

@@ -107,7 +107,7 @@ def _parametric(model: Model, function: Function, functions: Mapping[str, Functi
 
 def _along_curves(function: Function) -> Function:
     """The function where joints follow others along curves: straight-line code, with no limbs in lanes."""
-    policy = replace(function.policy, rolled={}, windows="", leader=None)
+    policy = replace(function.policy, rolled={}, windows="")
     methods, references = function.along_curves or function.methods, function.references
     if function.chain is not None:
         references = {}

@@ -95,11 +95,6 @@ aba_hessian_product(q, v, tau, w, dq, dv, dtau, fext)
 """
 
 FORWARD = frozenset({Requirement.REGULAR_INERTIA})
-WITH_FORWARD_DYNAMICS = Policy(leader="aba")
-"""Most of what sets the methods of these products apart is what they solve with M. Comparing their own found
-the same method on nine of ten robots tried, 3 and 5 % less on the other (tiago_pro), and took longer than all
-else.
-"""
 
 
 def derivatives(model: Model) -> list[Function]:
@@ -172,7 +167,6 @@ def _weighted(declared: Declared) -> list[Function]:
             _by_dynamics(aba_adjoint),
             preset="optimisation",
             requires=FORWARD,
-            policy=WITH_FORWARD_DYNAMICS,
             chain=ChainRule("aba", ("q", "v", "tau"), weights=("w",)),
             references={"carpentier-mansard-weighted": ".derivatives.products:aba_vjp"},
         ),
@@ -201,7 +195,6 @@ def _directional(declared: Declared) -> list[Function]:
             _by_dynamics(aba_tangent),
             preset="optimisation",
             requires=FORWARD,
-            policy=WITH_FORWARD_DYNAMICS,
             chain=ChainRule("aba", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
             references={"carpentier-mansard-times-direction": ".derivatives.products:aba_jvp"},
         ),
@@ -282,7 +275,6 @@ def _hessian_products(declared: Declared) -> list[Function]:
             chain=ChainRule("aba_vjp", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
             preset=SECOND,
             requires=FORWARD,
-            policy=WITH_FORWARD_DYNAMICS,
             references={"fdsva-so-times-direction": ".derivatives.products:aba_hessian_product"},
         ),
     ]

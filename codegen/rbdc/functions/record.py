@@ -37,16 +37,15 @@ class Policy:
     """Choices that planning makes for a function by more than its operation counts; the thresholds are in
     `rbdc.planning.policy`.
 
-    leader: the name of a function whose method it takes. dense_right_sides: the right-hand sides of
-    `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
-    models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
-    forms as loops (`rbdc.planning.loops.forms`), by the names of the methods that the manifest gives.
-    windows: it has a kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`. sample_by_sample:
-    a choice in it depends on the sample, so that its batch is a loop. one_by_one_in_limbs: where four limbs
-    run in lanes in a single call, its samples take less time one by one than side by side.
+    dense_right_sides: the right-hand sides of `Function.to_solve` have entries in most rows, so that columns
+    side by side are worth while on smaller models. counted_by_pass: `rbdc info` shows its operations after
+    each pass over the model. rolled: its forms as loops (`rbdc.planning.loops.forms`), by the names of the
+    methods that the manifest gives. windows: it has a kernel along ancestor paths, by its name in
+    `rbdc.emit.paths.kernels`. sample_by_sample: a choice in it depends on the sample, so that its batch is a
+    loop. one_by_one_in_limbs: where four limbs run in lanes in a single call, its samples take less time one
+    by one than side by side.
     """
 
-    leader: str | None = None
     dense_right_sides: bool = False
     counted_by_pass: bool = False
     rolled: Mapping[str, str] = field(default_factory=dict)

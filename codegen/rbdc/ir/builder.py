@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.nodes import Program, Value
 from rbdc.ir.operations import (
     ADD,
     CONSTANT,
@@ -23,6 +24,10 @@ from rbdc.ir.operations import (
 Rule: TypeAlias = Callable[["Builder", Operation, tuple[int, ...]], int | None]
 """rule(builder, operation, arguments) gives the value that stands for the operation, or None where the rule
 has nothing to say.
+"""
+Replacement: TypeAlias = Callable[["Builder", Sequence[int], int], int | None]
+"""replacement(builder, new, index) gives what stands for value `index` of a program, whose values before it
+are `new` in the builder, or None where it stays.
 """
 
 
@@ -157,11 +162,6 @@ class Builder:
         """The number that value `index` is, if it is a constant."""
         return self.values[index].constant
 
-    def numbers(self, index: int) -> tuple[float, ...]:
-        """The numbers that a value is in its lanes: one for a scalar, none if it is no constant."""
-        value = self.values[index]
-        return value.numbers if value.constant is None else (value.constant,)
-
     def negated(self, index: int) -> int | None:
         """x if value `index` is -x."""
         value = self.values[index]
@@ -175,41 +175,20 @@ class Builder:
         return known
 
 
-def rewrite(program: Program, rules: Sequence[Rule]) -> Program:
-    """The program with every operation offered to `rules` and equal values merged; its outputs stay."""
+def rewrite(program: Program, rules: Sequence[Rule] = (), other: Replacement | None = None) -> Program:
+    """The program with every operation offered to `rules`, those for which `other` has another value apart,
+    and equal values merged; its outputs stay.
+    """
     builder = Builder(rules)
     new: list[int] = []
-    for value in program.values:
+    for index, value in enumerate(program.values):
         builder.section = value.section
-        new.append(builder.again(value, tuple([new[k] for k in value.arguments])))
-    return rebuilt(program, builder, new)
-
-
-def rebuilt(program: Program, builder: Builder, new: Sequence[int]) -> Program:
-    """The program with the values of a builder; `new` has the one for each of its own."""
+        made = None if other is None else other(builder, new, index)
+        if made is None:
+            made = builder.again(value, tuple([new[k] for k in value.arguments]))
+        new.append(made)
     symbols: dict[int, str] = {}
     for old, symbol in program.symbols.items():
         symbols.setdefault(new[old], symbol)
-    results = [[new[k] for k in result] for result in program.results]
-    return finish(program.name, program.inputs, program.outputs, builder, results, program.sections, symbols)
-
-
-def finish(
-    name: str,
-    inputs: Sequence[Array],
-    outputs: Sequence[Array],
-    builder: Builder,
-    results: Sequence[Sequence[int]],
-    sections: Sequence[Section],
-    symbols: dict[int, str],
-) -> Program:
-    """The program of a builder's values."""
-    return Program(
-        name,
-        tuple(inputs),
-        tuple(outputs),
-        tuple(builder.values),
-        tuple(tuple(result) for result in results),
-        tuple(sections),
-        symbols,
-    )
+    results = tuple(tuple(new[k] for k in result) for result in program.results)
+    return replace(program, values=tuple(builder.values), results=results, symbols=symbols)

@@ -15,7 +15,7 @@ import casadi as ca
 
 from rbdc.algorithms.trace import components
 from rbdc.errors import UnsupportedError
-from rbdc.ir.builder import Builder, finish
+from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD, DIV, JOINT_CALLS, MUL, OPERATIONS, WHERE
 from rbdc.ir.symbolic import Symbolic, expression
@@ -74,9 +74,9 @@ def from_casadi(
         for index, name_of_value in zip(entries, components(symbol, len(entries)), strict=True):
             if not builder.values[index].operation.is_leaf:
                 names.setdefault(index, name_of_value)
-    results = stored[len(labels) :]
-    arrays = [[Array(key, len(values)) for key, values in group] for group in (inputs, outputs)]
-    return finish(name, arrays[0], arrays[1], builder, results, sections, names)
+    given, made = (tuple(Array(key, len(values)) for key, values in group) for group in (inputs, outputs))
+    results = tuple(map(tuple, stored[len(labels) :]))
+    return Program(name, given, made, tuple(builder.values), results, tuple(sections), names)
 
 
 def _column(values: Sequence[Scalar]) -> Any:

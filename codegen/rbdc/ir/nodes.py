@@ -6,7 +6,7 @@ code.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -31,6 +31,11 @@ class Value(NamedTuple):
     width: int = 1
     lane: int = 0
     numbers: tuple[float, ...] = ()
+
+    @property
+    def known(self) -> tuple[float, ...]:
+        """The numbers that it is in its lanes: one for a scalar, none if it is no constant."""
+        return self.numbers if self.constant is None else (self.constant,)
 
     def moved(self, arguments: tuple[int, ...], section: int) -> Value:
         """The operation on other arguments in another section."""
@@ -142,6 +147,15 @@ class Program:
         """Whether a value is a product that one sum alone uses: it is made there. `users`: of each value."""
         alone = self.values[index].operation is MUL and len(users[index]) == 1 and users[index][0] >= 0
         return alone and bool(self.values[users[index][0]].operation.signs)
+
+    def terms(self, index: int, is_inner: Callable[[int], bool], sign: int = 1) -> Iterator[tuple[int, int]]:
+        """The terms of a sum with their signs, in their order; of an inner sum its own terms."""
+        value = self.values[index]
+        for part, own in zip(value.arguments, value.operation.signs, strict=True):
+            if is_inner(part):
+                yield from self.terms(part, is_inner, sign * own)
+            else:
+                yield part, sign * own
 
     def __str__(self) -> str:
         """One line a value, sections as comments, then the outputs; deterministic."""

@@ -53,7 +53,7 @@ def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
         return tuple(frame_step_programs(model)) if small and not function.policy.sample_by_sample else ()
     if plan.form == ROLLED or model.nv > _most(subject):
         return ()
-    samples = of_samples(subject.variants)
+    samples = of_samples(subject.candidates)
     if cost(samples[-1]).operations > WORTH_A_BATCH:
         return ()
     return tuple(verify(chain_sums(sample)) for sample in samples)

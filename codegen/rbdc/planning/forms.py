@@ -36,15 +36,15 @@ from rbdc.planning.calibration import (
     STRAIGHT_LINE,
 )
 from rbdc.planning.candidates import (
-    Variants,
+    Candidate,
     along_paths,
+    candidates,
     chosen,
     finished,
     has_loops_along_paths,
     least,
     left_to_solve,
     over,
-    tried,
 )
 from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.loops.forms import rolled as rolled_loops
@@ -62,14 +62,9 @@ class Subject:
     function: Function
 
     @cached_property
-    def variants(self) -> dict[str, Variants]:
-        """Straight-line programs by each method."""
-        return tried(self.model, self.function)
-
-    @cached_property
-    def left_to_solve(self) -> list[Program] | None:
-        """Programs of the right-hand sides and factors of a solve with M; None for other functions."""
-        return left_to_solve(self.model, self.function)
+    def candidates(self) -> list[Candidate]:
+        """The function by each method."""
+        return candidates(self.model, self.function)
 
 
 @dataclass(frozen=True)
@@ -99,15 +94,15 @@ class Plan:
 
 
 def straight_line(subject: Subject) -> Plan | None:
-    """Straight-line code by the method that takes the least work, limbs in lanes where that saves enough.
+    """Straight-line code by the method that takes the least work, limbs in lanes where there are some.
 
     None where another form takes less time for certain.
     """
     model, function = subject.model, subject.function
     if function.declaration.framed or is_left_to_others(model, function):
         return None
-    method = least(subject.variants)
-    return straight_line_of(function, method, tuple(finished(subject.variants[method].kernels)))
+    best = least(subject.candidates)
+    return straight_line_of(function, best.method, tuple(finished(best.kernels)))
 
 
 def straight_line_of(function: Function, method: str, kernels: tuple[Program, ...]) -> Plan:
@@ -138,10 +133,10 @@ def columns(subject: Subject) -> Plan | None:
     """Straight-line code for the factors of M and the right-hand sides, blocks of columns side by side in the
     lanes of vectors for the solve; None for functions that solve nothing with M.
     """
-    solved = None if subject.model.nv > MAXIMUM_DOF else subject.left_to_solve
+    model, declaration = subject.model, subject.function.declaration
+    solved = None if model.nv > MAXIMUM_DOF else left_to_solve(model, subject.function)
     if solved is None:
         return None
-    declaration = subject.function.declaration
     total, looped, moved = column_cost(solved[0], declaration)
     return Plan(
         COLUMNS,

@@ -110,7 +110,7 @@ def _source(
     subject, batch = Subject(package.model, function), any(backend.needs_samples for backend in backends)
     planned = planned_function(subject, options, batch=batch)
     if any(backend.needs_program for backend in backends) and not function.declaration.framed:
-        planned = replace(planned, program=verify(chain_sums(of_samples(subject.variants)[-1])))
+        planned = replace(planned, program=verify(chain_sums(of_samples(subject.candidates)[-1])))
     return emitted(package, planned, backends)
 
 

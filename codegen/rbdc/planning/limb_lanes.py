@@ -17,10 +17,9 @@ from rbdc.ir.builder import rewrite
 from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes import optimise
 from rbdc.ir.passes.counterparts import Source
-from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.rules import order_operands
+from rbdc.ir.passes.simplify import optimise, remove_dead_code
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.model import Body, Model
 from rbdc.model.description import DRIVE_NUMBERS, DriveTerm

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from rbdc.ir.nodes import Program, Section
 from rbdc.ir.operations import ADD, CONSTANT, COS, GATHER, INPUT, LANES, MUL, NEG, SIN, SUB
-from rbdc.ir.passes.dead_code import remove_dead_code
+from rbdc.ir.passes.simplify import remove_dead_code
 
 JOINT_ANGLES = Section("joint angles", "sines and cosines of all of them, side by side")
 

@@ -78,14 +78,9 @@ class Counterparts:
 
 def terms_of(program: Program, index: int, is_term: Callable[[int], bool]) -> Terms:
     """The sum below a value, down to the first values below it that count as terms, and to what is no sum."""
-    terms: Terms = Counter()
-    stack = [(index, 1, True)]
-    while stack:
-        k, sign, top = stack.pop()
+
+    def is_inner(k: int) -> bool:
         value = program.values[k]
-        signs = value.operation.signs
-        if signs and (top or not is_term(k)) and value.width == 1:
-            stack += [(argument, sign * s, False) for argument, s in zip(value.arguments, signs, strict=True)]
-        else:
-            terms[k, sign] += 1
-    return terms
+        return bool(value.operation.signs) and value.width == 1 and not is_term(k)
+
+    return Counter(program.terms(index, is_inner))

@@ -20,8 +20,7 @@ def fold_constants(builder: Builder, operation: Operation, arguments: tuple[int,
     if operation is WHERE and arguments[1] == arguments[2]:
         return arguments[1]
     for k in arguments:
-        value = builder.values[k]
-        if value.constant is not None or value.numbers:
+        if builder.values[k].known:
             return _simplified(builder, operation, arguments)
     return None
 
@@ -30,7 +29,7 @@ def _simplified(builder: Builder, operation: Operation, arguments: tuple[int, ..
     """Value of an operation with some constants among its arguments."""
     numbers = [builder.number(k) for k in arguments]
     known = [n for n in numbers if n is not None]
-    lanes = [builder.numbers(k) for k in arguments]
+    lanes = [builder.values[k].known for k in arguments]
     if all(lanes) and (operation.is_defined is None or None not in numbers):
         return _fold(builder, operation, lanes)
     if operation is WHERE and numbers[0] is not None:

@@ -8,20 +8,15 @@ are ready, the latest last.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 
-from rbdc.ir.builder import Builder, finish
-from rbdc.ir.nodes import Program, Value
+from rbdc.ir.builder import Builder
+from rbdc.ir.nodes import Program
 from rbdc.ir.operations import ADD, NEG, SUB, Operation
 
-
-@dataclass(frozen=True)
-class _Term:
-    """One term of a sum: a value of the program before, and whether it is subtracted."""
-
-    index: int
-    negative: bool
+Term = tuple[int, int]
+"""One term of a sum: a value of the program before, and its sign."""
 
 
 def chain_sums(program: Program) -> Program:
@@ -44,11 +39,9 @@ class _Chains:
                 continue
             self._builder.section = value.section
             self._new[index] = self._sum(index) if value.operation.signs else self._again(index)
-        results = [[self._new[k] for k in result] for result in program.results]
+        results = tuple(tuple(self._new[k] for k in result) for result in program.results)
         symbols = {self._new[k]: name for k, name in program.symbols.items() if k in self._new}
-        return finish(
-            program.name, program.inputs, program.outputs, self._builder, results, program.sections, symbols
-        )
+        return replace(program, values=tuple(self._builder.values), results=results, symbols=symbols)
 
     def _is_inner(self, index: int) -> bool:
         """Whether a value is a part of the sum that alone uses it, in the same section.
@@ -80,52 +73,38 @@ class _Chains:
     def _apply(self, operation: Operation, *arguments: int) -> int:
         return self._timed(self._builder.raw(operation, arguments))
 
-    def _terms(self, index: int, negative: bool) -> list[_Term]:
-        """The terms of the sum that a value is, or itself."""
-        value = self._program.values[index]
-        parts = zip(value.arguments, value.operation.signs, strict=True)
-        return [term for part, sign in parts for term in self._part(part, negative != (sign < 0))]
-
-    def _part(self, index: int, negative: bool) -> list[_Term]:
-        return self._terms(index, negative) if self._is_inner(index) else [_Term(index, negative)]
-
-    def _when(self, term: _Term) -> int:
+    def _when(self, index: int) -> int:
         """When what is added is ready: of a product that is made here its factors."""
-        if self._is_fused(term.index):
-            return max(self._ready[self._new[k]] for k in self._program.values[term.index].arguments)
-        return self._ready[self._new[term.index]]
+        if self._is_fused(index):
+            return max(self._ready[self._new[k]] for k in self._program.values[index].arguments)
+        return self._ready[self._new[index]]
 
     def _sum(self, index: int) -> int:
         """The chain of one sum.
 
         Its constants are one term; the sum starts from it, as from any value that is no product.
         """
-        constants, terms = self._split(self._terms(index, False))
-        terms.sort(key=self._when)
+        constants, terms = self._split(list(self._program.terms(index, self._is_inner)))
+        terms.sort(key=lambda term: self._when(term[0]))
         if any(constants) or not terms:
             made = self._timed(self._builder.lanes(constants))
         else:
-            start = min(terms, key=lambda term: (term.negative, self._is_fused(term.index), self._when(term)))
+            start = min(terms, key=lambda term: (-term[1], self._is_fused(term[0]), self._when(term[0])))
             terms.remove(start)
-            made = self._value(start.index)
-            if start.negative:
+            made = self._value(start[0])
+            if start[1] < 0:
                 made = self._apply(NEG, made)
-        for term in terms:
-            made = self._apply(SUB if term.negative else ADD, made, self._value(term.index))
+        for term, sign in terms:
+            made = self._apply(ADD if sign > 0 else SUB, made, self._value(term))
         return made
 
-    def _split(self, terms: list[_Term]) -> tuple[list[float], list[_Term]]:
+    def _split(self, terms: list[Term]) -> tuple[list[float], list[Term]]:
         """The sum of the constants, lane by lane and rounded once, and the other terms."""
-        numbers = [(_numbers(self._program.values[term.index]), term) for term in terms]
-        held = [[Fraction(-x if term.negative else x) for x in known] for known, term in numbers if known]
+        numbers = [(self._program.values[term[0]].known, term) for term in terms]
+        held = [[Fraction(sign * x) for x in known] for known, (_, sign) in numbers if known]
         width = max(map(len, held), default=1)
         constants = [float(sum((x[m % len(x)] for x in held), Fraction(0))) for m in range(width)]
         return constants, [term for known, term in numbers if not known]
 
     def _value(self, index: int) -> int:
         return self._again(index) if self._is_fused(index) else self._new[index]
-
-
-def _numbers(value: Value) -> tuple[float, ...]:
-    """The numbers that a constant is in its lanes; none of what is no constant."""
-    return value.numbers if value.constant is None else (value.constant,)

@@ -43,35 +43,33 @@ _SIZES: Mapping[str, Callable[[Tree], int]] = {
 """Numbers of each array of a function's own."""
 
 
-def _newton_euler(tree: Tree, *outputs: str) -> list[Statement]:
-    (tau,) = outputs
+def _newton_euler(tree: Tree, tau: str) -> list[Statement]:
     made = inverse_dynamics(tree, moving=True, accelerating=True, external=True)
     return [*made, *drives(tree, tau, rate="v", second="a")]
 
 
-def _nonlinear_effects(tree: Tree, *outputs: str) -> list[Statement]:
-    (tau,) = outputs
+def _nonlinear_effects(tree: Tree, tau: str) -> list[Statement]:
     made = inverse_dynamics(tree, moving=True, accelerating=False, external=False)
     return [*made, *drives(tree, tau, rate="v")]
 
 
-def _gravity(tree: Tree, *outputs: str) -> list[Statement]:
+def _gravity(tree: Tree, tau: str) -> list[Statement]:
+    del tau  # which inverse dynamics writes
     return inverse_dynamics(tree, moving=False, accelerating=False, external=False)
 
 
-def _composite_bodies(tree: Tree, *outputs: str) -> list[Statement]:
-    (inertia,) = outputs
+def _composite_bodies(tree: Tree, inertia: str) -> list[Statement]:
     sums = one_frame.composites(tree, ("I", INERTIA))
     return [one_frame.world(tree), sums, *one_frame.mass(tree, inertia)]
 
 
-def _inverse_inertia(tree: Tree, *outputs: str) -> list[Statement]:
-    (inverse,) = outputs
+def _inverse_inertia(tree: Tree, inverse: str) -> list[Statement]:
     factors = Factors(tree, inverse)
     return [*_composite_bodies(tree, inverse), *factors.factorise(), *factors.invert()]
 
 
-def _articulated_bodies(tree: Tree, *outputs: str) -> list[Statement]:
+def _articulated_bodies(tree: Tree, ddq: str) -> list[Statement]:
+    del ddq  # which articulated bodies write
     return [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree)]
 
 
@@ -83,8 +81,7 @@ def _accelerations(tree: Tree, ddq: str, h: str) -> list[Statement]:
     return [*made, *rest, sums, *one_frame.mass(tree, h), *factors.factorise(), *factors.solve(ddq)]
 
 
-def _forward_dynamics_by_factors(tree: Tree, *outputs: str) -> list[Statement]:
-    (ddq,) = outputs
+def _forward_dynamics_by_factors(tree: Tree, ddq: str) -> list[Statement]:
     return _accelerations(tree, ddq, "H")
 
 
@@ -96,9 +93,8 @@ def _inverse_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
     return [*made, one_frame.composites(tree, *_SUMS), *one_frame.derivatives(tree, *outputs)]
 
 
-def _forward_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
+def _forward_dynamics_derivatives(tree: Tree, by_q: str, by_v: str, inverse: str) -> list[Statement]:
     """d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
-    by_q, by_v, inverse = outputs
     factors = Factors(tree, inverse)
     made = [*_accelerations(tree, "x", inverse), one_frame.world(tree)]
     made += [*one_frame.forces(tree, accelerating="x"), *one_frame.directions(tree)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from rbdc.emit.paths.layout import LIMBS
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
-from rbdc.ir.passes import optimise
+from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
 from rbdc.spatial import Motion, Scalar, Vector3
 from rbdc.spatial.scalars import is_number

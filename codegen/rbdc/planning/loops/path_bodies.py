@@ -16,13 +16,16 @@ from rbdc.algorithms.derivatives.second_order import Direction, Operators, Subtr
 from rbdc.algorithms.derivatives.squares import Square, transposed_times
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
-from rbdc.ir.passes import optimise
+from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Vector3
 
 Vector = list[Scalar]
 Results = Sequence[tuple[str, str, Vector]]
 """The formula, the name and the entries of each result."""
+Entries = Callable[..., Mapping[str, Results]]
+"""From the arguments of a body, by their names, to what goes to each output."""
+NONE: Mapping[str, int] = {}
 
 
 _PITCHES = {
@@ -42,12 +45,10 @@ _PITCHES = {
 
 @dataclass(frozen=True)
 class _Body:
-    """A body: its arguments that are numbers, and those that are vectors, with how many entries each has.
-    results: the function from these, by their names, to what goes to each output.
-    """
+    """A body: its arguments that are numbers, and those that are vectors, with how many entries each has."""
 
     formula: str
-    results: Callable[..., Mapping[str, Results]]
+    results: Entries
     numbers: Mapping[str, int]
     vectors: Mapping[str, int]
 
@@ -64,6 +65,21 @@ class _Body:
         pitches = {key: _PITCHES[key] for key in (*given, *outputs)}
         wide = dict.fromkeys((*self.vectors, *(key for key in outputs if pitches[key] != "1")), lanes)
         return LaneProgram(self.formula, in_lanes(program, wide), pitches)
+
+
+_BODIES: dict[str, _Body] = {}
+
+
+def _body(
+    name: str, numbers: Mapping[str, int] = NONE, vectors: Mapping[str, int] = NONE
+) -> Callable[[Entries], Entries]:
+    """Enters what a function gives of its arguments as a body, whose formula is the function's docstring."""
+
+    def enter(results: Entries) -> Entries:
+        _BODIES[name] = _Body(str(results.__doc__), results, numbers, vectors)
+        return results
+
+    return enter
 
 
 @lru_cache
@@ -99,7 +115,9 @@ def _operators(op: Sequence[Scalar], b: Sequence[Scalar] = ()) -> Operators:
     return Operators(i_s, _symmetric(op[6:12]), p3, (x, y, z), Vector3.of(b or op[36:]), by_q, by_v)
 
 
+@_body("operators", vectors={"state": 52})
 def _of_subtrees(state: Vector) -> Mapping[str, Results]:
+    """Operators of the degrees of freedom."""
     *coriolis, force = state[34:37], state[37:46], state[46:52]
     x, y, z = _vectors(coriolis[1])
     own = Subtree(Inertia.of(state[24:34]), Vector3.of(coriolis[0]), (x, y, z), Force.of(force))
@@ -118,7 +136,10 @@ def _of_subtrees(state: Vector) -> Mapping[str, Results]:
     }
 
 
+@_body("columns", {"op": 39}, {"at": 18})
+@_body("columns_of_several", {"op": 39}, {"at": 24})
 def _columns(op: Vector, at: Vector) -> Mapping[str, Results]:
+    """For one degree of freedom and directions of its path: forces on what is above, and beside."""
     o, m = _operators(op), _direction(at)
     a1, a0, rate = o.a1(m.s), o.a0(m.s), o.a1(m.psi_rate)
     rates = (
@@ -144,7 +165,9 @@ def _columns(op: Vector, at: Vector) -> Mapping[str, Results]:
     }
 
 
+@_body("columns_of_root", {"op": 39}, {"at": 24})
 def _root_columns(op: Vector, at: Vector) -> Mapping[str, Results]:
+    """For one degree of freedom and directions of a free root, of which psidot is zero."""
     o, m = _operators(op), _motions(at)
     return {
         "v": [
@@ -156,12 +179,16 @@ def _root_columns(op: Vector, at: Vector) -> Mapping[str, Results]:
     }
 
 
+@_body("of_one_joint", {"d": 34, "k": 6})
 def _of_one_joint(d: Vector, k: Vector) -> Mapping[str, Results]:
+    """The force of two directions of one joint that meet."""
     first, other = Motion.of(d[:6]), Motion.of(k)
     return {"force": [("I (s_d x s_y)", "f", (Inertia.of(d[24:34]) @ first.cross(other)).scalars())]}
 
 
+@_body("rows_of", vectors={"s": 12, "op": 24, "own": 21})
 def _rows(s: Vector, op: Vector, own: Vector) -> Mapping[str, Results]:
+    """Rows of degrees of freedom from sums Y, H, L and b of weighted ones."""
     d, o, y = _direction(s), _operators(op), Motion.of(own[:6])
     sums = _operators(own[6:18], own[18:21])
     by_rate = o.p3.cross(y.linear) + transposed_times(o.n3, y.angular) + sums.u8(d)
@@ -175,15 +202,19 @@ def _rows(s: Vector, op: Vector, own: Vector) -> Mapping[str, Results]:
     }
 
 
+@_body("pair", {"sd": 6, "gd": 6, "od": 6, "sums": 12}, {"s": 6, "g": 6, "o": 6})
 def _pair(
     sd: Vector, gd: Vector, od: Vector, sums: Vector, s: Vector, g: Vector, o: Vector
 ) -> Mapping[str, Results]:
+    """vv of two directions of a joint: (y x s_d) . I s_k + (y x s_k) . I s_d - s_d . A1 s_k of the sums."""
     a1 = _operators(sums).a1(Motion.of(s))
     both = Motion.of(gd).dot(Force.of(o)) + Motion.of(g).dot(Force.of(od))
     return {"vv": [("", "vv", [both - Motion.of(sd).dot(a1)])]}
 
 
+@_body("weigh", {"s": 12}, {"y": 6, "h": 6, "l_sum": 6, "b": 3})
 def _weights(s: Vector, y: Vector, h: Vector, l_sum: Vector, b: Vector) -> Mapping[str, Results]:
+    """Weights of a degree of freedom for every row of M^-1."""
     d, sums = _direction(s), _operators([*h, *l_sum], b)
     return {
         "weights": [
@@ -195,13 +226,17 @@ def _weights(s: Vector, y: Vector, h: Vector, l_sum: Vector, b: Vector) -> Mappi
     }
 
 
+@_body("terms_of_columns", {"s": 6, "op": 12}, {"y": 6, "h": 6})
 def _terms(s: Vector, op: Vector, y: Vector, h: Vector) -> Mapping[str, Results]:
+    """Factors of the weights of a degree of freedom for every column of X."""
     o, motion = _operators(op), Motion.of(y)
     turned = o.a1(motion) + Motion.of(s).cross_force(Force.of(h))
     return {"to": [("A1 Y + s x* H", "a", turned.scalars()), ("Y", "y", motion.scalars())]}
 
 
+@_body("terms_above", {"op": 24}, {"at": 24})
 def _terms_above(op: Vector, at: Vector) -> Mapping[str, Results]:
+    """Factors of weights by q and by v of what is above."""
     o, m = _operators(op), _direction(at)
     return {
         "by_q": [
@@ -215,7 +250,9 @@ def _terms_above(op: Vector, at: Vector) -> Mapping[str, Results]:
     }
 
 
+@_body("own_terms", {"op": 36, "at": 24})
 def _own_terms(op: Vector, at: Vector) -> Mapping[str, Results]:
+    """Factors of weights by q of a direction of the own joint."""
     o, m = _operators(op), _direction(at)
     force = o.a3(m.psi_rate) + o.a1(m.psi_second) + m.s.cross_force(o.by_q)
     rates = [*m.psi_second.scalars(), *m.psi_rate.angular.scalars()]
@@ -224,95 +261,26 @@ def _own_terms(op: Vector, at: Vector) -> Mapping[str, Results]:
     }
 
 
+@_body("turned", {"s": 6}, {"o": 6})
 def _turned(s: Vector, o: Vector) -> Mapping[str, Results]:
+    """s x* forces."""
     return {"made": [("s x* f", "f", Motion.of(s).cross_force(Force.of(o)).scalars())]}
 
 
+@_body("by_velocities", {"op": 12}, {"w": 3, "pw": 3})
 def _velocities(op: Vector, w: Vector, pw: Vector) -> Mapping[str, Results]:
+    """For one degree of freedom and directions of its path, by w(s) and w(psidot)."""
     o, zero = _operators(op), Vector3.zero()
     made = [o.b_s(Motion(zero, Vector3.of(x))).scalars() for x in (w, pw)]
     return {"vv": [("B(I, s) s", "vv", made[0])], "qv": [("B(I, s) psidot", "qv", made[1])]}
 
 
+@_body("pair_of_sums", {"sd": 6, "sk": 6, "i": 10}, {"f": 3, "l_sum": 6, "y": 6})
 def _pair_of_sums(
     sd: Vector, sk: Vector, i: Vector, f: Vector, l_sum: Vector, y: Vector
 ) -> Mapping[str, Results]:
+    """vv of two directions of one joint: s_k . A1 s_d of the sums - y . (s_d x* I s_k + s_k x* I s_d)."""
     d, k, inertia, above = Motion.of(sd), Motion.of(sk), Inertia.of(i), Motion.of(y)
     sums = _operators([*f, 0.0, 0.0, 0.0, *l_sum])
     both = d.cross_force(inertia @ k) + k.cross_force(inertia @ d)
     return {"vv": [("", "vv", [k.dot(sums.a1(d)) - above.dot(both)])]}
-
-
-_BODIES = {
-    "operators": _Body("Operators of the degrees of freedom.", _of_subtrees, {}, {"state": 52}),
-    "columns": _Body(
-        "For one degree of freedom and directions of its path, one a joint: forces above, and beside.",
-        _columns,
-        {"op": 39},
-        {"at": 18},
-    ),
-    "columns_of_several": _Body(
-        "For one degree of freedom and directions of its path: forces on what is above, and beside.",
-        _columns,
-        {"op": 39},
-        {"at": 24},
-    ),
-    "columns_of_root": _Body(
-        "For one degree of freedom and directions of a free root, of which psidot is zero.",
-        _root_columns,
-        {"op": 39},
-        {"at": 24},
-    ),
-    "of_one_joint": _Body(
-        "The force of two directions of one joint that meet.", _of_one_joint, {"d": 34, "k": 6}, {}
-    ),
-    "rows_of": _Body(
-        "Rows of degrees of freedom from sums Y, H, L and b of weighted ones.",
-        _rows,
-        {},
-        {"s": 12, "op": 24, "own": 21},
-    ),
-    "pair": _Body(
-        "vv of two directions of a joint: (y x s_d) . I s_k + (y x s_k) . I s_d - s_d . A1 s_k of the sums.",
-        _pair,
-        {"sd": 6, "gd": 6, "od": 6, "sums": 12},
-        {"s": 6, "g": 6, "o": 6},
-    ),
-    "weigh": _Body(
-        "Of every row of M^-1 the weights of a degree of freedom.",
-        _weights,
-        {"s": 12},
-        {"y": 6, "h": 6, "l_sum": 6, "b": 3},
-    ),
-    "terms_of_columns": _Body(
-        "Of every column of X what the weights of a degree of freedom are to be multiplied with.",
-        _terms,
-        {"s": 6, "op": 12},
-        {"y": 6, "h": 6},
-    ),
-    "terms_above": _Body(
-        "What weights are to be multiplied with by q and by v of what is above.",
-        _terms_above,
-        {"op": 24},
-        {"at": 24},
-    ),
-    "own_terms": _Body(
-        "What weights are to be multiplied with by q of a direction of the own joint.",
-        _own_terms,
-        {"op": 36, "at": 24},
-        {},
-    ),
-    "turned": _Body("s x* forces.", _turned, {"s": 6}, {"o": 6}),
-    "by_velocities": _Body(
-        "For one degree of freedom and directions of its path, by w(s) and w(psidot).",
-        _velocities,
-        {"op": 12},
-        {"w": 3, "pw": 3},
-    ),
-    "pair_of_sums": _Body(
-        "vv of two directions of one joint: s_k . A1 s_d of the sums - y . (s_d x* I s_k + s_k x* I s_d).",
-        _pair_of_sums,
-        {"sd": 6, "sk": 6, "i": 10},
-        {"f": 3, "l_sum": 6, "y": 6},
-    ),
-}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.loops import Place, Step
-from rbdc.ir.passes import optimise
+from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.spatial import Scalar

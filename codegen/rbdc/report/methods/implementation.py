@@ -18,7 +18,7 @@ from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.from_casadi import from_casadi
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes import optimise
+from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.model.parameters import nominal

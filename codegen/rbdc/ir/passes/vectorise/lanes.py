@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rbdc.ir.builder import Builder, finish
+from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Program, Section
 from rbdc.ir.operations import ADD, MUL, NEG, SUB
 from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
@@ -77,7 +77,7 @@ class _Packer:
             orbit = self.orbit[index]
             if orbit is not None and min(orbit) == index:
                 self._lane(index)
-        results = [[self._as_scalar(k) for k in result] for result in program.results]
+        results = tuple(tuple([self._as_scalar(k) for k in result]) for result in program.results)
         used = {value.source[0] for value in self.builder.values if value.source is not None}
         named = {source[0] for source in self.exchange.constants}
         inputs = [array for array in program.inputs if array.name not in named or array.name in used]
@@ -87,7 +87,8 @@ class _Packer:
             for k, name in program.symbols.items()
             if k in self.scalar and self.orbit[k] is None
         }
-        return finish(program.name, inputs, program.outputs, self.builder, results, self._sections(), symbols)
+        values, sections = tuple(self.builder.values), tuple(self._sections())
+        return Program(program.name, tuple(inputs), program.outputs, values, results, sections, symbols)
 
     def _sections(self) -> list[Section]:
         """The sections, those of counterparts by the titles of all."""

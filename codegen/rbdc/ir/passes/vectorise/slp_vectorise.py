@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.ir.builder import Builder, rebuilt
+from rbdc.ir.builder import Builder, rewrite
 from rbdc.ir.nodes import Program
 from rbdc.reduction.limbs import LANES
 
@@ -21,17 +21,12 @@ def join_neighbours(program: Program) -> Program:
     }
     if not run_of:
         return program
-    builder, new = Builder(), list[int]()
-    wide: dict[tuple[int, ...], int] = {}
-    for index, value in enumerate(program.values):
-        builder.section = value.section
+
+    def lane(builder: Builder, new: Sequence[int], index: int) -> int | None:
         run = run_of.get(index)
-        if run is None:
-            new.append(builder.again(value, tuple([new[k] for k in value.arguments])))
-        else:
-            wide[run] = wide[run] if run in wide else _joined(program, builder, run)
-            new.append(builder.extract(wide[run], run.index(index)))
-    return rebuilt(program, builder, new)
+        return None if run is None else builder.extract(_joined(program, builder, run), run.index(index))
+
+    return rewrite(program, other=lane)
 
 
 def _runs(program: Program, users: Sequence[Sequence[int]], result: Sequence[int]) -> list[tuple[int, ...]]:

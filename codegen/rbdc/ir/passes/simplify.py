@@ -1,0 +1,133 @@
+"""Simplifications: `optimise` makes all of them. Each says what it removes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rbdc.ir.builder import Builder, rewrite
+from rbdc.ir.nodes import Program, Value
+from rbdc.ir.operations import ADD, CONSTANT, DIV, MUL, SUB
+from rbdc.ir.passes.rules import RULES
+
+
+def optimise(program: Program) -> Program:
+    """The program after all passes that simplify scalars.
+
+    Constant folding, choices, sign normalisation, commutative ordering and hash-consing in one sweep; then
+    shared reciprocals, and what they make equal; then dead code away and like terms of each sum together.
+    """
+    equal = remove_dead_code(share_reciprocals(rewrite(program, RULES)))
+    gathered = gather_like_terms(equal)
+    return gathered if gathered is equal else remove_dead_code(gathered)
+
+
+def without_input(program: Program, name: str, absent: Sequence[float]) -> Program:
+    """The program for an input array of constants, which are not folded yet.
+
+    Before: a program over q, v, a, fext. After: the program over q, v, a, with those of fext, such as zeros.
+    """
+    values = tuple(
+        Value(CONSTANT, constant=absent[value.source[1]], section=value.section)
+        if value.source is not None and value.source[0] == name
+        else value
+        for value in program.values
+    )
+    return replace(
+        program, values=values, inputs=tuple(array for array in program.inputs if array.name != name)
+    )
+
+
+def remove_dead_code(program: Program) -> Program:
+    """Before: any program. After: only values that an output needs, in the same order."""
+    needed = [False] * len(program.values)
+    for result in program.results:
+        for index in result:
+            needed[index] = True
+    for index in reversed(range(len(program.values))):
+        if needed[index]:
+            for argument in program.values[index].arguments:
+                needed[argument] = True
+    if all(needed):
+        return program
+    return program.reordered([index for index, is_needed in enumerate(needed) if is_needed])
+
+
+def share_reciprocals(program: Program) -> Program:
+    """Several divisions by one value become products with its reciprocal; a value that divides once is left
+    as it is. A division takes as long as a handful of products.
+
+    Before: ``a / d``, ``b / d``. After: ``r = 1 / d``, ``a * r``, ``b * r``.
+    """
+    divisors = Counter(value.arguments[1] for value in program.values if value.operation is DIV)
+    shared = {divisor for divisor, count in divisors.items() if count > 1}
+
+    def multiplied(builder: Builder, new: Sequence[int], index: int) -> int | None:
+        value = program.values[index]
+        if value.operation is DIV and value.arguments[1] in shared:
+            dividend, divisor = (new[k] for k in value.arguments)
+            return builder.apply(MUL, (dividend, builder.apply(DIV, (builder.constant(1.0), divisor))))
+        if index not in shared:
+            return None
+        made = builder.again(value, tuple(new[k] for k in value.arguments))
+        builder.apply(DIV, (builder.constant(1.0), made))  # early, for it takes long
+        return made
+
+    return rewrite(program, RULES, multiplied) if shared else program
+
+
+def gather_like_terms(program: Program) -> Program:
+    """Like terms of a sum taken together, its constants, and constant multiples of one value; a program
+    without such is itself the result. What is left over is dead code.
+
+    Before: ``(0.3 - x) + 0.2``, ``3.0 * x - 2.0 * x``, ``(y + x) - x``, inner values used nowhere else.
+    After: ``0.5 - x``, x, y. Each comes in the place of the first of its kind, the other terms stay in their
+    order; lanes of constants count as constants.
+    """
+    users = program.users()
+
+    def is_inner(index: int) -> bool:
+        alone = len(users[index]) == 1 and users[index][0] >= 0
+        return alone and all(program.values[k].operation.is_sum for k in (index, users[index][0]))
+
+    sums: dict[int, dict[int | None, list[tuple[int, int]]]] = {}
+    for index, value in enumerate(program.values):
+        if value.operation.is_sum and not is_inner(index):
+            terms, alike = list(program.terms(index, is_inner)), dict[int | None, list[tuple[int, int]]]()
+            for term, sign in terms:
+                alike.setdefault(_split(program, users, term)[1], []).append((term, sign))
+            if len(alike) < len(terms):
+                sums[index] = alike
+
+    def gathered(builder: Builder, new: Sequence[int], index: int) -> int | None:
+        """The sum of a term for each value that terms are multiples of."""
+        if index not in sums:
+            return None
+        total = builder.constant(0.0)
+        for base, group in sums[index].items():
+            term, first = group[0]
+            made = new[term]
+            if len(group) > 1:
+                made = builder.constant(0.0)
+                for term, sign in group:
+                    constant = _split(program, users, term)[0]
+                    factor = builder.constant(1.0) if constant is None else new[constant]
+                    made = builder.apply(ADD if sign == first else SUB, (made, factor))
+                made = made if base is None else builder.apply(MUL, (made, new[base]))
+            total = builder.apply(ADD if first > 0 else SUB, (total, made))
+        return total
+
+    return rewrite(program, RULES, gathered) if sums else program
+
+
+def _split(program: Program, users: Sequence[Sequence[int]], index: int) -> tuple[int | None, int | None]:
+    """A term as a constant, None for 1, and the value that it multiplies, None for a constant alone."""
+    value = program.values[index]
+    if value.known:
+        return index, None
+    if value.operation is MUL and len(users[index]) == 1:
+        for constant, base in (value.arguments, value.arguments[::-1]):
+            if program.values[constant].known:
+                return constant, base
+    return None, index
