@@ -131,7 +131,15 @@ class Externals:
         return output * (len(self._first.declaration.outputs) // len(self._outputs)) + k
 
     def _by_entries(self, y: Array, p: Parameter, D: str) -> str:
-        return f"jacobian_by_entries({y.rows}, {y.columns}, {self._size(p)}, {_q(p)}, {D}"
+        return f"jacobian_by_entries({y.rows}, {y.columns}, {self._size(p)}, {self._q(p)}, {D}"
+
+    def _given(self, p: Parameter) -> str:
+        """Where an input is, a configuration with vectors of unit length."""
+        return f"{'u' if p.configuration and self._charted else 'x'}_{p.name}"
+
+    def _q(self, p: Parameter) -> str:
+        """The configuration by whose entries an input's derivatives are."""
+        return self._given(p) if p.configuration else "NULL"
 
     def _size(self, p: Parameter) -> int:
         """The directions of an input."""
@@ -258,8 +266,8 @@ class Externals:
             if p is None or r is None or (D, r.name) not in second.of:
                 made.append((own.jacobian(x, full=False), ""))
                 continue
-            curved = f"d_{D}" if _q(p) == _q(r) != "NULL" else "NULL"  # directions turn with q
-            sides = f"{_q(p)}, {self._size(p)}, {_q(r)}, {self._size(r)}"
+            curved = f"d_{D}" if self._q(p) == self._q(r) != "NULL" else "NULL"  # directions turn with q
+            sides = f"{self._q(p)}, {self._size(p)}, {self._q(r)}, {self._size(r)}"
             call = f"tensor_by_entries({y.rows}, {y.columns}, {sides}, {second.of[D, r.name]}, {curved}, room"
             made.append((own.jacobian(x), call))
         return made
@@ -279,7 +287,7 @@ class Externals:
         if PRODUCTS in prefix:
             lines.append(f"const double *const weights = given(arg[{len(self._inputs) + 1}]);")
         units = [p for p in self._required if p.configuration and self._charted]
-        lines += [f"double u_{p.name}[{p.size}];" for p in units]
+        lines += [f"double u_{p.name}[NQ + UNITS];" for p in units]
         work = 0
         for name, size in rooms.items():
             lines.append(f"double *const {name} = w + {work};")
@@ -292,10 +300,7 @@ class Externals:
 
     def _call(self, name: str, at: Mapping[str, str], outputs: Iterable[str]) -> str:
         """A call of the library; what this function does not take is zero there, `at` says where else."""
-        places = {
-            p.name: f"{'u' if p.configuration and self._charted else 'x'}_{p.name}" for p in self._required
-        }
-        places |= at
+        places = {**{p.name: self._given(p) for p in self._required}, **at}
         given = [
             "NULL" if p.optional else places.get(p.name, "zeros")
             for p in self._built[name].declaration.inputs
@@ -307,8 +312,3 @@ class Externals:
 def _rooms(stem: str, function: Function) -> Rooms:
     """Room for the outputs of a function, numbered."""
     return {f"{stem}{k}": p.size for k, p in enumerate(function.declaration.outputs)}
-
-
-def _q(p: Parameter) -> str:
-    """The configuration by whose entries an input's derivatives are."""
-    return f"x_{p.name}" if p.configuration else "NULL"

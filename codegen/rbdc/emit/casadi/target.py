@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from rbdc.emit.backend import Backend, FunctionSource, Package
+from rbdc.emit.casadi.charts import chart_functions, is_known, unit_vectors
 from rbdc.emit.casadi.externals import Externals
 from rbdc.emit.casadi.parts import TWICE
 from rbdc.emit.names import comment
@@ -15,39 +15,6 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
-
-
-@dataclass(frozen=True)
-class _Chart:
-    """A form of the templates that turns rows over velocities of a joint, from `v` on, into rows of so many
-    results by entries of its configuration, from `q` on: a form in the vector at `x`, of so many entries,
-    over a power of its length.
-    """
-
-    form: str
-    size: int
-    results: int
-    power: int
-    x: int
-    v: int
-    q: int
-
-    @property
-    def scale(self) -> str:
-        """This power of the length n."""
-        return " * ".join(["n"] * self.power)
-
-    def of_joint(self, q: int, v: int) -> _Chart:
-        """For a joint whose configuration and velocities begin at these entries."""
-        return replace(self, x=q + self.x, v=v + self.v, q=q + self.q)
-
-
-_CHARTS = {
-    "floating": (_Chart("rotated", 4, 3, 2, 3, 0, 0), _Chart("turned", 4, 4, 2, 3, 3, 3)),
-    "spherical": (_Chart("turned", 4, 4, 2, 0, 0, 0),),
-    "planar": (_Chart("shifted", 2, 2, 1, 2, 0, 0), _Chart("swung", 2, 2, 2, 2, 2, 2)),
-}
-"""By the kinds of joints whose configuration is no vector space."""
 
 
 class CasadiTarget(Backend):
@@ -66,7 +33,7 @@ class CasadiTarget(Backend):
                 "--targets casadi: CasADi computes with doubles; build with --dtype float64"
             )
         for body in package.model.bodies:
-            if not body.joint.euclidean and body.joint.kind not in _CHARTS:
+            if not body.joint.euclidean and not is_known(body.joint.kind):
                 raise UnsupportedError(
                     f"--targets casadi: no derivatives by the configuration of a {body.joint.kind} joint"
                 )
@@ -90,10 +57,8 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     twice = [d for d in differentials if {d.first, d.second} <= built.keys()]
     patterns = {array.pattern: array for f in functions for array in (*f.inputs, *f.outputs)}
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]
-    free = [body for body in model.bodies if body.coupling is None]
-    curved = [body for body in free if not body.joint.euclidean]
-    charts = [c.of_joint(b.index_q, b.index_v) for b in curved for c in _CHARTS[b.joint.kind]]
-    scalars = [body for body in free if body.joint.euclidean]
+    tensors = any(f.prefix in TWICE for f in functions)
+    units = unit_vectors(model)
     return render(
         "casadi.c.jinja",
         title=comment(robot),
@@ -105,14 +70,12 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         patterns=[{"name": name, "numbers": patterns[name].numbers} for name in sorted(patterns)],
         jacobians=any(f.prefix for f in functions),
         seconds=bool(twice),
-        tensors=any(f.prefix in TWICE for f in functions),
+        tensors=tensors,
         moved=any(externals.moves for externals in made),
         inverses=any(d.inverse for d in twice),
         functions=functions,
-        charts=charts,
-        used=list({chart.form: chart for chart in charts}.values()),
-        forms={form: any(c.form == form for c in charts) for form in ("turned", "rotated", "shifted")},
-        units=[c for c in charts if c.form in ("turned", "swung")],
-        quaternions=[c.x for c in charts if c.form == "turned"],
-        scalars=[(b.index_q + k, b.index_v + k) for b in scalars for k in range(b.joint.nv)],
+        units=units,
+        unit_count=len(units),
+        parts=chart_functions(robot, model, twice=tensors) if units else [],
+        foreign=[],
     )
