@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
-from rbdc.ir import passes
+from rbdc.ir.passes import rules, simplify
 from rbdc.report.present.baseline import judge
 from rbdc.report.present.document import wrong_results
 from rbdc.report.present.page import page
@@ -228,7 +228,7 @@ def test_a_worsened_pass_fails_and_is_named(
     pendulum: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Neither constants folded nor signs normalised.
-    monkeypatch.setattr(passes, "RULES", (passes.order_operands,))
+    monkeypatch.setattr(simplify, "RULES", (rules.order_operands,))
     baseline = ("--baseline", str(pendulum / "report.json"))
     result = run("double_pendulum", "--functions", "rnea,coriolis", "--out", str(tmp_path), *baseline)
     assert result.exit_code == 1

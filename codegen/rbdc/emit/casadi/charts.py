@@ -16,7 +16,7 @@ from rbdc.algorithms.manifold import configuration_rate
 from rbdc.emit.c.csource import CFunction, parameters, whole_part
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.nodes import Array, Program
-from rbdc.ir.passes import optimise
+from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.spatial import Scalar

@@ -4,6 +4,7 @@ comparison.
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,7 +112,7 @@ def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _in_a_process(job: Mapping[str, Any]) -> Measurement:
     """The results of a job of the worker. Raises ToolchainError if it fails."""
     try:
-        with processes.helper(worker.run) as work:
+        with processes.Helper(worker.run, stderr=subprocess.DEVNULL) as work:
             return work(job)
     except processes.HelperEnded as end:
         raise ToolchainError(f"the timing process ended with status {end.status}") from end
