@@ -10,6 +10,8 @@ from rbdc import Inertia, Joint, Link, Model, Placement, SingularModelError, Vec
 from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import functions_of, requiring
 from rbdc.functions.record import Requirement
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
 from rbdc.spatial import Symmetric3
 
 
@@ -41,6 +43,9 @@ def test_nothing_has_no_centre_of_mass() -> None:
         SingularModelError, match="no link has mass, so com cannot be built; give some an <inertial>"
     ):
         buildable(model, ["com"], ["com"])
+    touching = read(model, BuildOptions(contacts=("toe=point@tip",)))
+    assert "centroidal_contact_dynamics" in functions_of(touching)
+    assert "centroidal_contact_dynamics" not in buildable(touching, list(functions_of(touching)), None)[0]
 
 
 def test_a_base_with_mass_has_a_centre_but_its_massless_tip_no_momentum() -> None:

@@ -74,7 +74,9 @@ def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[st
         listed = ", ".join(f'"{shown(joint)}"' for joint in joints[:6]) + (", ..." if len(joints) > 6 else "")
         why = f"the joint-space inertia is singular in every configuration (joints {listed})"
         yield forward_dynamics, why, "give mass to the links that these joints carry"
+    of_moving = requiring(Requirement.MOVING_MASS, model)
     if total_mass(model) == 0.0:
-        yield requiring(Requirement.MASS, model), "no link has mass", "give some an <inertial>"
+        of_all = requiring(Requirement.MASS, model)
+        yield (*of_all, *of_moving), "no link has mass", "give some an <inertial>"
     elif total_mass(model, with_base=False) == 0.0:
-        yield requiring(Requirement.MOVING_MASS, model), "no moving link has mass", "give some an <inertial>"
+        yield of_moving, "no moving link has mass", "give some an <inertial>"
