@@ -206,7 +206,7 @@ def random_expressions(seed: int) -> tuple[ca.SX, list[ca.SX], ca.Function]:
             -a,
             ca.sin(a),
             ca.cos(b),
-            ca.if_else(a < b, a, b),
+            ca.if_else(a < b, 0.5, b),
             a / (2 + b * b),
             ca.sqrt(1 + a * a),
         ]
@@ -271,20 +271,28 @@ def test_chunks_compute_the_same(limit: int) -> None:
     workspace: dict[int, list[float]] = {}
     own: list[list[float]] = []
     at_home: list[list[float]] = []
+    crossed: set[int] = set()
+
+    def read(index: int, here: int) -> list[float]:
+        """A value where it is used; a condition is written there, and made of what is there."""
+        value, away = program.values[index], chunks.chunk_of[index] not in (-1, here)
+        if value.operation.is_condition:
+            crossed.update({index} if away else ())
+            return lanes(value, [read(k, here) for k in value.arguments], x)
+        return workspace[chunks.slot_of[index]] if away else own[index]
+
     for index, value in enumerate(program.values):
         here = chunks.chunk_of[index]
         assert index == 0 or here < 0 or here >= max(chunks.chunk_of[:index])
-        foreign = [chunks.chunk_of[k] not in (-1, here) for k in value.arguments]
-        given = [
-            workspace[chunks.slot_of[k]] if away else own[k]
-            for k, away in zip(value.arguments, foreign, strict=True)
-        ]
-        own.append(lanes(value, given, x))
+        given = [read(k, here) for k in value.arguments] if not value.operation.is_condition else []
+        own.append([] if value.operation.is_condition else lanes(value, given, x))
         at_home.append(lanes(value, [at_home[k] for k in value.arguments], x))
         if index in chunks.slot_of:
             assert chunks.slot_of[index] < chunks.slots[1]
             workspace[chunks.slot_of[index]] = own[-1]
-    assert own == at_home
+    kept = [not value.operation.is_condition for value in program.values]
+    assert own == [values if there else [] for there, values in zip(kept, at_home, strict=True)]
+    assert crossed or limit == 60, "a choice whose condition another function would have made"
 
 
 def test_labels_become_sections_and_names() -> None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
 from rbdc.algorithms.derivatives.products import aba_adjoint, aba_tangent, rnea_adjoint, rnea_tangent
 from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
 from rbdc.algorithms.reference.derivatives import products
+from rbdc.ir.symbolic import Symbolic
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.methods.differentiation import Bicomplex
 from rbdc.spatial import Force
@@ -120,6 +122,15 @@ def test_angles_and_branches_have_tangents(x: float, y: float) -> None:
         chosen = where_less(first, 0.0, second * second, 2.0)
         expected = 2.0 * x * dx if y < 0.0 else 0.0
         assert _rate(chosen, kinds[1]) == pytest.approx(expected, rel=1e-14)
+
+
+def test_branches_of_rows_of_symbols_are_taken_one_by_one() -> None:
+    """`rbdc compare` has the C of references over such rows."""
+    x, y = (ca.SX.sym(name) for name in "xy")
+    row = np.array([Symbolic(x), Symbolic(y)], dtype=object)
+    chosen = where_less(row, 0.5, 2.0 * row, [1.0, Symbolic(x)])
+    function = ca.Function("f", [x, y], [one.expression for one in chosen])
+    assert [float(one) for one in function(0.25, 0.75)] == [0.5, 0.25]
 
 
 def _rate(x: Any, kind: type[Tangent]) -> Any:

@@ -70,10 +70,13 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
     """`then` where a < b, else `otherwise`; the branch not taken may be NaN without harm."""
-    for x in (a, b, then, otherwise):
+    given = (a, b, then, otherwise)
+    if any(isinstance(x, np.ndarray) and x.dtype == object for x in given):
+        return np.frompyfunc(where_less, 4, 1)(*given)
+    for x in given:
         if hasattr(x, "where_less"):  # rbdc.ir.symbolic
-            return x.where_less(a, b, then, otherwise)
-    if any(isinstance(x, np.ndarray) for x in (a, b, then, otherwise)):
+            return x.where_less(*given)
+    if any(isinstance(x, np.ndarray) for x in given):
         return np.where(np.less(a, b), then, otherwise)
     return then if a < b else otherwise
 

@@ -7,10 +7,11 @@ slots are reused.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from rbdc.ir.nodes import Program
+from rbdc.ir.nodes import Program, Value
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def chunk(program: Program, limit: float = inf) -> Chunks:
     chunk_of = _assign(program, limit)
     last_use: dict[int, int] = {}
     for index, value in enumerate(program.values):
-        for argument in value.arguments:
+        for argument in () if value.operation.is_condition else _read(program, value):
             if chunk_of[argument] >= 0 and chunk_of[argument] != chunk_of[index]:
                 last_use[argument] = max(last_use.get(argument, 0), chunk_of[index])
     slot_of: dict[int, int] = {}
@@ -52,6 +53,16 @@ def chunk(program: Program, limit: float = inf) -> Chunks:
         slot_of[index] = slot
         busy.setdefault(last_use[index], []).append((width, slot))
     return Chunks(tuple(chunk_of), slot_of, dict(sorted(slots.items())), max([0, *chunk_of]) + 1)
+
+
+def _read(program: Program, value: Value) -> Iterator[int]:
+    """The arguments of a value, in place of conditions, which are written where they are used, their own."""
+    for argument in value.arguments:
+        condition = program.values[argument]
+        if condition.operation.is_condition:
+            yield from _read(program, condition)
+        else:
+            yield argument
 
 
 def _assign(program: Program, limit: float) -> list[int]:
