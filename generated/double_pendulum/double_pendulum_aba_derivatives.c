@@ -101,9 +101,10 @@ static void double_pendulum_aba_derivatives_without_fext(const double *restrict 
     ddq_dq[3] = ddq_dq_1_1;
 
     /* forward dynamics: column 0 of ddq_dv */
-    const double ddq_dv_0_0 = t58 * (d1_5 - t75 - t50 * t75);
+    const double t106 = t58 * (t75 - d1_5 + t50 * t75);
+    const double ddq_dv_0_0 = -t106;
     ddq_dv[0] = ddq_dv_0_0;
-    const double ddq_dv_0_1 = t66 * 14.713274125551637 + t50 * ddq_dv_0_0;
+    const double ddq_dv_0_1 = t66 * 14.713274125551637 - t50 * t106;
     ddq_dv[2] = ddq_dv_0_1;
 
     /* forward dynamics: column 1 of ddq_dv */
@@ -113,13 +114,13 @@ static void double_pendulum_aba_derivatives_without_fext(const double *restrict 
     ddq_dv[3] = ddq_dv_1_1;
 
     /* forward dynamics: column 0 of Minv */
-    const double t113 = t50 * t58;
-    const double Minv_0_1 = -t113;
+    const double t114 = t50 * t58;
+    const double Minv_0_1 = -t114;
     ddq_dtau[1] = Minv_0_1;
     ddq_dtau[2] = Minv_0_1;
 
     /* forward dynamics: column 1 of Minv */
-    const double Minv_1_1 = 219.40138952367545 - t50 * t113;
+    const double Minv_1_1 = 219.40138952367545 - t50 * t114;
     ddq_dtau[3] = Minv_1_1;
 }
 

@@ -103,9 +103,10 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_kernel8_wi
     results[3] = ddq_dq_1_1;
 
     /* forward dynamics: column 0 of ddq_dv */
-    const double_pendulum_vector8 ddq_dv_0_0 = t61 * (d1_5 - t78 - t52 * t78);
+    const double_pendulum_vector8 t109 = t61 * (t78 - d1_5 + t52 * t78);
+    const double_pendulum_vector8 ddq_dv_0_0 = -t109;
     results[4] = ddq_dv_0_0;
-    const double_pendulum_vector8 ddq_dv_0_1 = t69 * 14.713274125551637 + t52 * ddq_dv_0_0;
+    const double_pendulum_vector8 ddq_dv_0_1 = t69 * 14.713274125551637 - t52 * t109;
     results[6] = ddq_dv_0_1;
 
     /* forward dynamics: column 1 of ddq_dv */
@@ -115,12 +116,12 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_kernel8_wi
     results[7] = ddq_dv_1_1;
 
     /* forward dynamics: column 0 of Minv */
-    const double_pendulum_vector8 t116 = t52 * t61;
-    const double_pendulum_vector8 Minv_0_1 = -t116;
+    const double_pendulum_vector8 t117 = t52 * t61;
+    const double_pendulum_vector8 Minv_0_1 = -t117;
     results[9] = Minv_0_1;
 
     /* forward dynamics: column 1 of Minv */
-    const double_pendulum_vector8 Minv_1_1 = 219.40138952367545 - t52 * t116;
+    const double_pendulum_vector8 Minv_1_1 = 219.40138952367545 - t52 * t117;
     results[10] = Minv_1_1;
 }
 

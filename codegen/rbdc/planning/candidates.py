@@ -71,9 +71,10 @@ class Candidate:
             return limbs
         return self.without if self._saves(WORTH_A_KERNEL) else self.whole
 
-    def work(self, program: Program) -> float:
-        """The work of a program of the method, in that of an operation of others."""
-        return WORK_OF_METHODS.get(self.method, 1.0) * cost(program).weight
+    @property
+    def work(self) -> float:
+        """The work of a single call, in that of an operation of other methods."""
+        return WORK_OF_METHODS.get(self.method, 1.0) * cost(self.first).weight
 
     @property
     def kernels(self) -> list[Program]:
@@ -98,7 +99,7 @@ def candidates(model: Model, function: Function) -> list[Candidate]:
 
 def least(found: Sequence[Candidate]) -> Candidate:
     """That with the least work, the first of equals."""
-    return min(found, key=lambda candidate: candidate.work(candidate.first))
+    return min(found, key=lambda candidate: candidate.work)
 
 
 def chosen(model: Model, function: Function) -> tuple[str, list[Program]]:
@@ -109,7 +110,7 @@ def chosen(model: Model, function: Function) -> tuple[str, list[Program]]:
 
 def of_samples(found: Sequence[Candidate]) -> list[Program]:
     """The scalar programs for several samples, by the method that takes the least work there."""
-    return min(found, key=lambda candidate: candidate.work(candidate.samples[0])).samples
+    return min((candidate.samples for candidate in found), key=lambda samples: cost(samples[0]).weight)
 
 
 def programs(model: Model, function: Function, method: str) -> list[Program]:

@@ -83,8 +83,9 @@ humanoid's centroidal dynamics 0.9 to 1.7 (23,900); Hessians of weighted acceler
 """
 
 WORK_OF_METHODS = {"articulated_bodies": 1.05}
-"""The work of operations of methods by that of others: articulated bodies wait, up the tree and down again,
-for one after the other.
+"""The work of operations of methods by that of others in single calls: articulated bodies wait, up the tree
+and down again, for one after the other. Samples side by side hide that: chosen so too, batches of aba_jvp and
+aba_vjp of HyQ took 1.16 to 1.21 of the time.
 
 Measured, a Xeon, gcc 12 and clang 19, the time by L^T D L in that by articulated bodies (its work in theirs):
 aba of panda 0.92 and 0.82 (1.02), of iiwa 0.85 and 0.80 (0.96), of HyQ 1.05 and 0.93 (1.13), of ANYmal 0.98
