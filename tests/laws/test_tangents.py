@@ -124,13 +124,17 @@ def test_angles_and_branches_have_tangents(x: float, y: float) -> None:
         assert _rate(chosen, kinds[1]) == pytest.approx(expected, rel=1e-14)
 
 
-def test_branches_of_rows_of_symbols_are_taken_one_by_one() -> None:
+def test_functions_of_rows_of_symbols_are_taken_one_by_one() -> None:
     """`rbdc compare` has the C of references over such rows."""
     x, y = (ca.SX.sym(name) for name in "xy")
     row = np.array([Symbolic(x), Symbolic(y)], dtype=object)
     chosen = where_less(row, 0.5, 2.0 * row, [1.0, Symbolic(x)])
     function = ca.Function("f", [x, y], [one.expression for one in chosen])
     assert [float(one) for one in function(0.25, 0.75)] == [0.5, 0.25]
+    rows = sqrt(row), atan2(row, 2.0)
+    function = ca.Function("f", [x, y], [one.expression for found in rows for one in found])
+    expected = [0.5, 1.5, np.arctan2(0.25, 2.0), np.arctan2(2.25, 2.0)]
+    assert [float(one) for one in function(0.25, 2.25)] == pytest.approx(expected, rel=1e-15)
 
 
 def _rate(x: Any, kind: type[Tangent]) -> Any:

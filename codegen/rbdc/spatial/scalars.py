@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,9 +30,16 @@ def is_zero(x: Scalar) -> bool:
     return is_number(x) and bool(x == 0)
 
 
+def _is_row(x: Scalar) -> bool:
+    """Whether x is an array of scalars that are no numbers, whose functions are taken one by one."""
+    return isinstance(x, np.ndarray) and x.dtype == object
+
+
 def _apply(name: str, *arguments: Scalar) -> Scalar:
     if all(is_number(x) for x in arguments):
         return getattr(math, name)(*(float(x) for x in arguments))
+    if any(map(_is_row, arguments)):
+        return np.frompyfunc(partial(_apply, name), len(arguments), 1)(*arguments)
     if all(isinstance(x, (int, float, complex, np.generic, np.ndarray)) for x in arguments):
         return getattr(np, {"atan2": "arctan2"}.get(name, name))(*arguments)
     for x in arguments:
@@ -71,7 +79,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
     """`then` where a < b, else `otherwise`; the branch not taken may be NaN without harm."""
     given = (a, b, then, otherwise)
-    if any(isinstance(x, np.ndarray) and x.dtype == object for x in given):
+    if any(map(_is_row, given)):
         return np.frompyfunc(where_less, 4, 1)(*given)
     for x in given:
         if hasattr(x, "where_less"):  # rbdc.ir.symbolic

@@ -62,7 +62,7 @@ def share_reciprocals(program: Program) -> Program:
     Before: ``a / d``, ``b / d``. After: ``r = 1 / d``, ``a * r``, ``b * r``.
     """
     divisors = Counter(value.arguments[1] for value in program.values if value.operation is DIV)
-    shared = {divisor for divisor, count in divisors.items() if count > 1}
+    shared = {divisor for divisor, uses in divisors.items() if uses > 1}
 
     def multiplied(builder: Builder, new: Sequence[int], index: int) -> int | None:
         value = program.values[index]
@@ -78,7 +78,7 @@ def share_reciprocals(program: Program) -> Program:
     return rewrite(program, RULES, multiplied) if shared else program
 
 
-Place = tuple[int, int, int]
+PlacedTerm = tuple[int, int, int]
 """The place of a term in a sum, its value, and its sign."""
 
 
@@ -96,13 +96,10 @@ def gather_like_terms(program: Program) -> Program:
         alone = len(users[index]) == 1 and users[index][0] >= 0
         return alone and all(program.values[k].operation.is_sum for k in (index, users[index][0]))
 
-    sums: dict[int, dict[int | None, list[Place]]] = {}
+    sums: dict[int, dict[int | None, list[PlacedTerm]]] = {}
     for index, value in enumerate(program.values):
         if value.operation.is_sum and not is_inner(index):
-            terms, alike = (
-                list(program.terms(index, is_inner)),
-                dict[int | None, list[tuple[int, int, int]]](),
-            )
+            terms, alike = list(program.terms(index, is_inner)), dict[int | None, list[PlacedTerm]]()
             for place, (term, sign) in enumerate(terms):
                 alike.setdefault(_split(program, users, term)[1], []).append((place, term, sign))
             if len(alike) < len(terms):
