@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rbdc import Joint, Link, Model, Placement, Rotation, Vector3
 from rbdc.verification.expected import Expected
 from tests.support import UNOPTIMISED, build_module
-from tests.support_trees import random_inertia
+from tests.support_trees import random_inertia, random_tree
 
 
 def test_results_of_any_size_are_wrong_without_a_warning() -> None:
@@ -26,3 +28,12 @@ def test_a_joint_does_not_move_its_own_axis() -> None:
     module = build_module(model, functions=("frame_jacobian_derivatives",), cflags=UNOPTIMISED)
     moved = module.frame_jacobian_derivatives(np.array([0.3]), "arm", "WORLD")
     assert np.max(np.abs(moved)) < 1e-15
+
+
+def test_single_precision_need_not_give_a_zero_that_is_one_whatever_the_numbers() -> None:
+    """Forces in the world do not turn with the last joint, whose row and column of second derivatives are
+    zeros beside others of a hundred.
+    """
+    tree = replace(random_tree(1), world_forces=True)
+    functions = ("external_torque_vjp_derivatives",)
+    build_module(tree, functions=functions, fext_frame="world", dtype="float32", cflags=UNOPTIMISED)
