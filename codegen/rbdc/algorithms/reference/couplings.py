@@ -15,6 +15,7 @@ from typing import Any
 
 from rbdc.algorithms.reference.contacts.dynamics import Vector, contact_error, contact_jacobian, eliminated
 from rbdc.algorithms.reference.manifold import integrate
+from rbdc.algorithms.reference.rows import innermost
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
@@ -87,9 +88,7 @@ def closed(model: Model, cluster: Cluster, y: Scalar) -> list[Scalar]:
     """The coordinates of a cluster's followers, by Newton's steps from their polynomials."""
     tree, order = tree_of(model, cluster), sorted([cluster.leader, *cluster.followers])
     columns, leader = [order.index(k) for k in cluster.followers], order.index(cluster.leader)
-    number, laws = y, model.curves
-    while isinstance(number, Tangent):
-        number = number.value
+    number, laws = innermost(y), model.curves
     q: list[Scalar] = [polynomial(laws[k], number) if k in laws else number for k in order]
     rows: Matrix = []
     square: Matrix = []

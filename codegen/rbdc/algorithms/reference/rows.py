@@ -47,9 +47,16 @@ def _one_by_one(row: Scalars) -> Scalar:
 
 def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
     """The unit vectors of so many entries as rows, which go with all of the scalars `beside`."""
-    plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in beside)
+    plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in map(innermost, beside))
     units = ([float(j == k) for j in range(count)] for k in range(count))
     return [side_by_side(unit) if plain else _one_by_one(unit) for unit in units]
+
+
+def innermost(x: Scalar) -> Scalar:
+    """The value of dual numbers of any depth."""
+    while isinstance(x, Tangent):
+        x = x.value
+    return x
 
 
 def apart(row: Scalar, count: int) -> list[Scalar]:
