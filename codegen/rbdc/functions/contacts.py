@@ -267,8 +267,4 @@ def _in_two_steps(function: Function) -> Function:
 
 def _along_the_world(function: Function) -> Function:
     """The function with forces and rows of contacts along the world's axes, which no other library has."""
-    return replace(
-        function,
-        references={} if function.chain else {"dense": f".contacts.world_aligned:{function.name}"},
-        comparison=replace(function.comparison, peers={}, checks_only=True),
-    )
+    return replace(function, comparison=replace(function.comparison, peers={}, checks_only=True))

@@ -10,6 +10,7 @@ by steps of least norm, as the corner of one square system, and velocities likew
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -115,7 +116,7 @@ def _curve(x: Scalar) -> Curve:
 
 def project_configuration(model: Model, q: Scalars) -> tuple[Vector, Vector]:
     """q (nq) and the errors of the loops there."""
-    loops, reached = loops_of(model), list(q)
+    loops, reached = replace(loops_of(model), world_aligned=False), list(q)
     for _ in range(PROJECTION_STEPS):
         loops = at_configuration(loops, reached)
         step = _least_norm(contact_jacobian(loops, reached), contact_error(loops, reached))

@@ -4,7 +4,8 @@
 
 with M, h of Featherstone's recursions, J and gamma from velocities and accelerations in the world, s the
 switches, and zero rows of J and gamma where they are off (Udwadia and Kalaba; Featherstone, chapter 8). Where
-rows depend on others a second step has mu f more on the right.
+rows depend on others a second step has mu f more on the right. Rows and forces are along the axes of the
+contacts' first frames, or along the world's where the model is `world_aligned`.
 """
 
 from __future__ import annotations
@@ -46,15 +47,29 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
     return m.linear + m.angular.cross(point)
 
 
-def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Vector:
-    """Held components, in the first frame, of one motion less another, both about the world's origin."""
+def _turned(model: Model, contact: Contact) -> bool:
+    """Whether the rows of a contact are along the world's axes."""
+    return model.world_aligned and contact.whole
+
+
+def _held(model: Model, contact: Contact, frames: Sequence[Placement], own: Motion) -> Vector:
+    """The held components of a motion that is given in the first frame."""
+    if _turned(model, contact):
+        rotation = frames[0].rotation
+        own = Motion(rotation.apply(own.linear), rotation.apply(own.angular))
+    entries = own.scalars()
+    return [entries[k] for k in contact.held]
+
+
+def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Motion:
+    """One motion less another, both about the world's origin, in the first frame; of points what is
+    linear.
+    """
     first, second = frames
     if contact.kind.components == 3:
         between = _linear(one, first.translation) - _linear(two, second.translation)
-        entries = [*first.rotation.apply_transposed(between).scalars(), 0.0, 0.0, 0.0]
-    else:
-        entries = first.act_inverse(one - two).scalars()
-    return [entries[k] for k in contact.held]
+        return Motion(first.rotation.apply_transposed(between), Vector3.zero())
+    return first.act_inverse(one - two)
 
 
 def contact_jacobian(model: Model, q: Scalars) -> Matrix:
@@ -63,7 +78,7 @@ def contact_jacobian(model: Model, q: Scalars) -> Matrix:
     rows: Matrix = []
     for contact, frames, bodies in ends_of(model, motions):
         columns = zip(*(motions.jacobian(model, body, lambda s: s) for body in bodies), strict=True)
-        full = [_relative(contact, frames, *pair) for pair in columns]
+        full = [_held(model, contact, frames, _relative(contact, frames, *pair)) for pair in columns]
         rows += reduce_columns(model, transposed(full))
     return rows
 
@@ -73,7 +88,8 @@ def contact_velocity(model: Model, q: Scalars, v: Scalars) -> Vector:
     motions = tree_motions(model, q, v, None)
     found: Vector = []
     for contact, frames, (one, two) in ends_of(model, motions):
-        found += _relative(contact, frames, motions.velocity(one), motions.velocity(two))
+        speed = _relative(contact, frames, motions.velocity(one), motions.velocity(two))
+        found += _held(model, contact, frames, speed)
     return found
 
 
@@ -97,8 +113,7 @@ def contact_error(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) 
     motions = tree_motions(model, q, None, None)
     found: Vector = []
     for contact, frames, _ in ends_of(model, motions, options):
-        entries = error_of(contact, frames).scalars()
-        found += [entries[k] for k in contact.held]
+        found += _held(model, contact, frames, error_of(contact, frames))
     return found
 
 
@@ -112,12 +127,12 @@ def residual(model: Model, q: Scalars, v: Scalars, a: Scalars, options: ContactO
                 _linear(a, f.translation) + v.angular.cross(_linear(v, f.translation))
                 for f, v, a in zip(frames, (v1, v2), (a1, a2), strict=True)
             ]
-            own = frames[0].rotation.apply_transposed(pulls[0] - pulls[1]).scalars()
+            own = Motion(frames[0].rotation.apply_transposed(pulls[0] - pulls[1]), Vector3.zero())
         else:
-            own = frames[0].act_inverse(a1 - a2 + v1.cross(v2)).scalars()
-        error, speed = error_of(contact, frames).scalars(), _relative(contact, frames, v1, v2)
+            own = frames[0].act_inverse(a1 - a2 + v1.cross(v2))
+        error, speed = error_of(contact, frames), _relative(contact, frames, v1, v2)
         kp, kd = options.stiffness(number), options.damping(number)
-        found += [own[k] + kd * x + kp * error[k] for k, x in zip(contact.held, speed, strict=True)]
+        found += _held(model, contact, frames, own + speed.scaled(kd) + error.scaled(kp))
     return found
 
 
@@ -136,13 +151,17 @@ def external(model: Model, q: Scalars, forces: Scalars, fext: Forces | None) -> 
         for k, force in zip(contact.held, forces[start : start + contact.rows], strict=True):
             entries[k] = force
         start += contact.rows
-        there = first.act_force(Force.of(entries))
+        own = Force.of(entries)
+        if _turned(model, contact):
+            back = first.rotation.apply_transposed
+            own = Force(back(own.linear), back(own.angular))
+        there = first.act_force(own)
         if one != WORLD:
             found[one] = found[one] + motions.world[one].act_inverse_force(there)
         if two != WORLD:
             point = second.translation if contact.kind.components == 3 else None
-            back = there if point is None else Force(there.linear, point.cross(there.linear))
-            found[two] = found[two] - motions.world[two].act_inverse_force(back)
+            other = there if point is None else Force(there.linear, point.cross(there.linear))
+            found[two] = found[two] - motions.world[two].act_inverse_force(other)
     return found
 
 
