@@ -9,16 +9,17 @@ the placements that carry them change.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.model import Body, Contact, Coupling, Model
-from rbdc.model.description import DRIVE_NUMBERS
-from rbdc.spatial import Inertia, Placement, RigidInertia, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.model import Limits, Model
+from rbdc.model.joints import JointType
+from rbdc.spatial import Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.verification.rounded import REPLICAS, Rounding
 
 Array = NDArray[np.float64]
@@ -34,20 +35,26 @@ class Perturbation:
         """The model with scalars of (1 + REPLICAS, 1) in place of its numbers. Offsets count as so long at
         least (m): where results are vectors in the world, rounding is of the size of the whole robot.
         """
-        return replace(
-            model,
-            bodies=tuple(self._body(body, length) for body in model.bodies),
-            frames=tuple(
-                replace(frame, placement=self._placement(frame.placement, length)) for frame in model.frames
-            ),
-            contacts=tuple(self._contact(contact, length) for contact in model.contacts),
-            clusters=tuple(
-                replace(cluster, loops=tuple(self._contact(loop, length) for loop in cluster.loops))
-                for cluster in model.clusters
-            ),
-            base_inertia=self._inertia(model.base_inertia),
-            gravity=self._vector(model.gravity),
-        )
+        uncertain = ("bodies", "frames", "contacts", "clusters", "base_inertia", "gravity")
+        return replace(model, **{name: self._changed(getattr(model, name), length) for name in uncertain})
+
+    def _changed(self, thing: Any, length: float) -> Any:
+        """A part of a description; joints, which have their axes, and limits stay as they are."""
+        match thing:
+            case tuple():
+                return tuple(self._changed(x, length) for x in thing)
+            case Placement():
+                rows = [self._numbers(row) for row in thing.rotation.rows()]
+                offset = self._numbers(thing.translation.scalars(), length)
+                return Placement(Rotation.from_rows(rows), Vector3.of(offset))
+            case Vector3() | Symmetric3():
+                return type(thing)(*self._numbers(thing.scalars()))
+            case float():
+                return self._numbers([thing])[0]
+        if not is_dataclass(thing) or isinstance(thing, (JointType, Limits, type)):
+            return thing
+        parts = {own.name: self._changed(getattr(thing, own.name), length) for own in fields(thing)}
+        return replace(thing, **parts)
 
     def input(
         self, model: Model, declaration: FunctionDeclaration, parameter: Parameter, values: Array
@@ -81,39 +88,6 @@ class Perturbation:
             if largest == 0.0
             else [self.rounding.of(x + largest * self._noise()) for x in values]
         )
-
-    def _vector(self, vector: Vector3) -> Vector3:
-        return Vector3.of(self._numbers(vector.scalars()))
-
-    def _placement(self, placement: Placement, length: float) -> Placement:
-        rows = [self._numbers(row) for row in placement.rotation.rows()]
-        return Placement(
-            Rotation.from_rows(rows), Vector3.of(self._numbers(placement.translation.scalars(), length))
-        )
-
-    def _contact(self, contact: Contact, length: float) -> Contact:
-        first, second = contact.first, contact.second
-        first = replace(first, placement=self._placement(first.placement, length))
-        if second is not None:
-            second = replace(second, placement=self._placement(second.placement, length))
-        return replace(contact, first=first, second=second)
-
-    def _inertia(self, inertia: RigidInertia) -> Inertia:
-        (mass,) = self._numbers([inertia.mass])
-        return Inertia(
-            mass,
-            self._vector(inertia.first_moment),
-            Symmetric3(*self._numbers(inertia.about_origin.scalars())),
-        )
-
-    def _body(self, body: Body, length: float) -> Body:
-        coupling = body.coupling
-        if coupling is not None:
-            offset, multiplier, *higher = (self._numbers([c])[0] for c in coupling.coefficients)
-            coupling = Coupling(coupling.leader, multiplier, offset, tuple(higher))
-        placement, inertia = self._placement(body.placement, length), self._inertia(body.inertia)
-        drive = {name: self._numbers([getattr(body, name)])[0] for name in DRIVE_NUMBERS}
-        return replace(body, placement=placement, inertia=inertia, coupling=coupling, **drive)
 
 
 def _together(model: Model, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:
