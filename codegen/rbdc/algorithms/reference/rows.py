@@ -47,7 +47,10 @@ def _one_by_one(row: Scalars) -> Scalar:
 
 def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
     """The unit vectors of so many entries as rows, which go with all of the scalars `beside`."""
-    plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in map(innermost, beside))
+    given = list(beside)
+    if any(np.ndim(getattr(x, "values", x)) > 2 for x in map(rate_of, given)):
+        raise TypeError("derivatives side by side cannot be differentiated side by side")
+    plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in map(innermost, given))
     units = ([float(j == k) for j in range(count)] for k in range(count))
     return [side_by_side(unit) if plain else _one_by_one(unit) for unit in units]
 
