@@ -11,7 +11,6 @@ differentiated by dual numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rbdc.algorithms.reference.derivatives.external_forces import external_torque, whole
@@ -41,7 +40,7 @@ from rbdc.algorithms.tools.joint_coordinates import (
     reduce_vector,
 )
 from rbdc.algorithms.tools.linear import Matrix, dot, plus_diagonal, product, transposed, zeros
-from rbdc.model import Model
+from rbdc.model import WORLD, Model
 from rbdc.spatial import Forces, Scalar, Scalars
 
 
@@ -81,52 +80,37 @@ class JointMatrices(NamedTuple):
     acceleration: Scalar
 
 
-WORLD_AT_REST = Moving(IDENTITY, ZERO, ZERO)
+Bodies = dict[int, Moving]
+"""All bodies by their numbers, and the world."""
 
 
-@dataclass
-class Kinematics:
-    """The joints, and the bodies in motion. Indices run from 0; `parents` has -1 for the world."""
-
-    parents: list[int]
-    joints: list[JointMatrices]
-    bodies: list[Moving]
-
-    def parent(self, i: int) -> Moving:
-        """The parent of body i."""
-        return WORLD_AT_REST if self.parents[i] < 0 else self.bodies[self.parents[i]]
-
-
-def forward_kinematics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Kinematics:
-    """T, S and R of the bodies by (5), branch by branch: in the order of the bodies."""
-    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
-    found = Kinematics([body.parent for body in model.bodies], [], [])
+def forward_kinematics(
+    model: Model, q: Scalars, v: Scalars, a: Scalars
+) -> tuple[list[JointMatrices], Bodies]:
+    """The joints, and T, S and R of the bodies by (5), branch by branch: in the order of the bodies."""
+    rates, seconds, joints = joint_velocities(model, v), joint_accelerations(model, v, a), []
+    bodies = {WORLD: Moving(IDENTITY, ZERO, ZERO)}
     for i, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
         twist, at = twist_of(body), of_placement(body.placement.compose(body.joint.placement(own)))
         slope = product(at, twist)
-        joint = JointMatrices(at, slope, product(slope, twist), rates[i][0], seconds[i][0])
-        found.joints.append(joint)
-        found.bodies.append(found.parent(i).through(joint))
-    return found
+        joints.append(JointMatrices(at, slope, product(slope, twist), rates[i][0], seconds[i][0]))
+        bodies[i] = bodies[body.parent].through(joints[i])
+    return joints, bodies
 
 
-@dataclass
-class Dynamics:
-    """Matrices H of each body, and the columns of E that are not zero, of all that it carries: (8)."""
-
-    h: list[Matrix4]
-    e: list[Vector4]
-
-
-def backward_dynamics(model: Model, moving: Kinematics) -> Dynamics:
-    """H and E by (8), from the leaves to the root."""
-    found = Dynamics([ZERO] * model.njoints, [[0.0] * 4] * model.njoints)
+def backward_dynamics(
+    model: Model, joints: Sequence[JointMatrices], bodies: Bodies
+) -> tuple[list[Matrix4], list[Vector4]]:
+    """H and the columns of E that are not zero, of all that each body carries, by (8), from the leaves to
+    the root.
+    """
+    h, e = [ZERO] * model.njoints, [[0.0] * 4] * model.njoints
     for i in reversed(range(model.njoints)):
         inertia, children = inertia_matrix(model.bodies[i].inertia), model.children(i)
-        own = product(inertia, transposed(moving.bodies[i].r))
-        found.h[i] = total(own, *(product(moving.joints[p].a, found.h[p]) for p in children))
-        found.e[i] = sum_of([*inertia[3]], *(applied(moving.joints[p].a, found.e[p]) for p in children))
-    return found
+        own = product(inertia, transposed(bodies[i].r))
+        h[i] = total(own, *(product(joints[p].a, h[p]) for p in children))
+        e[i] = sum_of([*inertia[3]], *(applied(joints[p].a, e[p]) for p in children))
+    return h, e
 
 
 def generalised_force(model: Model, along: Matrix4, h: Matrix4, e: Vector4) -> Scalar:
@@ -143,18 +127,16 @@ def inverse_dynamics(
     Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea` of
     `rbdc.algorithms.reference.rnea`.
     """
-    moving = forward_kinematics(model, q, v, a)
-    carried = backward_dynamics(model, moving)
-    bodies = zip(moving.bodies, carried.h, carried.e, strict=True)
-    torques = [generalised_force(model, body.along, h, e) for body, h, e in bodies]
+    joints, bodies = forward_kinematics(model, q, v, a)
+    carried = zip(*backward_dynamics(model, joints, bodies), strict=True)
+    torques = [generalised_force(model, bodies[i].along, h, e) for i, (h, e) in enumerate(carried)]
     found = with_drives(model, reduce_vector(model, torques), q, v, a)
     if fext is None:
         return found
     return [x - y for x, y in zip(found, external_torque(model, q, fext), strict=True)]
 
 
-@dataclass
-class Motion:
+class Motion(NamedTuple):
     """Derivatives of a body in motion by the coordinates of the joints m that carry it, and of its R by their
     velocities. dS/dv and dR/da have the recursion of dT/dq and are the same.
     """
@@ -163,23 +145,20 @@ class Motion:
     r_by_v: dict[int, Matrix4]
 
 
-def kinematic_sensitivity(model: Model, moving: Kinematics) -> list[Motion]:
+def kinematic_sensitivity(model: Model, joints: Sequence[JointMatrices], bodies: Bodies) -> list[Motion]:
     """Algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
-    found: list[Motion] = []
-    for i, (body, joint) in enumerate(zip(model.bodies, moving.joints, strict=True)):
-        parent, twice = moving.parents[i], times(2.0, joint.rate)
-        above = found[parent] if parent >= 0 else Motion({}, {})
+    found = {WORLD: Motion({}, {})}
+    for i, (body, joint) in enumerate(zip(model.bodies, joints, strict=True)):
+        above, before, twice = found[body.parent], bodies[body.parent], times(2.0, joint.rate)
         by_q = {m: x.through(joint) for m, x in above.by_q.items()}
         turns = {m: total(product(x, joint.a), scaled(by_q[m].along, twice)) for m, x in above.r_by_v.items()}
-        before = moving.parent(i)
         by_q[i] = before.through(joint._replace(a=joint.b, b=joint.c, c=product(joint.c, twist_of(body))))
         turns[i] = total(scaled(product(before.s, joint.b), 2.0), scaled(by_q[i].along, twice))
-        found.append(Motion(by_q, turns))
-    return found
+        found[i] = Motion(by_q, turns)
+    return [found[i] for i in range(model.njoints)]
 
 
-@dataclass
-class Carried:
+class Changes(NamedTuple):
     """Derivatives for one body by joints: of H by q, v and a, and dE/dq."""
 
     h: tuple[dict[int, Matrix4], ...]
@@ -187,58 +166,51 @@ class Carried:
 
 
 def dynamic_sensitivity(
-    model: Model, moving: Kinematics, motions: Sequence[Motion], carried: Dynamics
-) -> list[Carried]:
+    model: Model,
+    joints: Sequence[JointMatrices],
+    motions: Sequence[Motion],
+    h: Sequence[Matrix4],
+    e: Sequence[Vector4],
+) -> list[Changes]:
     """Algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; beyond, (15), it
     is zero.
     """
-    found = [Carried(({}, {}, {}), {}) for _ in model.bodies]
+    found = [Changes(({}, {}, {}), {}) for _ in model.bodies]
     for i in reversed(range(model.njoints)):
         inertia, motion, own = inertia_matrix(model.bodies[i].inertia), motions[i], found[i]
         for m, x in motion.by_q.items():
-            for h, rate in zip(own.h, (x.r, motion.r_by_v[m], x.t), strict=True):
-                h[m] = product(inertia, transposed(rate))
+            for change, rate in zip(own.h, (x.r, motion.r_by_v[m], x.t), strict=True):
+                change[m] = product(inertia, transposed(rate))
         for p in model.children(i):
-            below, (a, b, *_) = found[p], moving.joints[p]
-            for mine, theirs in zip(own.h, below.h, strict=True):
+            a, b, *_ = joints[p]
+            for mine, theirs in zip(own.h, found[p].h, strict=True):
                 mine |= {m: total(mine.get(m, ZERO), product(a, x)) for m, x in theirs.items()}
-            own.h[0][p] = total(own.h[0][p], product(b, carried.h[p]))  # beta = 1
-            own.e |= {m: applied(a, x) for m, x in below.e.items()}
-            own.e[p] = applied(b, carried.e[p])
+            own.h[0][p] = total(own.h[0][p], product(b, h[p]))  # beta = 1
+            own.e.update({m: applied(a, x) for m, x in found[p].e.items()} | {p: applied(b, e[p])})
     return found
-
-
-def torque_sensitivity(
-    model: Model, moving: Kinematics, motions: Sequence[Motion], carried: Dynamics
-) -> tuple[Matrix, Matrix, Matrix]:
-    """Algorithm 3: dQ/dq, dQ/dv and dQ/da by (16) and (17)."""
-    size = model.njoints
-    by_q, by_v, by_a = zeros(size, size), zeros(size, size), zeros(size, size)
-    for i, own in enumerate(dynamic_sensitivity(model, moving, motions, carried)):
-        along, turns = moving.bodies[i].along, motions[i].by_q
-        for rows, changes in zip((by_q, by_v, by_a), own.h, strict=True):
-            for m, change in changes.items():
-                rows[i][m] = trace_of_product(along, change)
-        for m in own.h[0]:
-            rest = (
-                generalised_force(model, turns[m].along, carried.h[i], carried.e[i])
-                if m in turns  # m <= i
-                else generalised_force(model, along, ZERO, own.e[m])
-            )
-            by_q[i][m] = plus(by_q[i][m], rest)
-    return by_q, by_v, by_a
 
 
 def sensitivities(
     model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as of `rnea`.
+    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as of `rnea`: Algorithm 3, dQ/dq,
+    dQ/dv and dQ/da by (16) and (17).
 
     Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea_derivatives` of
     `rbdc.algorithms.reference.derivatives.idsva`.
     """
-    moving = forward_kinematics(model, q, v, a)
-    carried, motions = backward_dynamics(model, moving), kinematic_sensitivity(model, moving)
-    by_q, by_v, by_a = torque_sensitivity(model, moving, motions, carried)
+    joints, bodies = forward_kinematics(model, q, v, a)
+    h, e = backward_dynamics(model, joints, bodies)
+    motions, size = kinematic_sensitivity(model, joints, bodies), model.njoints
+    matrices = by_q, by_v, by_a = zeros(size, size), zeros(size, size), zeros(size, size)
+    for i, own in enumerate(dynamic_sensitivity(model, joints, motions, h, e)):
+        along, turns = bodies[i].along, motions[i].by_q
+        for rows, changes in zip(matrices, own.h, strict=True):
+            for m, change in changes.items():
+                rows[i][m] = trace_of_product(along, change)
+        rest = {m: generalised_force(model, turn.along, h[i], e[i]) for m, turn in turns.items()}  # m <= i
+        rest |= {m: generalised_force(model, along, ZERO, x) for m, x in own.e.items()}
+        for m, x in rest.items():
+            by_q[i][m] = plus(by_q[i][m], x)
     by_a = plus_diagonal(reduce_matrix(model, by_a), model.armature)
     return *whole(model, q, v, fext, by_q, by_v), by_a
