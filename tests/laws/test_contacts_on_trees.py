@@ -18,7 +18,7 @@ import pytest
 
 from rbdc.algorithms.kinematics import forward_kinematics
 from rbdc.algorithms.manifold import integrate
-from rbdc.algorithms.reference.contacts.dynamics import (
+from rbdc.algorithms.reference.contacts import (
     centroidal_contact_dynamics,
     constrained_dynamics,
     impulse_dynamics,

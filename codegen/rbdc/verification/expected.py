@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.contacts.dynamics import delassus
+from rbdc.algorithms.reference.contacts import delassus
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
 from rbdc.functions.catalogue import functions_of

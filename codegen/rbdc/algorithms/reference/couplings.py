@@ -14,9 +14,9 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from rbdc.algorithms.reference.contacts.dynamics import Vector, contact_error, contact_jacobian, eliminated
+from rbdc.algorithms.reference.contacts import Vector, contact_error, contact_jacobian, eliminated
+from rbdc.algorithms.reference.dual_numbers import innermost
 from rbdc.algorithms.reference.manifold import integrate
-from rbdc.algorithms.reference.rows import innermost
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities

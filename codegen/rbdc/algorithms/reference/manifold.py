@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
+from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical

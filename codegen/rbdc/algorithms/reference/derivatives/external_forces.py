@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
+from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.algorithms.reference.rnea import resistance_by_q, resistance_by_v
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix, reduce_vector
 from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements

@@ -5,7 +5,7 @@ Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 
 For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
 depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
 with what belongs to k. All pairs of i and j stand side by side, and then all triples of one i
-(`rbdc.algorithms.reference.rows`).
+(`rbdc.algorithms.reference.dual_numbers`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
 from rbdc.algorithms.reference.derivatives.idsva import BodyCoriolis, Rates, Subtree
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, sum_of
+from rbdc.algorithms.reference.dual_numbers import apart, picked, together
 from rbdc.algorithms.reference.frames import TreeMotions, motions_in
 from rbdc.algorithms.reference.rnea import resistance_by_vv
-from rbdc.algorithms.reference.rows import apart, picked, together
 from rbdc.algorithms.tools.joint_coordinates import full_size
 from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, zeros

@@ -1,4 +1,4 @@
-"""Constrained dynamics by elimination on the whole system.
+"""Constrained dynamics as textbooks have it: by elimination on the whole system, dense.
 
     [M J^T; J -E] [qddot; -f] = [tau - h; -gamma],     E = mu + 1 - s on the diagonal
 
@@ -6,15 +6,20 @@ with M, h of Featherstone's recursions, J and gamma from velocities and accelera
 switches, and zero rows of J and gamma where they are off (Udwadia and Kalaba; Featherstone, chapter 8). Where
 rows depend on others a second step has mu f more on the right. Rows and forces are along the axes of the
 contacts' first frames, or along the world's where the model is `world_aligned`.
+
+Derivatives are those of the equations of motion and of the contacts at their solution (implicit function
+theorem), every term of them differentiated by arithmetic of dual numbers, and the system solved for their
+rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.centroidal import about_centre, total_mass
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.dual_numbers import apart, differentiated, side_by_side, unit_rows
 from rbdc.algorithms.reference.frames import TreeMotions, tree_motions
 from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
@@ -275,3 +280,57 @@ def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars) -> Ve
     acting = zip(world_placements(model, q), external(model, q, forces, None), strict=True)
     weight = Force(model.gravity.scaled(total_mass(model, with_base=False)), Vector3.zero())
     return sum(about_centre(model, q, [x.act_force(force) for x, force in acting]), weight).scalars()
+
+
+def _rows(
+    values: Callable[..., tuple[Vector, Vector]], model: Model, q: Scalars, v: Scalars
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Rows of derivatives by q and by v of the first and of the second of two vectors, of (model, q, v)."""
+    found = differentiated(model, list(q), list(v), method=values, configurations=(True, False))
+    rows = ([side_by_side(x[k : k + model.nv]) for k in range(0, len(x), model.nv)] for x in found)
+    first_by_q, first_by_v, second_by_q, second_by_v = rows
+    return first_by_q, first_by_v, second_by_q, second_by_v
+
+
+def _matrix_of(model: Model, rows: Scalars) -> Matrix:
+    return [apart(row, model.nv) for row in rows]
+
+
+def constrained_dynamics_derivatives(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None = None,
+    options: ContactOptions = DEFAULTS,
+) -> tuple[Matrix, ...]:
+    """ddq_dq, ddq_dv, ddq_dtau, forces_dq, forces_dv, forces_dtau."""
+    a, forces = constrained_dynamics(model, q, v, tau, fext, options)
+
+    def values(model: Model, q: Scalars, v: Scalars) -> tuple[Vector, Vector]:
+        return rnea(model, q, v, a, external(model, q, forces, fext)), residual(model, q, v, a, options)
+
+    torque_by_q, torque_by_v, by_q, by_v = _rows(values, model, q, v)
+    sides = [[-x for x in torque_by_q], [-x for x in torque_by_v], unit_rows(model.nv, [*q, *v, *tau])]
+    found = systems(model, q, options, sides, [by_q, by_v, [0.0] * len(forces)])
+    return (*(_matrix_of(model, x) for x, _ in found), *(_matrix_of(model, f) for _, f in found))
+
+
+def impulse_dynamics_derivatives(
+    model: Model, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
+) -> tuple[Matrix, ...]:
+    """v_after_dq, v_after_dv, impulses_dq, impulses_dv."""
+    options = replace(options, gains=None)
+    after, impulses = impulse_dynamics(model, q, v, restitution, options)
+    change = [x - y for x, y in zip(after, v, strict=True)]
+    still, rest, factor = model.of_inertia(), [0.0] * model.nv, 1.0 + restitution[0]
+
+    def values(model: Model, q: Scalars, v: Scalars) -> tuple[Vector, Vector]:
+        sliding = [x + factor * y for x, y in zip(change, v, strict=True)]
+        torque = rnea(still, q, rest, change, external(model, q, impulses, None))
+        return torque, contact_velocity(model, q, sliding)
+
+    torque_by_q, _, by_q, by_v = _rows(values, model, q, v)
+    (dq, fq), (dv, fv) = systems(model, q, options, [[-x for x in torque_by_q], rest], [by_q, by_v])
+    kept = [x + unit for x, unit in zip(dv, unit_rows(model.nv, [*q, *v]), strict=True)]
+    return tuple(_matrix_of(model, x) for x in (dq, kept, fq, fv))
