@@ -1,5 +1,6 @@
 """Jacobians and Hessians of the library for CasADi, against what the package's own functions give, which have
-been verified: derivatives in the tangent space, here by the entries of q.
+been verified: derivatives in the tangent space, here by the entries of q. What is of unit length in q, a
+quaternion or a cosine and a sine, may be of any for CasADi, which takes it as if it were divided by that.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Kind
 from rbdc.functions.record import Differential
 from rbdc.model import Model
-from rbdc.verification import charts
 from rbdc.verification.casadi_calls import External, Matrix, given, inputs_of, matrix
 from rbdc.verification.expected import Expected
 from rbdc.verification.states import covering, name_of_state, sampled
@@ -33,6 +33,13 @@ OF_LARGEST = 1e-3
 """Part, of what the largest number of a matrix may be off by, that each of them may be: some are differences
 that are zero but for the rounding of the function itself.
 """
+
+_QUATERNIONS = ((2.0, -4.0, 5.0, 6.0), (1.0, 3.0, -5.0, 1.0), (-4.0, 1.0, 2.0, 2.0))
+_PAIRS = ((5.0, -12.0), (8.0, 15.0), (-3.0, 4.0))
+"""Cosines and sines of whole length, as `_QUATERNIONS`: units are the same numbers however a sum of squares
+is rounded.
+"""
+_STEP = 1e-30
 
 
 @dataclass(frozen=True)
@@ -128,9 +135,9 @@ class _Externals:
         self._units = dict(self._inputs)
         self._steps = {p.name: _units(p.size) for p in declaration.required}
         for name in (p.name for p in declaration.required if p.kind is Kind.CONFIGURATION):
-            q = self._inputs[name] = charts.far_from_unit(model, self._inputs[name])
-            self._units[name], _ = charts.unit(model, q)
-            self._steps[name] = Sized.of(charts.by_entries(model, q))
+            q = self._inputs[name] = _far_from_unit(model, self._inputs[name])
+            self._units[name], _ = _unit(model, q)
+            self._steps[name] = Sized.of(_by_entries(model, q))
         self._y = matrix(declaration.outputs[0])
         self._weights = Sized.of(np.random.default_rng(seed).normal(size=(len(STATES), self._y.rows)))
 
@@ -147,7 +154,7 @@ class _Externals:
         outputs = self._declaration.outputs
         found = self._evaluate(self._built[d.first], self._units, extra)
         if d.configuration:
-            turned = charts.rates(self._model, self._evaluate(self._declaration, self._units, extra)[0])
+            turned = _rates(self._model, self._evaluate(self._declaration, self._units, extra)[0])
             found = [turned @ x.reshape(len(x), self._model.nv, -1) for x in found]
         places = [(y, name) for y in outputs for name in self._inputs]
         expected = {
@@ -183,7 +190,7 @@ class _Externals:
             (units[third],) = self._evaluate(self._declaration, self._units, ())
             weights = Sized.sum("si,sij->sj", weights, Sized.of(-first[-1].values))
         tensors = [Sized.of(x) for x in self._evaluate(self._built[d.second], units, ())]
-        bends = Sized.of(charts.by_entries_twice(self._model, self._inputs[names[0]]))
+        bends = Sized.of(_by_entries_twice(self._model, self._inputs[names[0]]))
         steps, expected = list(self._steps.values()), dict[str, Sized]()
         for (j, k), x in _hessian(weights, first, tensors, inverse=d.inverse).items():
             if max(j, k) < len(names):  # some functions have no last input, or no v
@@ -254,3 +261,64 @@ def _by_columns(x: Array, y: Matrix) -> Array:
     """
     rows = x.reshape(len(STATES), y.rows, y.columns, -1).swapaxes(1, 2)
     return rows.reshape(len(STATES), y.rows * y.columns, -1)
+
+
+def _far_from_unit(model: Model, q: Array) -> Array:
+    """Configurations (states, nq) in which what is of unit length is of another."""
+    made = q.copy()
+    for part in _unit_parts(model):
+        choices = np.array(_QUATERNIONS if part.stop - part.start == 4 else _PAIRS)
+        made[:, part] = choices[np.arange(len(q)) % len(choices)]
+    return made
+
+
+def _unit(model: Model, q: Array) -> tuple[Array, Array]:
+    """q (states, nq) with what is of unit length so, and its derivatives by the entries of q, (states, nq,
+    nq).
+    """
+    made, slopes = q.copy(), np.tile(np.eye(model.nq, dtype=q.dtype), (len(q), 1, 1))
+    for part in _unit_parts(model):
+        size = np.sqrt(np.sum(q[:, part] ** 2, axis=1, keepdims=True))
+        made[:, part] /= size
+        own = made[:, part, None]
+        slopes[:, part, part] = (slopes[:, part, part] - own * own.swapaxes(1, 2)) / size[:, None]
+    return made, slopes
+
+
+def _rates(model: Model, q: Array) -> Array:
+    """The rates of the entries of a unit q along each direction of the tangent space (states, nq, nv)."""
+    made = np.zeros((len(q), model.nq, model.nv), q.dtype)
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            own, first = model.q_slice(index), body.index_v
+            for k, direction in enumerate(np.eye(body.joint.nv).tolist()):
+                for entry, rate in enumerate(body.joint.rate(list(q[:, own].T), direction)):
+                    made[:, own.start + entry, first + k] = rate
+    return made
+
+
+def _by_entries(model: Model, q: Array) -> Array:
+    """The step in the tangent space, (states, nv, nq), that a step of each entry of q is once q is
+    normalised: of qdot = R v the inverse, and the derivative of q / |q|.
+    """
+    normalised, slopes = _unit(model, q)
+    along = _rates(model, normalised)
+    transposed = along.swapaxes(1, 2)
+    made: Array = np.linalg.solve(transposed @ along, transposed) @ slopes
+    return made
+
+
+def _by_entries_twice(model: Model, q: Array) -> Array:
+    """Its derivatives by the entries of q, (states, nv, nq, nq), by complex steps; by lengths it has none."""
+    made = np.zeros((len(q), model.nv, model.nq, model.nq))
+    for n in (n for part in _unit_parts(model) for n in range(part.start, part.stop)):
+        moved = q.astype(complex)
+        moved[:, n] += 1j * _STEP
+        made[..., n] = _by_entries(model, moved).imag / _STEP
+    return made
+
+
+def _unit_parts(model: Model) -> list[slice]:
+    """The entries of q that are of unit length: of joints that have such, all that are not lengths."""
+    joints = [(body.joint, body.index_q) for body in model.bodies if body.coupling is None]
+    return [slice(at + one.lengths, at + one.nq) for one, at in joints if not one.euclidean]
