@@ -22,8 +22,7 @@ from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.parameters import with_parameters
 from rbdc.spatial import Scalar
-from rbdc.verification.perturbation import Perturbation, longest_offset
-from rbdc.verification.rounded import REPLICAS, values_of
+from rbdc.verification.rounded import REPLICAS, Perturbation, longest_offset, values_of
 
 Array = NDArray[np.float64]
 
