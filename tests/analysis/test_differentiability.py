@@ -12,10 +12,10 @@ import casadi
 import numpy as np
 import pytest
 
-from rbdc.analysis.differentiability import differentiable, table
 from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
+from tests.analysis.differentiability import differentiable, table
 from tests.emit.test_casadi import chain, flat, symbolic
 from tests.support import UNOPTIMISED, Array, build_module, slow_but
 from tests.support_differences import central
@@ -159,5 +159,5 @@ def test_torch(robot: str) -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    """If not: python -m rbdc.analysis.differentiability."""
+    """If not: python -m tests.analysis.differentiability."""
     assert table() in PAGE.read_text(encoding="utf-8")

@@ -14,23 +14,16 @@ from click.testing import CliRunner
 
 from rbdc import Model
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.algorithms.reference.lagrangian import (
-    Loads,
-    inverse_dynamics,
-    inverse_dynamics_with_loads,
-    sensitivities,
-    sensitivities_with_loads,
-)
+from rbdc.algorithms.reference.lagrangian import inverse_dynamics, sensitivities
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.analysis.branches import branches_of
 from rbdc.cli.commands import commands
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import references_of
 from rbdc.resources import resolve
-from rbdc.spatial import Force, Scalar, Vector3
-from tests.support import Array, assert_close
+from rbdc.spatial import Force, Vector3
+from tests.support import assert_close
 from tests.support_dh import random_tree, write
 
 TOLERANCE = 1e-10
@@ -68,39 +61,6 @@ def test_against_newton_euler(name: str, tmp_path: Path) -> None:
     found, expected = sensitivities(model, q, v, a, loads), rnea_derivatives(model, q, v, a, loads)
     for what, mine, theirs in zip(("q", "v", "a"), found, expected, strict=True):
         assert_close(mine, theirs, TOLERANCE, what=what)
-
-
-def in_bodies(model: Model, q: list[Scalar], loads: Loads) -> list[Force]:
-    """Loads of the world's axes as spatial forces in the bodies' frames."""
-    made = []
-    for k, placement in enumerate(world_placements(model, q)):
-        linear, angular = (placement.rotation.apply_transposed(x[k]) for x in (loads.forces, loads.torques))
-        made.append(Force(linear, angular + loads.points[k].cross(linear)))
-    return made
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_loads_in_the_world_s_axes(seed: int, tmp_path: Path) -> None:
-    """The paper's loads do not turn with their bodies: complex steps of RNEA with the forces turned back."""
-    model = Model.from_file(write(random_tree(seed, 5), tmp_path))
-    (q, v, a), given = draw(model, 2)
-    loads = Loads(
-        [f.linear for f in given], [f.angular for f in given], [Vector3(0.1, -0.2, 0.3)] * model.njoints
-    )
-    torques = rnea(model, q, v, a, in_bodies(model, q, loads))
-    assert_close(inverse_dynamics_with_loads(model, q, v, a, loads), torques, TOLERANCE)
-
-    def complex_step(of: int) -> Array:
-        columns = []
-        for m in range(model.nv):
-            state: list[list[Scalar]] = [[complex(x) for x in own] for own in (q, v, a)]
-            state[of][m] += 1e-30j
-            column = rnea(model, state[0], state[1], state[2], in_bodies(model, state[0], loads))
-            columns.append(np.imag(np.array(column)) / 1e-30)
-        return np.array(columns).T
-
-    for of, found in enumerate(sensitivities_with_loads(model, q, v, a, loads)):
-        assert_close(found, complex_step(of), TOLERANCE)
 
 
 def test_the_matrices_of_the_paper() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from rbdc import Joint, Link, Model
 from rbdc.algorithms.reference.derivatives.idsva_so import rnea_second_derivatives
-from rbdc.algorithms.reference.rows import apart, picked, side_by_side, together
+from rbdc.algorithms.reference.dual_numbers import apart, picked, side_by_side, together
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Part
 from rbdc.spatial import Scalar, Vector3

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_jacobian
+from rbdc.algorithms.reference.contacts import contact_error, contact_jacobian
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_jacobian
+from rbdc.algorithms.reference.contacts import contact_error, contact_jacobian
 from rbdc.errors import OptionError, RbdcError
 from rbdc.model import Model
 from rbdc.model.notes import warnings_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_jacobian
+from rbdc.algorithms.reference.contacts import contact_error, contact_jacobian
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.errors import UnsupportedError
 from rbdc.model import Contact, Model, Note

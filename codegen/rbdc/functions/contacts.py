@@ -97,14 +97,8 @@ FORWARD = frozenset({Requirement.REGULAR_INERTIA})
 HELD = FORWARD | {Requirement.INDEPENDENT_ROWS}
 MASS = frozenset({Requirement.MOVING_MASS})
 
-ROOMS = (
-    (dynamics, ".contacts.dynamics"),
-    (derivatives, ".contacts.derivatives"),
-    (products, ".contacts.derivatives"),
-    (centroidal, ".contacts.dynamics"),
-    (projection, "couplings"),
-)
-"""Where algorithms are, each with the file of their references."""
+ROOMS = (dynamics, derivatives, products, centroidal, projection)
+"""Where algorithms are."""
 
 PEERS = (
     "constrained_dynamics",
@@ -218,8 +212,8 @@ def _record(
 ) -> Function:
     """The record of a function whose algorithm and reference have its name."""
     name = declaration.name
-    room, place = next((room, place) for room, place in ROOMS if name in vars(room))
-    algorithm = getattr(room, name)
+    room = next(room for room in ROOMS if name in vars(room))
+    algorithm, place = getattr(room, name), "couplings" if room is projection else "contacts"
     return Function(
         declaration,
         {"range_space": (OnJointSpace if room is projection else JointSpace)(algorithm)},
@@ -267,8 +261,4 @@ def _in_two_steps(function: Function) -> Function:
 
 def _along_the_world(function: Function) -> Function:
     """The function with forces and rows of contacts along the world's axes, which no other library has."""
-    return replace(
-        function,
-        references={} if function.chain else {"dense": f".contacts.world_aligned:{function.name}"},
-        comparison=replace(function.comparison, peers={}, checks_only=True),
-    )
+    return replace(function, comparison=replace(function.comparison, peers={}, checks_only=True))

@@ -168,7 +168,7 @@ def _weighted(declared: Declared) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             chain=ChainRule("aba", ("q", "v", "tau"), weights=("w",)),
-            references={"carpentier-mansard-weighted": ".derivatives.products:aba_vjp"},
+            references={"idsva-weighted": ".derivatives.products:aba_vjp"},
         ),
         Function(
             declared["external_torque_vjp"],
@@ -188,7 +188,6 @@ def _directional(declared: Declared) -> list[Function]:
             {"tangent": JointSpace(rnea_tangent)},
             preset="optimisation",
             chain=ChainRule("rnea", ("q", "v", "a"), directions=("dq", "dv", "da")),
-            references={"idsva-times-direction": ".derivatives.products:rnea_jvp"},
         ),
         Function(
             declared["aba_jvp"],
@@ -196,7 +195,6 @@ def _directional(declared: Declared) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             chain=ChainRule("aba", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
-            references={"carpentier-mansard-times-direction": ".derivatives.products:aba_jvp"},
         ),
     ]
 
@@ -267,7 +265,6 @@ def _hessian_products(declared: Declared) -> list[Function]:
             {"adjoint": JointSpace(rnea_hessian_product)},
             chain=ChainRule("rnea_vjp", ("q", "v", "a"), directions=("dq", "dv", "da")),
             preset=SECOND,
-            references={"idsva-so-times-direction": ".derivatives.products:rnea_hessian_product"},
         ),
         Function(
             declared["aba_hessian_product"],
@@ -275,7 +272,6 @@ def _hessian_products(declared: Declared) -> list[Function]:
             chain=ChainRule("aba_vjp", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
             preset=SECOND,
             requires=FORWARD,
-            references={"fdsva-so-times-direction": ".derivatives.products:aba_hessian_product"},
         ),
     ]
 

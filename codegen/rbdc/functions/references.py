@@ -27,7 +27,7 @@ HOME = "rbdc.algorithms.reference"
 """The package of modules that a record names without a dot, or with a leading one: ".derivatives.idsva"."""
 
 
-_DUAL = ".derivatives.dual_numbers:"
+_DUAL = "dual_numbers:"
 _KINDS = (Tangent, OuterTangent)
 """Dual numbers of derivatives, and within them of those that they are derivatives of."""
 

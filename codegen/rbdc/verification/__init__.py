@@ -2,9 +2,9 @@
 
 The references (`rbdc.algorithms.reference`) are evaluated on the description as read, before any model pass,
 at a few states of all kinds. What a result may be off by is found beside it, in copies in which every number
-of description and inputs is changed by a part of its size (`perturbation`) and every operation is rounded to
-as many digits (`rounded`): `package.TOLERANCES`. So the tolerance grows by itself where terms cancel; for
-what solves with M, by which elimination differs from the references, the condition number of M adds to it
+of description and inputs is changed by a part of its size and every operation is rounded to as many digits
+(`rounded`): `package.TOLERANCES`. So the tolerance grows by itself where terms cancel; for what solves with
+M, by which elimination differs from the references, the condition number of M adds to it
 (`expected.ROUNDINGS`). Angles count as exact, however large, but for their last place.
 
 Answers come from a process of its own (`calls`), so that wrong code ends that one. What has been compared

@@ -152,7 +152,7 @@ class Callee:
 
     def _jax(self, call: Call) -> list[Array]:
         symbol = f"{self._module.name}_jax_{call.declaration.name}"
-        return jax_calls.answer(self._library("jax"), symbol, call.declaration, call.arrays, call.extra)
+        return jax_calls.answer(self._path("jax"), symbol, call.declaration, call.arrays, call.extra)
 
     def _casadi(self, call: Call) -> list[Array]:
         symbol = f"{self._module.name}_casadi_{call.declaration.name}"

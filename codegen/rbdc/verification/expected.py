@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.contacts.dynamics import delassus
+from rbdc.algorithms.reference.contacts import delassus
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.sharing import once
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays, called_with, with_width
@@ -22,8 +24,7 @@ from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.parameters import with_parameters
 from rbdc.spatial import Scalar
-from rbdc.verification.perturbation import Perturbation, longest_offset
-from rbdc.verification.rounded import REPLICAS, values_of
+from rbdc.verification.rounded import REPLICAS, Perturbation, longest_offset, values_of
 
 Array = NDArray[np.float64]
 
@@ -81,7 +82,6 @@ class References:
         self.perturbed = {
             in_space: self.perturbation.model(model, length) for in_space, length in lengths.items()
         }
-        self._given: tuple[object, dict[str, list[Scalar]]] | None = None
 
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
@@ -90,7 +90,7 @@ class References:
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
         least = UNITS * float(np.finfo(declaration.scalar.dtype).eps)
         scale = np.max([np.ones(states), *(_largest(x.T) for x in inputs.values())], axis=0)
-        given = self._perturbed_inputs(declaration, inputs)
+        given = once(_perturbed, self, declaration, inputs)
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
@@ -101,19 +101,6 @@ class References:
             ]
             result += self._solved(declaration, part, inputs, made)
         return result
-
-    def _perturbed_inputs(
-        self, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
-    ) -> dict[str, list[Scalar]]:
-        """Inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
-        if self._given is None or self._given[0] is not inputs:
-            given = {
-                p.name: self.perturbation.input(self.model, declaration, p, inputs[p.name])
-                for p in declaration.inputs
-                if p.name in inputs
-            }
-            self._given = (inputs, given)
-        return self._given[1]
 
     def _solved(
         self, declaration: FunctionDeclaration, part: Part, inputs: Mapping[str, Array], made: list[Expected]
@@ -138,6 +125,14 @@ class References:
             x if p.in_space else x.widened(_by_rows(x.values, sizes, part_off))
             for x, p in zip(made, function.declaration.outputs, strict=True)
         ]
+
+
+def _perturbed(
+    references: References, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
+) -> dict[str, list[Scalar]]:
+    """Inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
+    of = partial(references.perturbation.input, references.model, declaration)
+    return {p.name: of(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
 
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rbdc.algorithms.reference.dual_numbers import apart, side_by_side, unit_rows
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.reference.rows import apart, side_by_side, unit_rows
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed, zeros
 from rbdc.model import Model
 from rbdc.model.joints import JointType

@@ -10,10 +10,12 @@ by steps of least norm, as the corner of one square system, and velocities likew
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from rbdc.algorithms.reference.contacts.dynamics import Vector, contact_error, contact_jacobian, eliminated
+from rbdc.algorithms.reference.contacts import Vector, contact_error, contact_jacobian, eliminated
+from rbdc.algorithms.reference.dual_numbers import innermost
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
@@ -87,9 +89,7 @@ def closed(model: Model, cluster: Cluster, y: Scalar) -> list[Scalar]:
     """The coordinates of a cluster's followers, by Newton's steps from their polynomials."""
     tree, order = tree_of(model, cluster), sorted([cluster.leader, *cluster.followers])
     columns, leader = [order.index(k) for k in cluster.followers], order.index(cluster.leader)
-    number, laws = y, model.curves
-    while isinstance(number, Tangent):
-        number = number.value
+    number, laws = innermost(y), model.curves
     q: list[Scalar] = [polynomial(laws[k], number) if k in laws else number for k in order]
     rows: Matrix = []
     square: Matrix = []
@@ -116,7 +116,7 @@ def _curve(x: Scalar) -> Curve:
 
 def project_configuration(model: Model, q: Scalars) -> tuple[Vector, Vector]:
     """q (nq) and the errors of the loops there."""
-    loops, reached = loops_of(model), list(q)
+    loops, reached = replace(loops_of(model), world_aligned=False), list(q)
     for _ in range(PROJECTION_STEPS):
         loops = at_configuration(loops, reached)
         step = _least_norm(contact_jacobian(loops, reached), contact_error(loops, reached))

@@ -7,7 +7,7 @@ frame, LOCAL_WORLD_ALIGNED from the frame's origin along the world's axes. Spati
 angular] (m/s, rad/s).
 
 The Jacobian of a frame relative to another is the difference of both; manipulability is sqrt(det(J J^T)) of
-Yoshikawa, Manipulability of Robotic Mechanisms (1985), its gradient by Jacobi's formula.
+Yoshikawa, Manipulability of Robotic Mechanisms (1985), its gradient by dual numbers.
 """
 
 from __future__ import annotations
@@ -15,15 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement
 from rbdc.algorithms.reference.sharing import once
-from rbdc.algorithms.tools.joint_coordinates import (
-    dof_table,
-    joint_accelerations,
-    joint_velocities,
-    reduce_columns,
-    reduce_vector,
-)
+from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, product, transposed
 from rbdc.errors import OptionError
@@ -209,39 +204,28 @@ def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, referenc
 def manipulability_gradient(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """w, and by each direction k of the tangent space w times the sum over the columns J_i that a step along
-    k carries along of (A^-1 J_i) . (J_k x J_i). Zero where J has not six independent rows.
-    """
+    """w, and its derivatives by q in the tangent space. Zero where J has not six independent rows."""
     viewpoint(Placement.identity(), reference)
-    motions, local = seen_from(model, q, None, None, frame, "LOCAL")
-    body, table = model.frames[frame].body, dof_table(model)
-    columns = motions.jacobian(model, body, local.act_inverse)
-    rows = matrix_of(model, columns)
-    determinant, inverse = _inverted([[dot(one, two) for two in rows] for one in rows])
-    w = sqrt(determinant)
-    y = [[dot(row, column) for row in inverse] for column in transposed(rows)]
-    support = set(model.support(body))
-    carried = [k for k, (_, _, joint) in enumerate(table) if joint in support]
-    full: list[Scalar] = [0.0] * len(table)
-    for k in carried:
-        for i in (i for i in carried if table[i][2] >= table[k][2]):
-            column, factor, _ = table[i]
-            full[k] = full[k] + factor * dot(y[column], columns[k].cross(columns[i]).scalars())
-    return [w], [w * x for x in reduce_vector(model, full)]
+
+    def manipulability(model: Model, q: Scalars) -> list[Scalar]:
+        rows = frame_jacobian(model, q, frame)
+        return [_root_of_determinant([[dot(one, two) for two in rows] for one in rows])]
+
+    (gradient,) = differentiated(model, q, method=manipulability, configurations=(True,))
+    return manipulability(model, q), gradient
 
 
-def _inverted(a: Matrix) -> tuple[Scalar, Matrix]:
-    """Determinant and inverse of a positive definite matrix by Gauss and Jordan's elimination, angular rows
-    first; 0 and anything where it is singular.
+def _root_of_determinant(a: Matrix) -> Scalar:
+    """Root of the determinant of a positive definite matrix, by Gauss's elimination, angular rows first; 0
+    where it is singular.
     """
-    size = len(a)
-    work = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(a)]
-    determinant: Scalar = 1.0
-    for k in reversed(range(size)):
+    work, determinant = [list(row) for row in a], 1.0
+    for k in reversed(range(len(a))):
         least, pivot = SINGULAR * a[k][k], work[k][k]
         determinant = where_less(least, pivot, determinant * pivot, 0.0)
         pivot = where_less(least, pivot, pivot, 1.0)
-        work[k] = [x / pivot for x in work[k]]
-        for i in (i for i in range(size) if i != k):
-            work[i] = [x - work[i][k] * y for x, y in zip(work[i], work[k], strict=True)]
-    return determinant, [row[size:] for row in work]
+        for row in work[:k]:
+            factor = row[k] / pivot
+            row[:k] = [x - factor * y for x, y in zip(row[:k], work[k], strict=False)]
+    regular = where_less(0.0, determinant, determinant, 1.0)
+    return where_less(0.0, determinant, sqrt(regular), 0.0)

@@ -68,11 +68,6 @@ def direction(v: Vector3) -> Vector4:
     return [*v.scalars(), 0.0]
 
 
-def point(v: Vector3) -> Vector4:
-    """A point."""
-    return [*v.scalars(), 1.0]
-
-
 def twist_of(body: Body) -> Matrix4:
     """W with dJ/dq = J W: the joint's motion at unit rate, [w x, v; 0 0], in the body's frame.
 

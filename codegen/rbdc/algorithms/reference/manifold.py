@@ -3,17 +3,17 @@ have them.
 
 Rotations by unit quaternions (x, y, z, w), Hamilton's; motions by the same formulas over dual numbers, unit
 dual quaternions: Clifford (1873), Kotelnikov's principle of transference. With a real part r and a dual part
-d a motion turns by r and moves by 2 d r*. Sola, Deray and Atchuthan, A micro Lie theory (2018), for SE(2).
-The conventions are those of the joint types and Pinocchio's: velocities in the child's frame; `integrate`
-gives unit quaternions on the side of q, `difference` the short way round. Real scalars only, for sides are
-taken by comparison.
+d a motion turns by r and moves by 2 d r*. Every joint that does not add its coordinates up is a part of
+these. The conventions are those of the joint types and Pinocchio's: velocities in the child's frame;
+`integrate` gives unit quaternions on the side of q, `difference` the short way round. Real scalars only, for
+sides are taken by comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
-from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
+from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical
@@ -71,25 +71,53 @@ def ddifference(model: Model, q0: Scalars, q1: Scalars) -> tuple[list[Scalar], l
     return by_first, by_second
 
 
+_DIRECTIONS: dict[type[JointType], Sequence[int]] = {
+    Spherical: (3, 4, 5),
+    FreeFlyer: range(6),
+    Planar: (0, 1, 5),
+}
+"""Entries of a motion that velocities of a joint are, in its own axes."""
+
+
+def _directions(joint: JointType) -> Sequence[int]:
+    if type(joint) not in _DIRECTIONS:
+        raise UnsupportedError(f"no exponential and logarithm for a joint of type {joint.kind}")
+    return _DIRECTIONS[type(joint)]
+
+
 def _integrated(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
     if joint.euclidean:
         return [x + dx for x, dx in zip(q, dv, strict=True)]
-    return _of(_EXPONENTIALS, joint)(joint, q, dv)
+    given = dict(zip(_directions(joint), dv, strict=True))
+    turn, moved = _exponential(Motion.of([given.get(k, 0.0) for k in range(6)]))
+    before, position = _pose(joint, q)
+    return _entries(joint, _turned(before, turn), position + _rotated(before, moved))
 
 
 def _difference(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
     if joint.euclidean:
         return [x1 - x0 for x0, x1 in zip(q0, q1, strict=True)]
-    return _of(_LOGARITHMS, joint)(joint, q0, q1)
+    directions, (first, start), (second, end) = _directions(joint), _pose(joint, q0), _pose(joint, q1)
+    back = _conjugate(first)
+    motion = _motion(_unit(_product(back, second)), _rotated(back, end - start)).scalars()
+    return [motion[k] for k in directions]
 
 
-_Map = Callable[[JointType, Scalars, Scalars], Vector]
+def _pose(joint: JointType, q: Scalars) -> tuple[Vector, Vector3]:
+    """Quaternion and position of a joint in its own axes."""
+    if isinstance(joint, Planar):
+        x, y, c, s = q
+        half = 0.5 * atan2(s, c)
+        return [0.0, 0.0, sin(half), cos(half)], Vector3(x, y, 0.0)
+    return list(q[-4:]), Vector3.of(q[:3]) if isinstance(joint, FreeFlyer) else Vector3.zero()
 
 
-def _of(maps: dict[type[JointType], _Map], joint: JointType) -> _Map:
-    if type(joint) not in maps:
-        raise UnsupportedError(f"no exponential and logarithm for a joint of type {joint.kind}")
-    return maps[type(joint)]
+def _entries(joint: JointType, turn: Vector, position: Vector3) -> Vector:
+    """The configuration of a joint by its quaternion and position."""
+    if isinstance(joint, Planar):
+        _, _, z, w = turn
+        return [position.x, position.y, w * w - z * z, 2.0 * w * z]
+    return [*position.scalars(), *turn] if isinstance(joint, FreeFlyer) else turn
 
 
 class Dual(Tangent):
@@ -99,12 +127,14 @@ class Dual(Tangent):
     level = 5
 
 
-def _exponential(w: Scalars) -> Vector:
-    """The quaternion of a rotation vector."""
-    v = Vector3.of(w)
+def _exponential(motion: Motion) -> tuple[Vector, Vector3]:
+    """The quaternion and the translation that a constant motion reaches in unit time."""
+    v = Vector3.of(tangents(motion.angular.scalars(), motion.linear.scalars(), Dual))
     u2 = 0.25 * v.dot(v)
     quarter = _sinc(0.25 * u2)
-    return [*v.scaled(0.5 * _sinc(u2)).scalars(), 1.0 - 0.5 * u2 * quarter * quarter]
+    turn = [*v.scaled(0.5 * _sinc(u2)).scalars(), 1.0 - 0.5 * u2 * quarter * quarter]
+    real, dual = ([read(x, Dual) for x in turn] for read in (value_of, rate_of))
+    return real, Vector3.of(_product(dual, _conjugate(real))[:3]).scaled(2.0)
 
 
 def _logarithm(turn: Scalars) -> Vector3:
@@ -112,43 +142,6 @@ def _logarithm(turn: Scalars) -> Vector3:
     *vector, real = turn
     side, v = where_less(real, 0.0, -1.0, 1.0), Vector3.of(vector)
     return v.scaled(side * 2.0 * _angle_over_sine(v.dot(v), side * real))
-
-
-def _spherical_exponential(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
-    """q exp(w), with the rotation vector w."""
-    del joint
-    return _turned(q, _exponential(dv))
-
-
-def _free_exponential(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
-    turn = _exponential(tangents(dv[3:], dv[:3], Dual))
-    real, dual = ([read(x, Dual) for x in turn] for read in (value_of, rate_of))
-    moved = Vector3.of(_product(dual, _conjugate(real))[:3]).scaled(2.0)
-    position = Vector3.of(q[:3]) + joint.placement(q).rotation.apply(moved)
-    return [*position.scalars(), *_turned(q[3:], real)]
-
-
-def _planar_exponential(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
-    """p + R V(t) v with V = [sin t, cos t - 1; 1 - cos t, sin t] / t, and the rotation as a unit vector."""
-    x, y, c, s = q
-    t = dv[2]
-    along, quarter = _sinc(t * t), _sinc(0.25 * t * t)
-    across = 0.5 * t * quarter * quarter
-    dx, dy = along * dv[0] - across * dv[1], across * dv[0] + along * dv[1]
-    turned = [c * cos(t) - s * sin(t), s * cos(t) + c * sin(t)]
-    return [x + c * dx - s * dy, y + s * dx + c * dy, *_unit(turned)]
-
-
-def _spherical_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
-    """The rotation vector of q0^-1 q1."""
-    del joint
-    return _logarithm(_unit(_product(_conjugate(q0), q1))).scalars()
-
-
-def _free_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
-    turn = _unit(_product(_conjugate(q0[3:]), q1[3:]))
-    between = Vector3.of(q1[:3]) - Vector3.of(q0[:3])
-    return _motion(turn, joint.placement(q0).rotation.apply_transposed(between)).scalars()
 
 
 def logarithm_of_placement(placement: Placement) -> Motion:
@@ -167,26 +160,9 @@ def _motion(turn: Scalars, offset: Vector3) -> Motion:
     return Motion(linear, angular)
 
 
-def _planar_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
-    """V(t)^-1 R0^T (p1 - p0) with V^-1 = (t/2) [cot(t/2), 1; -1, cot(t/2)], and the angle t."""
-    c, s = q0[2:]
-    dx, dy = q1[0] - q0[0], q1[1] - q0[1]
-    x, y = c * dx + s * dy, c * dy - s * dx
-    half = 0.5 * atan2(c * q1[3] - s * q1[2], c * q1[2] + s * q1[3])
-    cotangent = cos(half) / _sinc(half * half)
-    return [cotangent * x + half * y, cotangent * y - half * x, 2.0 * half]
-
-
-_EXPONENTIALS: dict[type[JointType], _Map] = {
-    Spherical: _spherical_exponential,
-    FreeFlyer: _free_exponential,
-    Planar: _planar_exponential,
-}
-_LOGARITHMS: dict[type[JointType], _Map] = {
-    Spherical: _spherical_logarithm,
-    FreeFlyer: _free_logarithm,
-    Planar: _planar_logarithm,
-}
+def _rotated(turn: Scalars, v: Vector3) -> Vector3:
+    """A vector turned by a unit quaternion."""
+    return Vector3.of(_product(_product(turn, [*v.scalars(), 0.0]), _conjugate(turn))[:3])
 
 
 def _product(a: Scalars, b: Scalars) -> Vector:

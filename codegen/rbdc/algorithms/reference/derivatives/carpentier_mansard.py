@@ -16,7 +16,7 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives import idsva
 from rbdc.algorithms.reference.derivatives.external_forces import whole
 from rbdc.algorithms.reference.derivatives.tensors import matrix_product
-from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, zeros
@@ -39,7 +39,7 @@ def rnea_derivatives(
     """
     placements, starts, rates = joint_placements(model, q), first_dofs(model), joint_velocities(model, v)
     velocities, accelerations = forward_pass(model, v, a, placements)
-    own = without_external(model, q, body_forces(model, velocities, accelerations), fext)
+    own = body_forces(model, velocities, accelerations)
     forces = subtree_sums(model, placements, own, Placement.act_force)
     falling = Motion(-model.gravity, Vector3.zero())
     by_q: list[MotionSet] = []

@@ -1,18 +1,16 @@
-"""External forces as torques of the joints, and what the papers' derivatives of inverse dynamics lack:
-drives, and the turning of external forces that are given in the world.
+"""Drives and external forces, which the papers' derivatives of inverse dynamics lack: forces by dual numbers
+through the torques that they make, whether they turn with their bodies or not.
 
 A force of the world, [force; moment about the world's origin] in the world's axes, is f_i = iX0* f_0 in the
-frame of body i (Caron's tutorial) and changes there as the body moves. The recursions of the papers give the
-derivatives of -sum_i J_i^T f_i at constant f_i; the rest is by dual numbers.
+frame of body i (Caron's tutorial) and changes there as the body moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
-from rbdc.algorithms.reference.rnea import following, resistance_by_q, resistance_by_v
+from rbdc.algorithms.reference.dual_numbers import differentiated
+from rbdc.algorithms.reference.rnea import resistance_by_q, resistance_by_v
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix, reduce_vector
 from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
@@ -44,14 +42,9 @@ def whole(
     complex-step of `rnea`.
     """
     by_q, by_v = reduce_matrix(model, by_q), reduce_matrix(model, by_v)
-    if fext is not None and model.world_forces:
-        still = replace(model, world_forces=False)
-
-        def torque(model: Model, moved: Scalars) -> list[Scalar]:
-            return external_torque(still, q, following(model, moved, fext) or ())
-
-        (turning,) = differentiated(model, list(q), method=torque, configurations=(True,))
-        entries = iter(turning)
+    if fext is not None:
+        (slopes,) = differentiated(model, list(q), method=external_torque, configurations=(True,), fext=fext)
+        entries = iter(slopes)
         by_q = [[x - next(entries) for x in row] for row in by_q]
     return plus_diagonal(by_q, resistance_by_q(model)), plus_diagonal(by_v, resistance_by_v(model, q, v))
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from rbdc.algorithms.reference.crba import composite_inertias
 from rbdc.algorithms.reference.derivatives.external_forces import whole
-from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
@@ -131,11 +131,11 @@ class Subtree:
 
 
 def _in_motion(
-    model: Model, placements: Sequence[Placement], q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
+    model: Model, placements: Sequence[Placement], v: Scalars, a: Scalars
 ) -> tuple[list[list[Rates]], list[Subtree]]:
     """By body the directions of its joint, and its subtree, in its own frame."""
     velocities, accelerations = forward_pass(model, v, a, placements)
-    forces = without_external(model, q, body_forces(model, velocities, accelerations), fext)
+    forces = body_forces(model, velocities, accelerations)
     factors = [BodyCoriolis.of_body(b.inertia, u) for b, u in zip(model.bodies, velocities, strict=True)]
     at_rest, falling = Motion.zero(), Motion(-model.gravity, Vector3.zero())
     directions = []
@@ -162,7 +162,7 @@ def rnea_derivatives(
     Tests: complex-step of the tangent recursion, Pinocchio.
     """
     placements, starts, size = joint_placements(model, q), first_dofs(model), full_size(model)
-    rates, subtrees = _in_motion(model, placements, q, v, a, fext)
+    rates, subtrees = _in_motion(model, placements, v, a)
     matrices = dq, dv, inertia = zeros(size, size), zeros(size, size), zeros(size, size)
     below: list[dict[int, Columns]] = [{} for _ in model.bodies]
     for index in reversed(range(model.njoints)):

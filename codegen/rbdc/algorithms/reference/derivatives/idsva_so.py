@@ -5,7 +5,7 @@ Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 
 For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
 depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
 with what belongs to k. All pairs of i and j stand side by side, and then all triples of one i
-(`rbdc.algorithms.reference.rows`).
+(`rbdc.algorithms.reference.dual_numbers`).
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
 from rbdc.algorithms.reference.derivatives.idsva import BodyCoriolis, Rates, Subtree
-from rbdc.algorithms.reference.derivatives.idsva_so_operators import Operators, Pair, Products
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, sum_of
+from rbdc.algorithms.reference.dual_numbers import apart, picked, together
 from rbdc.algorithms.reference.frames import TreeMotions, motions_in
 from rbdc.algorithms.reference.rnea import resistance_by_vv
-from rbdc.algorithms.reference.rows import apart, picked, together
 from rbdc.algorithms.tools.joint_coordinates import full_size
 from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, zeros
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Forces, Motion, Placement, Scalars, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 
 Tensors = tuple[Tensor, ...]
 """By q twice, by v twice, by q and v, and of M by q."""
@@ -113,36 +112,137 @@ def _fill(tensors: Tensors, given: Directions) -> None:
     pairs = [(i, j) for i, path in enumerate(given.paths) for j in path]
     lows, highs = map(list, zip(*pairs, strict=True))
     operators = Operators.of(given.subtrees, given.rates)
-    vectors, place = Pair.of(picked(operators, lows), picked(given.rates, highs)), 0
+    vectors, place = _vectors(picked(operators, lows), picked(given.rates, highs)), 0
     for i, path in enumerate(given.paths):
         own = [(j, k) for j in range(len(path)) for k in path if given.joints[k] <= given.joints[path[j]]]
-        products = Products.of(
-            picked(vectors, [place + j for j, _ in own]), picked(given.rates, [k for _, k in own])
-        )
+        chosen = picked(vectors, [place + j for j, _ in own])
+        products = _products(chosen, picked(given.rates, [k for _, k in own]))
         columns = zip(*(apart(x, len(own)) for x in products), strict=True)
         for (j, k), values in zip(own, columns, strict=True):
-            _set(tensors, Products._make(values), (i, path[j], k), given.joints)
+            _set(tensors, values, (i, path[j], k), given.joints)
         place += len(path)
 
 
-def _set(tensors: Tensors, u: Products, triple: tuple[int, int, int], joints: Sequence[int]) -> None:
-    """Lines 40-67."""
+@dataclass(frozen=True)
+class Operators:
+    """The operators of one degree of freedom p of joint i (lines 15-24), or of several side by side, as
+    functions of motions: inertia, B and columns, from which a0 (A0 x = x x* (I s)), a4, a5 and a7 are made.
+    """
+
+    inertia: RigidInertia
+    factor: BodyCoriolis
+    d: Rates
+    a0: Force
+    a4: Force
+    a5: Force
+    a7: Force
+
+    @staticmethod
+    def of(subtree: Subtree, d: Rates) -> Operators:
+        """From what belongs to the subtree of i, and the columns of p."""
+        by_q, by_v, transposed, inertial = subtree.columns(d)
+        turned = by_q + d.s.cross_force(subtree.force)
+        return Operators(subtree.inertia, subtree.factor, d, inertial, transposed, turned, by_v)
+
+    def b(self, v: Motion, x: Motion) -> Force:
+        """B(I, v) x = v x* I x - I (v x x) + x x* I v (lines 9, 15, 16)."""
+        return self._symmetric(v, x) + x.cross_force(self.inertia @ v)
+
+    def b_transposed(self, v: Motion, x: Motion) -> Force:
+        """B(I, v)^T x: the first two terms are symmetric together, the third turns its sign but for the one
+        of f and the linear part.
+        """
+        momentum = self.inertia @ v
+        f, n = momentum.linear, momentum.angular
+        turned = Force(f.cross(x.angular), f.cross(x.linear) + n.cross(x.angular))
+        return self._symmetric(v, x) + turned
+
+    def _symmetric(self, v: Motion, x: Motion) -> Force:
+        return v.cross_force(self.inertia @ x) - self.inertia @ v.cross(x)
+
+    def a1(self, x: Motion) -> Force:
+        """A1 x = s x* I x - I (s x x); A1 is symmetric (line 18)."""
+        return self._symmetric(self.d.s, x)
+
+    def a2(self, x: Motion) -> Force:
+        """A2 x = 2 A0 x - B(I, s) x (line 19)."""
+        return x.cross_force(self.a0).scaled(2.0) - self.b(self.d.s, x)
+
+    def a3(self, x: Motion) -> Force:
+        """A3 x = B(I, psidot) x + s x* B x - B (s x x) (line 20)."""
+        s, factor = self.d.s, self.factor
+        return self.b(self.d.psi_rate, x) + s.cross_force(factor.apply(x)) - factor.apply(s.cross(x))
+
+    def a3_transposed(self, x: Motion) -> Force:
+        """A3^T x, with (s x*)^T = -(s x)."""
+        s, factor = self.d.s, self.factor
+        own = self.b_transposed(self.d.psi_rate, x) - factor.apply_transposed(s.cross(x))
+        return own + s.cross_force(factor.apply_transposed(x))
+
+    def a6(self, x: Motion) -> Force:
+        """A6 x = s x* I x + A0 x (line 23)."""
+        return self.d.s.cross_force(self.inertia @ x) + x.cross_force(self.a0)
+
+
+def _vectors(i: Operators, t: Rates) -> tuple[Force, ...]:
+    """u1 .. u11 (lines 29-36) for the operators of i and a direction t of j; u12 is u2."""
+    a4 = t.s.cross_force(i.a4)
+    return (
+        i.a3_transposed(t.s),
+        i.a1(t.s),
+        i.a3(t.psi_rate) + i.a1(t.psi_second) + t.s.cross_force(i.a5),
+        i.a6(t.s),
+        i.a2(t.psi_rate) + a4,
+        i.b(i.d.s, t.psi_rate) + t.s.cross_force(i.a7),
+        i.a3(t.s) + i.a1(t.both_rates),
+        a4 - i.b_transposed(i.d.s, t.psi_rate),
+        t.s.cross_force(i.a0),
+        i.b(i.d.s, t.s),
+        i.b_transposed(i.d.s, t.s),
+    )
+
+
+def _products(vectors: tuple[Force, ...], k: Rates) -> tuple[Scalar, ...]:
+    """Products of the vectors of i and j with directions of k (lines 40-67), in the order of the vectors;
+    then those of u1 and u2, and of u11, with the direction itself.
+    """
+    u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11 = vectors
+    return (
+        k.psi_rate.dot(u1) + k.psi_second.dot(u2),
+        k.s.dot(u2),
+        k.s.dot(u3),
+        k.s.dot(u4),
+        k.s.dot(u5) + k.both_rates.dot(u9),
+        k.s.dot(u6),
+        k.s.dot(u7),
+        k.psi_rate.dot(u8) + k.psi_second.dot(u9),
+        k.s.dot(u9),
+        k.s.dot(u10),
+        k.psi_rate.dot(u11),
+        k.s.dot(u1) + k.both_rates.dot(u2),
+        k.s.dot(u11),
+    )
+
+
+def _set(tensors: Tensors, values: Scalars, triple: tuple[int, int, int], joints: Sequence[int]) -> None:
+    """Lines 40-67, by the `_products` of a triple."""
     (qq, vv, qv, mq), (i, j, k) = tensors, triple
-    qq[i][j][k], qv[i][k][j] = u.u8, -u.u11
+    u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, crossed, straight = values
+    qq[i][j][k], qv[i][k][j] = u8, -u11
     if joints[j] != joints[i]:
-        qq[j][k][i] = qq[j][i][k] = u.u1
-        qv[j][i][k], qv[j][k][i] = u.crossed, u.u11
-        vv[j][k][i] = vv[j][i][k] = u.straight
-        mq[k][j][i] = mq[j][k][i] = u.u2
+        qq[j][k][i] = qq[j][i][k] = u1
+        qv[j][i][k], qv[j][k][i] = crossed, u11
+        vv[j][k][i] = vv[j][i][k] = straight
+        mq[k][j][i] = mq[j][k][i] = u2
     if joints[k] == joints[j]:
-        vv[i][j][k] = -u.u2
+        vv[i][j][k] = -u2
         return
-    qq[i][k][j], qq[k][i][j] = u.u8, u.u3
-    vv[i][j][k] = vv[i][k][j] = -u.straight
-    qv[i][j][k], qv[k][j][i] = u.u5, u.u6
-    mq[k][i][j] = mq[i][k][j] = u.u9
+    qq[i][k][j], qq[k][i][j] = u8, u3
+    vv[i][j][k] = vv[i][k][j] = -straight
+    qv[i][j][k], qv[k][j][i] = u5, u6
+    mq[k][i][j] = mq[i][k][j] = u9
     if joints[j] != joints[i]:
-        qq[k][j][i], qv[k][i][j] = u.u3, u.u7
-        vv[k][i][j] = vv[k][j][i] = u.u10
+        qq[k][j][i], qv[k][i][j] = u3, u7
+        vv[k][i][j] = vv[k][j][i] = u10
     else:
-        vv[k][j][i] = u.u4
+        vv[k][j][i] = u4

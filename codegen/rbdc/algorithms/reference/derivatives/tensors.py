@@ -4,7 +4,7 @@ j, second variable k.
 
 from __future__ import annotations
 
-from rbdc.algorithms.reference.rows import apart, side_by_side
+from rbdc.algorithms.reference.dual_numbers import apart, side_by_side
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
 from rbdc.model import Model

@@ -1,19 +1,25 @@
-"""Constrained dynamics by elimination on the whole system.
+"""Constrained dynamics as textbooks have it: by elimination on the whole system, dense.
 
     [M J^T; J -E] [qddot; -f] = [tau - h; -gamma],     E = mu + 1 - s on the diagonal
 
 with M, h of Featherstone's recursions, J and gamma from velocities and accelerations in the world, s the
 switches, and zero rows of J and gamma where they are off (Udwadia and Kalaba; Featherstone, chapter 8). Where
-rows depend on others a second step has mu f more on the right.
+rows depend on others a second step has mu f more on the right. Rows and forces are along the axes of the
+contacts' first frames, or along the world's where the model is `world_aligned`.
+
+Derivatives are those of the equations of motion and of the contacts at their solution (implicit function
+theorem), every term of them differentiated by arithmetic of dual numbers, and the system solved for their
+rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.centroidal import about_centre, total_mass
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.dual_numbers import apart, differentiated, side_by_side, unit_rows
 from rbdc.algorithms.reference.frames import TreeMotions, tree_motions
 from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
@@ -46,15 +52,29 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
     return m.linear + m.angular.cross(point)
 
 
-def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Vector:
-    """Held components, in the first frame, of one motion less another, both about the world's origin."""
+def _turned(model: Model, contact: Contact) -> bool:
+    """Whether the rows of a contact are along the world's axes."""
+    return model.world_aligned and contact.whole
+
+
+def _held(model: Model, contact: Contact, frames: Sequence[Placement], own: Motion) -> Vector:
+    """The held components of a motion that is given in the first frame."""
+    if _turned(model, contact):
+        rotation = frames[0].rotation
+        own = Motion(rotation.apply(own.linear), rotation.apply(own.angular))
+    entries = own.scalars()
+    return [entries[k] for k in contact.held]
+
+
+def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Motion:
+    """One motion less another, both about the world's origin, in the first frame; of points what is
+    linear.
+    """
     first, second = frames
     if contact.kind.components == 3:
         between = _linear(one, first.translation) - _linear(two, second.translation)
-        entries = [*first.rotation.apply_transposed(between).scalars(), 0.0, 0.0, 0.0]
-    else:
-        entries = first.act_inverse(one - two).scalars()
-    return [entries[k] for k in contact.held]
+        return Motion(first.rotation.apply_transposed(between), Vector3.zero())
+    return first.act_inverse(one - two)
 
 
 def contact_jacobian(model: Model, q: Scalars) -> Matrix:
@@ -63,7 +83,7 @@ def contact_jacobian(model: Model, q: Scalars) -> Matrix:
     rows: Matrix = []
     for contact, frames, bodies in ends_of(model, motions):
         columns = zip(*(motions.jacobian(model, body, lambda s: s) for body in bodies), strict=True)
-        full = [_relative(contact, frames, *pair) for pair in columns]
+        full = [_held(model, contact, frames, _relative(contact, frames, *pair)) for pair in columns]
         rows += reduce_columns(model, transposed(full))
     return rows
 
@@ -73,7 +93,8 @@ def contact_velocity(model: Model, q: Scalars, v: Scalars) -> Vector:
     motions = tree_motions(model, q, v, None)
     found: Vector = []
     for contact, frames, (one, two) in ends_of(model, motions):
-        found += _relative(contact, frames, motions.velocity(one), motions.velocity(two))
+        speed = _relative(contact, frames, motions.velocity(one), motions.velocity(two))
+        found += _held(model, contact, frames, speed)
     return found
 
 
@@ -97,8 +118,7 @@ def contact_error(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) 
     motions = tree_motions(model, q, None, None)
     found: Vector = []
     for contact, frames, _ in ends_of(model, motions, options):
-        entries = error_of(contact, frames).scalars()
-        found += [entries[k] for k in contact.held]
+        found += _held(model, contact, frames, error_of(contact, frames))
     return found
 
 
@@ -112,12 +132,12 @@ def residual(model: Model, q: Scalars, v: Scalars, a: Scalars, options: ContactO
                 _linear(a, f.translation) + v.angular.cross(_linear(v, f.translation))
                 for f, v, a in zip(frames, (v1, v2), (a1, a2), strict=True)
             ]
-            own = frames[0].rotation.apply_transposed(pulls[0] - pulls[1]).scalars()
+            own = Motion(frames[0].rotation.apply_transposed(pulls[0] - pulls[1]), Vector3.zero())
         else:
-            own = frames[0].act_inverse(a1 - a2 + v1.cross(v2)).scalars()
-        error, speed = error_of(contact, frames).scalars(), _relative(contact, frames, v1, v2)
+            own = frames[0].act_inverse(a1 - a2 + v1.cross(v2))
+        error, speed = error_of(contact, frames), _relative(contact, frames, v1, v2)
         kp, kd = options.stiffness(number), options.damping(number)
-        found += [own[k] + kd * x + kp * error[k] for k, x in zip(contact.held, speed, strict=True)]
+        found += _held(model, contact, frames, own + speed.scaled(kd) + error.scaled(kp))
     return found
 
 
@@ -136,13 +156,17 @@ def external(model: Model, q: Scalars, forces: Scalars, fext: Forces | None) -> 
         for k, force in zip(contact.held, forces[start : start + contact.rows], strict=True):
             entries[k] = force
         start += contact.rows
-        there = first.act_force(Force.of(entries))
+        own = Force.of(entries)
+        if _turned(model, contact):
+            back = first.rotation.apply_transposed
+            own = Force(back(own.linear), back(own.angular))
+        there = first.act_force(own)
         if one != WORLD:
             found[one] = found[one] + motions.world[one].act_inverse_force(there)
         if two != WORLD:
             point = second.translation if contact.kind.components == 3 else None
-            back = there if point is None else Force(there.linear, point.cross(there.linear))
-            found[two] = found[two] - motions.world[two].act_inverse_force(back)
+            other = there if point is None else Force(there.linear, point.cross(there.linear))
+            found[two] = found[two] - motions.world[two].act_inverse_force(other)
     return found
 
 
@@ -256,3 +280,57 @@ def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars) -> Ve
     acting = zip(world_placements(model, q), external(model, q, forces, None), strict=True)
     weight = Force(model.gravity.scaled(total_mass(model, with_base=False)), Vector3.zero())
     return sum(about_centre(model, q, [x.act_force(force) for x, force in acting]), weight).scalars()
+
+
+def _rows(
+    values: Callable[..., tuple[Vector, Vector]], model: Model, q: Scalars, v: Scalars
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Rows of derivatives by q and by v of the first and of the second of two vectors, of (model, q, v)."""
+    found = differentiated(model, list(q), list(v), method=values, configurations=(True, False))
+    rows = ([side_by_side(x[k : k + model.nv]) for k in range(0, len(x), model.nv)] for x in found)
+    first_by_q, first_by_v, second_by_q, second_by_v = rows
+    return first_by_q, first_by_v, second_by_q, second_by_v
+
+
+def _matrix_of(model: Model, rows: Scalars) -> Matrix:
+    return [apart(row, model.nv) for row in rows]
+
+
+def constrained_dynamics_derivatives(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None = None,
+    options: ContactOptions = DEFAULTS,
+) -> tuple[Matrix, ...]:
+    """ddq_dq, ddq_dv, ddq_dtau, forces_dq, forces_dv, forces_dtau."""
+    a, forces = constrained_dynamics(model, q, v, tau, fext, options)
+
+    def values(model: Model, q: Scalars, v: Scalars) -> tuple[Vector, Vector]:
+        return rnea(model, q, v, a, external(model, q, forces, fext)), residual(model, q, v, a, options)
+
+    torque_by_q, torque_by_v, by_q, by_v = _rows(values, model, q, v)
+    sides = [[-x for x in torque_by_q], [-x for x in torque_by_v], unit_rows(model.nv, [*q, *v, *tau])]
+    found = systems(model, q, options, sides, [by_q, by_v, [0.0] * len(forces)])
+    return (*(_matrix_of(model, x) for x, _ in found), *(_matrix_of(model, f) for _, f in found))
+
+
+def impulse_dynamics_derivatives(
+    model: Model, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
+) -> tuple[Matrix, ...]:
+    """v_after_dq, v_after_dv, impulses_dq, impulses_dv."""
+    options = replace(options, gains=None)
+    after, impulses = impulse_dynamics(model, q, v, restitution, options)
+    change = [x - y for x, y in zip(after, v, strict=True)]
+    still, rest, factor = model.of_inertia(), [0.0] * model.nv, 1.0 + restitution[0]
+
+    def values(model: Model, q: Scalars, v: Scalars) -> tuple[Vector, Vector]:
+        sliding = [x + factor * y for x, y in zip(change, v, strict=True)]
+        torque = rnea(still, q, rest, change, external(model, q, impulses, None))
+        return torque, contact_velocity(model, q, sliding)
+
+    torque_by_q, _, by_q, by_v = _rows(values, model, q, v)
+    (dq, fq), (dv, fv) = systems(model, q, options, [[-x for x in torque_by_q], rest], [by_q, by_v])
+    kept = [x + unit for x, unit in zip(dv, unit_rows(model.nv, [*q, *v]), strict=True)]
+    return tuple(_matrix_of(model, x) for x in (dq, kept, fq, fv))

@@ -1,5 +1,5 @@
 """Functions that can be differentiated in CasADi, JAX and PyTorch, and those that must be built for it, read
-off the records. ``python -m rbdc.analysis.differentiability`` prints the table of the page.
+off the records. ``python -m tests.analysis.differentiability`` prints the table of the page.
 """
 
 from __future__ import annotations

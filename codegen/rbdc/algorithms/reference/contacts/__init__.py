@@ -1,1 +1,0 @@
-"""Constrained dynamics as textbooks have it: the whole system, dense."""
