@@ -19,8 +19,7 @@ from typing import Any
 
 from rbdc.errors import OptionError
 from rbdc.report.options import peer_of
-from rbdc.report.present.formatting import nanoseconds
-from rbdc.report.present.tables import METRICS
+from rbdc.report.present.tables import METRICS, nanoseconds
 
 REPORT_SCHEMA = BENCHMARK_SCHEMA = 1
 """Versions of `report.schema.json` and `benchmark.schema.json`, which define every figure."""

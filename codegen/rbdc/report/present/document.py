@@ -20,7 +20,7 @@ from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.methods.records import NO_SUCH_METHOD, Batches, BatchMethod, Contender, FunctionRecord
 from rbdc.report.options import NOT_ASKED, PEERS, peer_of
 from rbdc.report.present.baseline import REPORT_SCHEMA
-from rbdc.report.present.formatting import batch_methods
+from rbdc.report.present.tables import batch_methods
 
 PATTERNS = ("generated", "finite-difference")
 """Methods whose derivative matrices are kept entry by entry: exact zeros beside the noise of differences."""

@@ -11,10 +11,9 @@ from typing import Any
 from rbdc.analysis.pages import Heading, Part
 from rbdc.analysis.tables import Table
 from rbdc.report.present.colours import line_colours
-from rbdc.report.present.formatting import DASH, count, nanoseconds
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import Line, grown
-from rbdc.report.present.tables import CODE, ERROR, TIME, Measure, curves
+from rbdc.report.present.tables import CODE, DASH, ERROR, TIME, Measure, count, curves, nanoseconds
 
 BODIES = "number of bodies N"
 

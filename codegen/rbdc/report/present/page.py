@@ -16,17 +16,19 @@ from rbdc.functions.catalogue import known
 from rbdc.native.scratch import scratch
 from rbdc.report.options import PEERS
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
-from rbdc.report.present.formatting import bandwidth_words, batch_notes, label_words, peak_words
 from rbdc.report.present.plots import batch_curves, error_dots, pattern, time_bars, time_dots
 from rbdc.report.present.tables import (
     BENCHMARKED,
     accuracy_table,
+    bandwidth_words,
+    batch_notes,
     batch_table,
     entry_heading,
     glance_table,
     headline_table,
     joints_table,
     methods_table,
+    peak_words,
     times_table,
 )
 
@@ -118,7 +120,7 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     """A function's part of the page; its figures are those of `functions[index]` in report.json."""
     place, batch = f"functions[{index}]", function.get("batch")
     peers = [
-        f"{label_words(peer)} takes {best['ratio']:.3g} times as long: {best['method']}, {best['algorithm']}"
+        f"{entry_heading(peer)} takes {best['ratio']:.3g} times as long: {best['method']}, {best['algorithm']}"
         for peer, best in function["peers"].items()
     ]
     absent = [f"{one['method']}: not measured. {one['reason']}" for one in function["absent"]]

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
-from rbdc.report.present.formatting import nanoseconds, shown_methods
+from rbdc.report.present.tables import nanoseconds, shown_methods
 
 GENERATED = FAMILY_COLOURS["generated"]
 

@@ -13,9 +13,9 @@ from rbdc.options import Progress
 from rbdc.report.experiments import CENTRAL, DIFFERENCE, ROBOTS, ROWS, precision, table_one
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.colours import INK, line_colours
-from rbdc.report.present.formatting import DASH, nanoseconds
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grouped_bars, pattern
+from rbdc.report.present.tables import DASH, nanoseconds
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 
 QUICK_ROBOTS = {"KUKA": ("cartpole", "fixed")}

@@ -9,10 +9,9 @@ from rbdc.analysis.pages import Heading, Part
 from rbdc.analysis.tables import Table
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
-from rbdc.report.present.formatting import DASH
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import Line, contours, grown
-from rbdc.report.present.tables import CODE, ERROR, TIME, curves
+from rbdc.report.present.tables import CODE, DASH, ERROR, TIME, curves
 from rbdc.report.studies.second_order_claims import FAMILIES, FORWARD, SECOND, TABLE_3, WRITTEN, fits, ratios
 
 Report = Mapping[str, Any]
