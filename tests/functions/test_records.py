@@ -28,7 +28,8 @@ INPUTS = {p.name for function in known().values() for p in function.declaration.
 
 NAMING: dict[str, set[str]] = {
     "model/formats/dh.py": {"com"},
-    "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+    "report/studies/first_order.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+    "report/studies/precision.py": {"rnea_derivatives", "aba_derivatives"},
     "report/studies/inertia_inverse.py": {"minverse"},
     "report/studies/second_order.py": {"rnea"},
     "report/studies/second_order_claims.py": {

@@ -120,8 +120,8 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     """A function's part of the page; its figures are those of `functions[index]` in report.json."""
     place, batch = f"functions[{index}]", function.get("batch")
     peers = [
-        f"{entry_heading(peer)} takes {best['ratio']:.3g} times as long: {best['method']}, {best['algorithm']}"
-        for peer, best in function["peers"].items()
+        f"{entry_heading(peer)} takes {x['ratio']:.3g} times as long: {x['method']}, {x['algorithm']}"
+        for peer, x in function["peers"].items()
     ]
     absent = [f"{one['method']}: not measured. {one['reason']}" for one in function["absent"]]
     figures = Part(

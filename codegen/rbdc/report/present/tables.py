@@ -1,5 +1,5 @@
-"""Figures of reports in words, and tables of them, which pages and the terminal show alike; figures of methods
-over the sizes of families of mechanisms.
+"""Figures of reports in words, and tables of them, which pages and the terminal show alike; curves of methods
+over the sizes of families.
 """
 
 from __future__ import annotations
