@@ -30,8 +30,8 @@ from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.measure.loops import Method, Samples, Timer
 from rbdc.report.measure.roofline import bandwidth_library, bandwidth_percent, timer_library
 from rbdc.report.measure.worker import Bandwidth, buffer_size
-from rbdc.report.methods import batch_assembly
-from rbdc.report.methods.batch_assembly import loop_over_peer
+from rbdc.report.methods import assembly
+from rbdc.report.methods.assembly import loop_over_peer
 from rbdc.report.methods.contenders import library_of
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender, FunctionRecord
@@ -66,7 +66,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """
     folder = tmp_path_factory.mktemp("batches")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batch_assembly, "generate", without_kernel)
+        patch.setattr(assembly, "generate", without_kernel)
         result = run(
             "--batch",
             "--batch-samples",
@@ -212,16 +212,16 @@ def test_baselines_without_batches_are_good(measured: tuple[Path, Result]) -> No
 
 
 def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    in_time = batch_assembly.generated
+    in_time = assembly.generated
 
-    def one_sample_late(model: Model, function: Function) -> batch_assembly.Generated:
+    def one_sample_late(model: Model, function: Function) -> assembly.Generated:
         code = in_time(model, function)
         adapter = code.files["adapter.c"]
         wrong = re.sub(r"_batch\(n, in\[0\]", "_batch(n - 1, in[0] + 2", adapter)
         assert wrong != adapter
         return replace(code, files={**code.files, "adapter.c": wrong})
 
-    monkeypatch.setattr(batch_assembly, "generated", one_sample_late)
+    monkeypatch.setattr(assembly, "generated", one_sample_late)
     result = run(
         "--batch",
         "--batch-samples",
@@ -283,7 +283,7 @@ def test_samples_side_by_side_are_shown_where_single_calls_were_taken(tmp_path: 
 
 
 def test_what_does_not_fit_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_assembly, "BATCH_MEMORY", 10 * 8 * 8)  # rnea has 8 numbers
+    monkeypatch.setattr(assembly, "BATCH_MEMORY", 10 * 8 * 8)  # rnea has 8 numbers
     result = run(
         "--batch",
         "--batch-samples",
@@ -348,7 +348,7 @@ def test_the_fastest_of_a_peer_is_taken() -> None:
     for name, ns in (("generated", 1.0), ("pinocchio-gcc", 5.0), ("pinocchio-clang", 4.0), ("casadi", 2.0)):
         one.contenders.append(Contender(name, "", "", Path(), ""))
         one.times[name] = {"minimum": ns}
-    best = batch_assembly._fastest(one, "pinocchio")
+    best = assembly._fastest(one, "pinocchio")
     assert best is not None
     assert best.method == "pinocchio-clang"
 

@@ -15,8 +15,7 @@ from rbdc.cli.commands import commands
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions
 from rbdc.report.families import branched, growth, serial
-from rbdc.report.methods.contenders import ZEROED
-from rbdc.report.methods.toolchains import toolchains
+from rbdc.report.methods.contenders import ZEROED, toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.studies import first_order, inertia_inverse, second_order_claims
 from rbdc.report.studies.first_order import first_order_page

@@ -14,10 +14,10 @@ from rbdc import Model
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.native.toolchain import default_flags, find_compiler
+from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.peers import cppadcodegen, headers
 from rbdc.report.methods.records import Contender
-from rbdc.report.methods.toolchains import Toolchains
 from rbdc.resources import resolve
 from tests.report.test_pinocchio_peer import pointers
 from tests.support import Array

@@ -27,11 +27,10 @@ from rbdc.functions.catalogue import functions_of, known
 from rbdc.model.joints import Planar
 from rbdc.native.toolchain import Compiler, compile_object
 from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers import headers, pinocchio
-from rbdc.report.methods.peers.assembly import add_peers
-from rbdc.report.methods.peers.models import save_model
+from rbdc.report.methods.peers.assembly import add_peers, save_model
 from rbdc.report.methods.records import FunctionRecord
-from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import NATIVE, PINOCCHIO, CompareOptions, peer_of
 from rbdc.resources import resolve
 from tests.support import ROOTS, URDF_ROBOTS, Array, assert_close

@@ -19,9 +19,9 @@ from rbdc.report.accuracy.inputs import inputs_of
 from rbdc.report.measure import worker
 from rbdc.report.measure.roofline import Limits, bandwidth_library, peak_library, timer_library
 from rbdc.report.measure.worker import Measurement
+from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers.assembly import Peers
 from rbdc.report.methods.records import BatchMethod, Contender, FunctionRecord, Measured
-from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CompareOptions
 
 Array = NDArray[np.float64]

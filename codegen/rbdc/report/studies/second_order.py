@@ -25,9 +25,8 @@ from rbdc.report.accuracy.inputs import draw
 from rbdc.report.compare import labelled_report
 from rbdc.report.families import branched, families_report, serial
 from rbdc.report.measure.loops import Method, pointers_to
-from rbdc.report.methods.contenders import ZEROED, generated, library_of
+from rbdc.report.methods.contenders import ZEROED, Toolchains, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
-from rbdc.report.methods.toolchains import Toolchains, toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.studies.claims import untried
 from rbdc.report.studies.second_order_claims import FIRST, FORWARD, SECOND, claims

@@ -24,9 +24,8 @@ from rbdc.model import Model
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
 from rbdc.report.measure.loops import pointers_to
-from rbdc.report.methods.contenders import by_method, library_of
+from rbdc.report.methods.contenders import by_method, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
-from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.studies.sensitivity_claims import (
     CENTRAL,

@@ -18,7 +18,7 @@ from rbdc.functions.declarations import Parameter
 from rbdc.functions.record import Function
 from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, run
-from rbdc.report.methods.contenders import compiled
+from rbdc.report.methods.contenders import Toolchains, compiled
 from rbdc.report.methods.implementation import ROBOT, Implementation, entry_point, without_optional
 from rbdc.report.methods.peers.headers import (
     LIMITS,
@@ -30,7 +30,6 @@ from rbdc.report.methods.peers.headers import (
     include_folders,
 )
 from rbdc.report.methods.records import Contender
-from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CPPADCODEGEN
 
 SECONDS = 300.0
