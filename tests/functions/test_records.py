@@ -47,7 +47,6 @@ KEYING: dict[str, set[str]] = {
     "planning/lane_signs.py": {"q", "v"},
     "planning/limb_lanes.py": {"v"},
     "planning/loops/path_bodies.py": {"v", "w"},
-    "report/methods/casadi_methods.py": {"q"},
     "verification/expected.py": {"q"},
 }
 """Files that may use names of inputs as keys, and which: entries of q and v in the manifest and in `info`,
