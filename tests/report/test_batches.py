@@ -327,8 +327,8 @@ def test_a_peer_is_called_for_every_sample() -> None:
     library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
     loop = library_of(loop_over_peer(function.declaration), compiler, default_flags()).path
-    peer: dict[str, Any] = {"library": str(library), "call": "peer", "archive": "any"}
-    method = Method({"method": "m", "library": str(loop), "call": ENTRY, "peer": peer})
+    peer = Contender("peer", "", "", library, "peer", archive=Path("any"))
+    method = Method(Contender("m", "", "", loop, ENTRY, peer=peer))
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
     samples = Samples(str(timer_library(compiler)), [q, v, a], [2], 12)
     assert np.array_equal(samples.inputs[1], v[[0, 1, 2, 3, 4] * 2 + [0, 1]]), "repeated in turn"
@@ -390,7 +390,7 @@ def test_timers_keep_to_their_blocks() -> None:
     unit = Unit("sums.c", SUMS, {}, (*STANDARD_FLAGS, "-O2"))
     compiler = find_compiler()
     library = shared_library("sums.so", [unit], compiler).path
-    method = Method({"method": "m", "library": str(library), "call": "sums"})
+    method = Method(Contender("m", "", "", library, "sums"))
     Timer(str(timer_library(compiler)), inputs, outputs=outputs, n=3, blocks=2).hot(method, 5)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]
 

@@ -20,6 +20,7 @@ from rbdc.planning.candidates import chosen, programs
 from rbdc.report.measure.loops import Method
 from rbdc.report.measure.roofline import peak_library, peak_percent, timer_library
 from rbdc.report.measure.worker import PEAKS, Peak
+from rbdc.report.methods.records import Contender
 from rbdc.resources import resolve
 
 
@@ -79,19 +80,9 @@ def test_the_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_a_kernel_is_a_method(compiler: Compiler) -> None:
-    library = str(peak_library(compiler, ()))
+    library = peak_library(compiler, ())
     with pytest.raises(AttributeError):
-        Method(
-            {
-                "library": library,
-                "call": "rbdc_peak_none",
-                "fetch": None,
-                "archive": None,
-                "code": [],
-                "dtype": "float64",
-            },
-            [1],
-        )
+        Method(Contender("m", "", "", library, "rbdc_peak_none"), [1])
 
 
 def test_shares() -> None:

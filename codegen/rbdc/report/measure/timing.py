@@ -21,7 +21,7 @@ from rbdc.report.measure.roofline import Limits, bandwidth_library, peak_library
 from rbdc.report.measure.worker import Measurement
 from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers.assembly import Peers
-from rbdc.report.methods.records import BatchMethod, Contender, FunctionRecord, Measured
+from rbdc.report.methods.records import FunctionRecord, Measured
 from rbdc.report.options import CompareOptions
 
 Array = NDArray[np.float64]
@@ -76,7 +76,7 @@ def run_batches(
 
 
 def _job(
-    measured: Sequence[tuple[FunctionRecord, Measured[Any], Mapping[str, Any]]],
+    measured: Sequence[tuple[FunctionRecord, Measured, Mapping[str, Any]]],
     inputs: Mapping[str, Array],
     options: CompareOptions,
     tools: Toolchains,
@@ -90,7 +90,7 @@ def _job(
                 "name": one.name,
                 "inputs": [inputs[name] for name in inputs_of(one.function.declaration, inputs)],
                 "outputs": [p.size for p in one.function.declaration.outputs],
-                "methods": [loaded(c) for c in what.contenders],
+                "methods": what.contenders,
                 **more,
             }
             for one, what, more in measured
@@ -118,21 +118,6 @@ def _in_a_process(job: Mapping[str, Any]) -> Measurement:
         raise ToolchainError(f"the timing process ended with status {end.status}") from end
     except (OSError, RuntimeError, AttributeError) as error:
         raise ToolchainError(f"the timing process failed: {error}") from error
-
-
-def loaded(contender: Contender) -> dict[str, Any]:
-    """A contender as the worker loads it."""
-    peer = contender.peer if isinstance(contender, BatchMethod) else None
-    return {
-        "method": contender.method,
-        "library": str(contender.library),
-        "call": contender.call,
-        "fetch": contender.fetch,
-        "code": [str(path) for path in contender.code],
-        "archive": None if contender.archive is None else str(contender.archive),
-        "dtype": contender.dtype,
-        "peer": None if peer is None else loaded(peer),
-    }
 
 
 def _best(limits: Sequence[Limits]) -> Limits:

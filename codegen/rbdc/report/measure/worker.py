@@ -12,11 +12,13 @@ import ctypes
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rbdc.report.measure.loops import Array, Method, Samples, Timer, interleaved
+from rbdc.report.methods.records import Contender
 
 BATCH_ROUNDS = 5, 100
 """Least and largest number of rounds of a batch size."""
@@ -29,6 +31,11 @@ PASSES = 5
 PEAKS = ("vector", "scalar")
 PEAK_INPUT = np.array([0.5, 0.5])
 """a and b of the kernels: x = x a + b tends to 1, which is neither infinite nor subnormal."""
+
+
+def _kernel(library: str, call: str) -> Contender:
+    """A function that measures a limit, as methods are loaded."""
+    return Contender(call, "", "", Path(library), call)
 
 
 class Peak:
@@ -44,10 +51,8 @@ class Peak:
         self.fused = ctypes.c_int.in_dll(symbols, "rbdc_peak_fused").value != 0
         self.flops = [ctypes.c_double.in_dll(symbols, f"rbdc_peak_{kind}_flops").value for kind in PEAKS]
         self.timer = Timer(timer, [PEAK_INPUT[np.newaxis]])
-        self.kernels = [
-            Method({"library": library, "call": f"rbdc_peak_{kind}"}, [self.lanes]) for kind in PEAKS
-        ]
-        self.empty = Method({"library": library, "call": "rbdc_peak_call"}, [1])
+        self.kernels = [Method(_kernel(library, f"rbdc_peak_{kind}"), [self.lanes]) for kind in PEAKS]
+        self.empty = Method(_kernel(library, "rbdc_peak_call"), [1])
         self.reached = dict.fromkeys(PEAKS, 0.0)
         self.call = float("inf")
 
@@ -74,7 +79,7 @@ class Bandwidth:
         self.size, self.reached = size, 0.0
         self.factors, self.buffer = np.array([0.5, 0.5]), np.zeros(size // 8)
         self.timer = Timer(timer, [self.factors], outputs=[self.buffer], n=size // 8, blocks=1)
-        self.kernel = Method({"library": library, "call": "rbdc_bandwidth"})
+        self.kernel = Method(_kernel(library, "rbdc_bandwidth"))
 
     def measure(self) -> None:
         """Measure again, a number of passes in whatever time; bytes read and bytes written both count."""
@@ -110,7 +115,7 @@ Measured = tuple[dict[str, Any], dict[str, list[Array]]]
 
 def singles(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Array]) -> Measured:
     """The methods of a function for one sample: passes for about the seconds of the job, then cold calls."""
-    methods = [Method(entry, function["outputs"]) for entry in function["methods"]]
+    methods = [Method(one, function["outputs"]) for one in function["methods"]]
     timers = {dtype: Timer(job["timer"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
     outputs = {}
     for method in methods:
@@ -129,7 +134,7 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Ar
     """The methods of a function in batches, of times those of a sample by size; all sizes together take about
     the seconds of the job.
     """
-    methods, sizes = [Method(entry) for entry in function["methods"]], function["samples"]
+    methods, sizes = [Method(one) for one in function["methods"]], function["samples"]
     samples = {
         dtype: Samples(job["timer"], inputs, function["outputs"], max(sizes), dtype)
         for dtype in sorted({method.dtype for method in methods})

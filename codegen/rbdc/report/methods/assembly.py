@@ -46,7 +46,6 @@ from rbdc.report.methods.records import (
     NO_SUCH_METHOD,
     Absent,
     Batches,
-    BatchMethod,
     Contender,
     FunctionRecord,
 )
@@ -153,13 +152,13 @@ def assemble_batches(
 
 def _of_function(
     model: Model, one: FunctionRecord, absent: Mapping[str, str], wanted: Sequence[int]
-) -> tuple[Batches, list[tuple[Files, BatchMethod]]]:
+) -> tuple[Batches, list[tuple[Files, Contender]]]:
     """The batches of one function, still without libraries, and the C of their methods."""
     code, there = generated(model, one.function), {c.method: c for c in one.contenders}
     read, written = _sample_bytes(one)
     moved, own = read + written, there["generated"]
     fitting = [n for n in wanted if n * moved <= BATCH_MEMORY]
-    batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, own.figures.flops)
+    batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, own.figures["flops"])
     one_by_one = "the generated function for one sample, sample by sample"
     made = [
         (code.files, _method("generated-batch", own, _how(code.lanes), moved)),
@@ -187,9 +186,9 @@ def _of_function(
     return batches, made
 
 
-def _method(name: str, of: Contender, how: str, moved: int) -> BatchMethod:
+def _method(name: str, of: Contender, how: str, moved: int) -> Contender:
     """A method of batches that calls a method for one sample, without its library."""
-    return BatchMethod(name, of.family, how, Path(), ENTRY, dtype=of.dtype, of=of.method, moved=moved)
+    return Contender(name, of.family, how, Path(), ENTRY, dtype=of.dtype, of=of.method, moved=moved)
 
 
 def _how(lanes: int | None) -> str:

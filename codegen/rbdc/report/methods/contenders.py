@@ -19,7 +19,7 @@ from rbdc.functions.declarations import Kind
 from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import cost
 from rbdc.model import Model
 from rbdc.model.attachments import ParameterRow
 from rbdc.model.parameters import NUMBERS
@@ -41,7 +41,7 @@ from rbdc.report.methods.implementation import (
     of_files,
     refuse_large,
 )
-from rbdc.report.methods.records import Contender, Figures
+from rbdc.report.methods.records import COUNTS, Contender
 from rbdc.report.options import CompareOptions
 
 SINGLE = "generated-float32"
@@ -110,14 +110,14 @@ def compiled(
     """
     library = library_of(made.files, compiler, flags, seconds)
     own = [f for name, f in library.figures.items() if name != "adapter.c"]
-    figures = replace(
-        _counts(made.cost),
-        statements=made.statements,
-        text_bytes=made.text_bytes,
-        code_bytes=sum(f.code_bytes for f in own),
-        stack_bytes=max(f.stack_bytes for f in own),
-        compile_seconds=sum(f.seconds for f in own),
-    )
+    figures = {
+        **({} if made.cost is None else {name: getattr(made.cost, name) for name in COUNTS}),
+        "statements": made.statements,
+        "text_bytes": made.text_bytes,
+        "code_bytes": sum(f.code_bytes for f in own),
+        "stack_bytes": max(f.stack_bytes for f in own),
+        "compile_seconds": sum(f.seconds for f in own),
+    }
     dtype = made.scalar.dtype
     return Contender(method, family, made.algorithm, library.path, ENTRY, dtype=dtype, figures=figures)
 
@@ -130,14 +130,6 @@ def library_of(
     sources = sorted((name, text) for name, text in files.items() if name.endswith(".c"))
     units = [Unit(name, text, headers, (*STANDARD_FLAGS, *flags), seconds) for name, text in sources]
     return shared_library("method.so", units, compiler, 1)
-
-
-def _counts(cost: Cost | None) -> Figures:
-    """The operation counts of a program, as far as they are known."""
-    if cost is None:
-        return Figures()
-    work = (cost.additions, cost.multiplications, cost.divisions, cost.calls)
-    return Figures(cost.operations, *work, cost.flops)
 
 
 def generated(
