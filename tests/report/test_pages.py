@@ -23,7 +23,6 @@ from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.present import plots
 from rbdc.report.present.colours import FAMILY_COLOURS, colour_of, line_colours, of_method
 from rbdc.report.present.page import study_page
-from rbdc.report.present.plots import Line
 from rbdc.resources import resolve
 
 METHODS = {
@@ -65,9 +64,9 @@ def rows() -> list[dict[str, Any]]:
     return [{"robot": "ur5", "entries": {k: {"minimum_nanoseconds": ns} for k, ns in entries.items()}}]
 
 
-def lines(*names: str) -> list[Line]:
+def lines(*names: str) -> dict[str, dict[int, float]]:
     """Curves over the size, of the methods of these names."""
-    return [Line(f"{name}, binary", {2: 1.0, 4: 3.0}, line_colours(names)[name]) for name in names]
+    return {f"{name}, binary": {2: 1.0, 4: 3.0} for name in names}
 
 
 FIGURES: dict[str, Callable[[], str | None]] = {

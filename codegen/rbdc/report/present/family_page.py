@@ -10,9 +10,8 @@ from typing import Any
 
 from rbdc.analysis.pages import Heading, Part
 from rbdc.analysis.tables import Table
-from rbdc.report.present.colours import line_colours
 from rbdc.report.present.page import study_page
-from rbdc.report.present.plots import Line, grown
+from rbdc.report.present.plots import grown
 from rbdc.report.present.tables import CODE, DASH, ERROR, TIME, Measure, count, curves, nanoseconds
 
 BODIES = "number of bodies N"
@@ -58,15 +57,14 @@ def family_figure(report: Mapping[str, Any], function: str, title: str = "") -> 
 
 def family_curves(report: Mapping[str, Any], function: str, measure: Measure) -> str:
     """A measure of a function over the size, a line for each method and family."""
-    families = [family["name"] for family in report["families"]]
-    found = {family: curves(report["entries"], function, family, measure) for family in families}
-    colours = line_colours(method for by_method in found.values() for method in by_method)
-    lines = [
-        Line(f"{method}, {family}", points, colours[method], family != families[0])
-        for family, by_method in found.items()
-        for method, points in by_method.items()
-    ]
-    return grown(lines, f"{function}: {measure.title}", BODIES, measure.words)
+    first, *others = [family["name"] for family in report["families"]]
+    found = {
+        f"{method}, {family}": points
+        for family in (first, *others)
+        for method, points in curves(report["entries"], function, family, measure).items()
+    }
+    dashed = [label for label in found if not label.endswith(f", {first}")]
+    return grown(found, f"{function}: {measure.title}", BODIES, measure.words, dashed=dashed)
 
 
 def growth_table(function: Mapping[str, Any]) -> Table:
@@ -145,6 +143,5 @@ def _rates(rows: Sequence[Mapping[str, Any]], compiler: str) -> str:
     for row in rows:
         if row["compiler"] == compiler and row["operations"]:
             forms.setdefault(row["form"], {})[row["operations"]] = row["nanoseconds"]
-    colours = line_colours(list(forms))
-    lines = [Line(form, dict(sorted(points.items())), colours[form]) for form, points in forms.items()]
-    return grown(lines, compiler, "operations", "time of a call (ns)")
+    rising = {form: dict(sorted(points.items())) for form, points in forms.items()}
+    return grown(rising, compiler, "operations", "time of a call (ns)")
