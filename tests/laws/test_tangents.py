@@ -15,7 +15,7 @@ from rbdc.algorithms.derivatives.products import aba_adjoint, aba_tangent, rnea_
 from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
 from rbdc.algorithms.reference.derivatives import products
 from rbdc.ir.symbolic import Symbolic
-from rbdc.report.accuracy.inputs import draw
+from rbdc.report.accuracy import draw
 from rbdc.report.methods.differentiation import Bicomplex
 from rbdc.spatial import Force
 from rbdc.spatial.adjoint import Tape

@@ -28,7 +28,7 @@ from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.measure.loops import Method, Samples, Timer
-from rbdc.report.measure.roofline import bandwidth_library, bandwidth_percent, timer_library
+from rbdc.report.measure.timing import bandwidth_percent, measuring
 from rbdc.report.measure.worker import Bandwidth, buffer_size
 from rbdc.report.methods import assembly
 from rbdc.report.methods.assembly import loop_over_peer
@@ -330,7 +330,7 @@ def test_a_peer_is_called_for_every_sample() -> None:
     peer = Contender("peer", "", "", library, "peer", archive=Path("any"))
     method = Method(Contender("m", "", "", loop, ENTRY, peer=peer))
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
-    samples = Samples(str(timer_library(compiler)), [q, v, a], [2], 12)
+    samples = Samples(str(measuring("timer", compiler)), [q, v, a], [2], 12)
     assert np.array_equal(samples.inputs[1], v[[0, 1, 2, 3, 4] * 2 + [0, 1]]), "repeated in turn"
     (out,) = samples.results(method, 1)
     rows = np.arange(12) % 5
@@ -338,7 +338,7 @@ def test_a_peer_is_called_for_every_sample() -> None:
 
 
 def test_small_batches_go_through_all_samples() -> None:
-    samples = Samples(str(timer_library(find_compiler())), [np.zeros((20, 1))], [1], 64)
+    samples = Samples(str(measuring("timer", find_compiler())), [np.zeros((20, 1))], [1], 64)
     assert [samples.cut(n).blocks for n in (1, 8, 20, 64)] == [20, 2, 1, 1]
     assert Samples(samples.library, [np.zeros((20, 1))], [1], 4).cut(1).blocks == 4, "no more than there are"
 
@@ -356,7 +356,7 @@ def test_the_fastest_of_a_peer_is_taken() -> None:
 @pytest.mark.parametrize("count", [1, 8, 1003])
 def test_the_bandwidth_kernel_goes_through_the_whole_buffer(count: int) -> None:
     compiler = find_compiler()
-    timer, library = str(timer_library(compiler)), str(bandwidth_library(compiler, default_flags()))
+    timer, library = str(measuring("timer", compiler)), str(measuring("bandwidth", compiler, default_flags()))
     bandwidth = Bandwidth(timer, library, 8 * count)
     bandwidth.buffer[:] = np.arange(count)
     bandwidth.timer.hot(bandwidth.kernel, 1)
@@ -371,11 +371,11 @@ def test_the_bandwidth_kernel_goes_through_the_whole_buffer(count: int) -> None:
 def test_the_bandwidth_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path))
     compiler = find_compiler()
-    first = bandwidth_library(compiler, ("-O1",))
+    first = measuring("bandwidth", compiler, ("-O1",))
     stamp = first.stat().st_mtime_ns
-    assert bandwidth_library(compiler, ("-O1",)) == first
+    assert measuring("bandwidth", compiler, ("-O1",)) == first
     assert first.stat().st_mtime_ns == stamp
-    assert bandwidth_library(compiler, ("-O2", "-mtune=generic")) != first
+    assert measuring("bandwidth", compiler, ("-O2", "-mtune=generic")) != first
 
 
 def test_shares_of_the_bandwidth() -> None:
@@ -391,7 +391,7 @@ def test_timers_keep_to_their_blocks() -> None:
     compiler = find_compiler()
     library = shared_library("sums.so", [unit], compiler).path
     method = Method(Contender("m", "", "", library, "sums"))
-    Timer(str(timer_library(compiler)), inputs, outputs=outputs, n=3, blocks=2).hot(method, 5)
+    Timer(str(measuring("timer", compiler)), inputs, outputs=outputs, n=3, blocks=2).hot(method, 5)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]
 
 

@@ -26,7 +26,7 @@ from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of, known
 from rbdc.model.joints import Planar
 from rbdc.native.toolchain import Compiler, compile_object
-from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.accuracy import draw, inputs_of
 from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers import headers, pinocchio
 from rbdc.report.methods.peers.assembly import add_peers, save_model

@@ -12,7 +12,7 @@ import pytest
 
 from rbdc import Model
 from rbdc.functions.catalogue import functions_of
-from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.accuracy import draw, inputs_of
 from rbdc.report.methods.peers import headers, pinocchio
 from rbdc.report.methods.peers.assembly import save_model
 from rbdc.resources import resolve

@@ -10,8 +10,7 @@ from rbdc.model import Model
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
-from rbdc.report.accuracy.inputs import draw, inputs_of
-from rbdc.report.accuracy.oracle import Judge
+from rbdc.report.accuracy import Judge, draw, inputs_of
 from rbdc.report.measure.timing import Comparison, run, run_batches
 from rbdc.report.methods.assembly import assemble, assemble_batches
 from rbdc.report.methods.contenders import toolchains

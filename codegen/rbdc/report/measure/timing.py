@@ -1,23 +1,30 @@
 """Timing of single calls and of batches: worker processes time all methods, interleaved; the results of a
-comparison.
+comparison; the machine in words, and the limits of one core: its peak of multiply-adds and its memory
+bandwidth.
 """
 
 from __future__ import annotations
 
+import platform
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import cpu_count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbdc import processes
+from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.model import Model
-from rbdc.report.accuracy.inputs import inputs_of
+from rbdc.native.shared import Unit, shared_library
+from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+from rbdc.report.accuracy import inputs_of
 from rbdc.report.measure import worker
-from rbdc.report.measure.roofline import Limits, bandwidth_library, peak_library, timer_library
 from rbdc.report.measure.worker import Measurement
 from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers.assembly import Peers
@@ -25,6 +32,8 @@ from rbdc.report.methods.records import FunctionRecord, Measured
 from rbdc.report.options import CompareOptions
 
 Array = NDArray[np.float64]
+Limits = Mapping[str, Any]
+"""Measured limits of a core, as reports have them: its peak of flop, or the bandwidth of its memory."""
 
 PROCESSES = 3
 """Number of processes over which the time is spread, one after the other.
@@ -46,7 +55,10 @@ def run(
     that failed.
     """
     measured = [(one, one, dict[str, Any]()) for one in functions if one.contenders]
-    job = {"peak": str(peak_library(tools.compiler, tools.flags)), "seconds": options.seconds / PROCESSES}
+    job = {
+        "peak": str(measuring("peak", tools.compiler, tools.flags)),
+        "seconds": options.seconds / PROCESSES,
+    }
     job |= _job(measured, inputs, options, tools)
     runs = [_in_a_process(job) for _ in range(PROCESSES)]
     for one, _, _ in measured:
@@ -67,7 +79,7 @@ def run_batches(
     Returns the bandwidth of the memory. Raises ToolchainError where the process failed.
     """
     measured = [(one, one.batches, {"samples": one.batches.samples}) for one in functions if one.batches]
-    library = bandwidth_library(tools.compiler, tools.flags)
+    library = measuring("bandwidth", tools.compiler, tools.flags)
     job = {"bandwidth": str(library), "seconds": options.seconds, **_job(measured, inputs, options, tools)}
     found = _in_a_process(job)
     for one, batches, _ in measured:
@@ -83,7 +95,7 @@ def _job(
 ) -> dict[str, Any]:
     """The job of the worker: functions, what is measured of each, and what else it is told of it."""
     return {
-        "timer": str(timer_library(tools.compiler)),
+        "timer": str(measuring("timer", tools.compiler)),
         "checked": options.checked,
         "functions": [
             {
@@ -142,3 +154,61 @@ class Comparison:
     core: int | None
     peak: Limits
     bandwidth: Limits | None = None
+
+
+def peak_percent(peak: Limits, flops: int | None, nanoseconds: float) -> dict[str, float] | None:
+    """The rate of `flops` in `nanoseconds` as a percentage of both peaks; None for unknown flop."""
+    if flops is None:
+        return None
+    rates = {of: peak[f"{of}_flops_per_second"] for of in ("vector", "scalar")}
+    return {of: round(100.0 * flops / (1e-9 * nanoseconds) / rate, 3) for of, rate in rates.items()}
+
+
+def bandwidth_percent(bandwidth: Limits, moved: int, nanoseconds: float) -> float:
+    """The rate of `moved` bytes in `nanoseconds` as a percentage; above 100 where caches serve them."""
+    return round(100.0 * moved / (1e-9 * nanoseconds) / float(bandwidth["bytes_per_second"]), 3)
+
+
+_FLAGS = {
+    "timer": ("-O2",),
+    "peak": ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vectorize"),
+    "bandwidth": ("-O2", "-ffp-contract=fast"),
+}
+# They follow the flags of the comparison, which set the width of vectors and allow or forbid fusing. The
+# limits of a core do not depend on how well a compiler optimises, and the scalar kernel must stay scalar.
+
+
+def measuring(name: str, compiler: Compiler, flags: Sequence[str] = ()) -> Path:
+    """A C library that measures, compiled or from the cache: the timing loops ("timer"), the kernels of
+    multiply-adds ("peak"), or the one that reads and writes a buffer ("bandwidth").
+
+    Raises ToolchainError with the command and the compiler's output.
+    """
+    all_flags = (*STANDARD_FLAGS, *flags, *_FLAGS[name])
+    unit = Unit(f"{name}.c", render(f"{name}.c.jinja"), {}, all_flags)
+    return shared_library(f"{name}.so", [unit], compiler).path
+
+
+VECTOR_FEATURES = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
+
+
+def machine() -> dict[str, object]:
+    """Processor, vector instructions, number of processors, system and Python; no names of hosts or users."""
+    text = _read("/proc/cpuinfo")
+    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    flags = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", text, re.MULTILINE)
+    present = set(flags.group(1).split()) if flags else set()
+    return {
+        "processor": model.group(1).strip() if model else platform.machine(),
+        "vector_instructions": [f for f in VECTOR_FEATURES if f in present],
+        "processors": cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""

@@ -22,7 +22,7 @@ from rbdc.model import Model
 from rbdc.model.attachments import ParameterRow
 from rbdc.options import Progress
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.report.accuracy.inputs import deepest_frame
+from rbdc.report.accuracy import deepest_frame
 from rbdc.report.methods.casadi_methods import casadi_maps, of_casadi, prototype, work_arrays
 from rbdc.report.methods.contenders import (
     SINGLE,

@@ -22,7 +22,7 @@ from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.model.parameters import nominal
-from rbdc.report.accuracy.inputs import deepest_frame
+from rbdc.report.accuracy import deepest_frame
 from rbdc.spatial import Scalar
 
 ROBOT = "robot"

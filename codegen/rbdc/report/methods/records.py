@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:  # the timing process, which is handed contenders, needs neither
     from rbdc.functions.record import Function
-    from rbdc.report.accuracy.oracle import Errors
+    from rbdc.report.accuracy import Errors
 
 BATCH_MEMORY = 2**30
 """Largest size of a batch's inputs and outputs, in bytes."""

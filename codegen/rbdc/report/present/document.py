@@ -12,10 +12,8 @@ import numpy as np
 
 import rbdc
 from rbdc.analysis.model_summary import as_data
-from rbdc.report.accuracy.inputs import SEED
-from rbdc.report.accuracy.oracle import DIGITS, WRONG, Errors, tolerance
-from rbdc.report.measure.roofline import Limits, bandwidth_percent, machine, peak_percent
-from rbdc.report.measure.timing import Comparison
+from rbdc.report.accuracy import DIGITS, SEED, WRONG, Errors, tolerance
+from rbdc.report.measure.timing import Comparison, Limits, bandwidth_percent, machine, peak_percent
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.methods.records import FIGURES, NO_SUCH_METHOD, Batches, Contender, FunctionRecord
 from rbdc.report.options import NOT_ASKED, PEERS, peer_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import reference_of
 from rbdc.options import Progress
-from rbdc.report.accuracy.inputs import draw
+from rbdc.report.accuracy import draw
 from rbdc.report.compare import compare
 from rbdc.report.measure.timing import Comparison
 from rbdc.report.methods.differentiation import STEPS

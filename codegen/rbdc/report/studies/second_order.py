@@ -21,7 +21,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions, Progress
-from rbdc.report.accuracy.inputs import draw
+from rbdc.report.accuracy import draw
 from rbdc.report.compare import labelled_report
 from rbdc.report.families import branched, families_report, serial
 from rbdc.report.measure.loops import Method, pointers_to

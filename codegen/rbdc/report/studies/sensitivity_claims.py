@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rbdc.analysis.pages import Heading, Part
 from rbdc.analysis.tables import Table
-from rbdc.report.measure.roofline import machine
+from rbdc.report.measure.timing import machine
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import curve
 from rbdc.report.studies.claims import judged, listed, not_comparable
