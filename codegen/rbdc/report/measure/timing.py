@@ -25,7 +25,7 @@ from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.report.accuracy import inputs_of
 from rbdc.report.measure import worker
-from rbdc.report.measure.worker import Measurement
+from rbdc.report.measure.worker import Measurement, best
 from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers.assembly import Peers
 from rbdc.report.methods.records import FunctionRecord, Measured
@@ -55,17 +55,13 @@ def run(
     that failed.
     """
     measured = [(one, one, dict[str, Any]()) for one in functions if one.contenders]
-    job = {
-        "peak": str(measuring("peak", tools.compiler, tools.flags)),
-        "seconds": options.seconds / PROCESSES,
-    }
-    job |= _job(measured, inputs, options, tools)
+    job = _job("peak", measured, inputs, options, tools) | {"seconds": options.seconds / PROCESSES}
     runs = [_in_a_process(job) for _ in range(PROCESSES)]
     for one, _, _ in measured:
         found = [run.functions[one.name][0] for run in runs]
         one.times = {method: together([times[method] for times in found]) for method in found[0]}
         one.outputs = runs[0].functions[one.name][1]
-    return runs[0].core, _best([run.limit for run in runs])
+    return runs[0].core, best([run.limit for run in runs])
 
 
 def run_batches(
@@ -79,24 +75,27 @@ def run_batches(
     Returns the bandwidth of the memory. Raises ToolchainError where the process failed.
     """
     measured = [(one, one.batches, {"samples": one.batches.samples}) for one in functions if one.batches]
-    library = measuring("bandwidth", tools.compiler, tools.flags)
-    job = {"bandwidth": str(library), "seconds": options.seconds, **_job(measured, inputs, options, tools)}
-    found = _in_a_process(job)
+    found = _in_a_process(_job("bandwidth", measured, inputs, options, tools))
     for one, batches, _ in measured:
         batches.times, batches.outputs = found.functions[one.name]
     return found.limit
 
 
 def _job(
+    limit: str,
     measured: Sequence[tuple[FunctionRecord, Measured, Mapping[str, Any]]],
     inputs: Mapping[str, Array],
     options: CompareOptions,
     tools: Toolchains,
 ) -> dict[str, Any]:
-    """The job of the worker: functions, what is measured of each, and what else it is told of it."""
+    """The job of the worker: the limit that it measures beside them, functions, what is measured of each, and
+    what else it is told of it.
+    """
     return {
         "timer": str(measuring("timer", tools.compiler)),
+        limit: str(measuring(limit, tools.compiler, tools.flags)),
         "checked": options.checked,
+        "seconds": options.seconds,
         "functions": [
             {
                 "name": one.name,
@@ -130,12 +129,6 @@ def _in_a_process(job: Mapping[str, Any]) -> Measurement:
         raise ToolchainError(f"the timing process ended with status {end.status}") from end
     except (OSError, RuntimeError, AttributeError) as error:
         raise ToolchainError(f"the timing process failed: {error}") from error
-
-
-def _best(limits: Sequence[Limits]) -> Limits:
-    """The highest rates and the shortest call of several processes."""
-    call = min(limit["empty_call_nanoseconds"] for limit in limits)
-    return {key: max(limit[key] for limit in limits) for key in limits[0]} | {"empty_call_nanoseconds": call}
 
 
 @dataclass(frozen=True)

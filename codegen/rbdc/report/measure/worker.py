@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,9 +28,9 @@ BUFFER = 2**28, 2**30
 """Least and largest size of the buffer for the bandwidth, in bytes; between them eight last caches."""
 PASSES = 5
 """Passes over the buffer at each measurement."""
-PEAKS = ("vector", "scalar")
+PEAKS, CALL = ("vector", "scalar"), "empty_call_nanoseconds"
 PEAK_INPUT = np.array([0.5, 0.5])
-"""a and b of the kernels: x = x a + b tends to 1, which is neither infinite nor subnormal."""
+"""a and b of all kernels: x = x a + b tends to 1, which is neither infinite nor subnormal."""
 
 
 def _kernel(library: str, call: str) -> Contender:
@@ -39,11 +39,7 @@ def _kernel(library: str, call: str) -> Contender:
 
 
 class Peak:
-    """The kernels of multiply-adds and an empty function behind the adapter of all methods.
-
-    reached: highest rate so far, in flop a second, by kind. call: least time of the empty function so far, in
-    nanoseconds.
-    """
+    """The kernels of multiply-adds and an empty function behind the adapter of all methods."""
 
     def __init__(self, timer: str, library: str) -> None:
         symbols = ctypes.CDLL(library)
@@ -53,42 +49,36 @@ class Peak:
         self.timer = Timer(timer, [PEAK_INPUT[np.newaxis]])
         self.kernels = [Method(_kernel(library, f"rbdc_peak_{kind}"), [self.lanes]) for kind in PEAKS]
         self.empty = Method(_kernel(library, "rbdc_peak_call"), [1])
-        self.reached = dict.fromkeys(PEAKS, 0.0)
-        self.call = float("inf")
 
-    def measure(self, seconds: float) -> None:
-        """Measure again, for about `seconds` at most."""
+    def measure(self, seconds: float) -> dict[str, Any]:
+        """Rates in flop a second, and the nanoseconds of the empty call, from about `seconds` at most."""
         methods = [partial(self.timer.hot, kernel) for kernel in (*self.kernels, self.empty)]
-        _, passes = interleaved(methods, 1, seconds)
-        *kernels, empty = passes
-        for kind, flops, times in zip(PEAKS, self.flops, kernels, strict=True):
-            self.reached[kind] = max(self.reached[kind], 1e9 * flops / min(times))
-        self.call = min(self.call, *empty)
-
-    def data(self) -> dict[str, Any]:
-        """The results for the report."""
-        rates = {f"{kind}_flops_per_second": round(rate) for kind, rate in self.reached.items()}
-        call = round(self.call, 3)
-        return {**rates, "lanes": self.lanes, "fused": self.fused, "empty_call_nanoseconds": call}
+        *kernels, empty = interleaved(methods, 1, seconds)[1]
+        rates = {
+            f"{kind}_flops_per_second": round(1e9 * flops / min(times))
+            for kind, flops, times in zip(PEAKS, self.flops, kernels, strict=True)
+        }
+        return {**rates, "lanes": self.lanes, "fused": self.fused, CALL: round(min(empty), 3)}
 
 
 class Bandwidth:
-    """The kernel that reads and writes a buffer of `size` bytes, and its highest rate, in bytes a second."""
+    """The kernel that reads and writes a buffer of `size` bytes."""
 
     def __init__(self, timer: str, library: str, size: int) -> None:
-        self.size, self.reached = size, 0.0
-        self.factors, self.buffer = np.array([0.5, 0.5]), np.zeros(size // 8)
-        self.timer = Timer(timer, [self.factors], outputs=[self.buffer], n=size // 8, blocks=1)
+        self.size, self.buffer = size, np.zeros(size // 8)
+        self.timer = Timer(timer, [PEAK_INPUT], outputs=[self.buffer], n=size // 8, blocks=1)
         self.kernel = Method(_kernel(library, "rbdc_bandwidth"))
 
-    def measure(self) -> None:
-        """Measure again, a number of passes in whatever time; bytes read and bytes written both count."""
-        for _ in range(PASSES):
-            self.reached = max(self.reached, 2e9 * self.size / self.timer.hot(self.kernel, 1))
+    def measure(self) -> dict[str, Any]:
+        """The rate from a number of passes in whatever time; bytes read and bytes written both count."""
+        least = min(self.timer.hot(self.kernel, 1) for _ in range(PASSES))
+        return {"bytes_per_second": round(2e9 * self.size / least), "buffer_bytes": self.size}
 
-    def data(self) -> dict[str, Any]:
-        """The results for the report."""
-        return {"bytes_per_second": round(self.reached), "buffer_bytes": self.size}
+
+def best(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The highest rates and the shortest call of several measurements."""
+    found = {key: max(limit[key] for limit in limits) for key in limits[0]}
+    return found | ({CALL: min(limit[CALL] for limit in limits)} if CALL in found else {})
 
 
 def buffer_size() -> int:
@@ -169,15 +159,13 @@ class Measurement(NamedTuple):
 def run(job: Mapping[str, Any]) -> Measurement:
     """Do a job: batches where it has the kernel of the bandwidth, else single calls."""
     core = pin()
-    limit: Peak | Bandwidth
+    limit: Callable[[], dict[str, Any]]
     if "bandwidth" in job:
-        limit = bandwidth = Bandwidth(job["timer"], job["bandwidth"], buffer_size())
-        again, measure = bandwidth.measure, batches
+        limit, measure = Bandwidth(job["timer"], job["bandwidth"], buffer_size()).measure, batches
     else:
-        limit = peak = Peak(job["timer"], job["peak"])
-        again, measure = partial(peak.measure, job["seconds"]), singles
-    found: dict[str, Measured] = {}
+        limit, measure = partial(Peak(job["timer"], job["peak"]).measure, job["seconds"]), singles
+    limits, found = [], dict[str, Measured]()
     for function in job["functions"]:
-        again()
+        limits.append(limit())
         found[function["name"]] = measure(job, function, function["inputs"])
-    return Measurement(core, found, limit.data())
+    return Measurement(core, found, best(limits))
