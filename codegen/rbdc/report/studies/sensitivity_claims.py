@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -69,10 +69,9 @@ def claims(report: Report) -> list[dict[str, str]]:
     ]
 
 
-def errors_of(found: Sequence[Any], exact: Sequence[Any], row: int, column: int) -> list[list[float | None]]:
+def errors_of(found: Array, exact: Array, row: int, column: int) -> list[list[float | None]]:
     """Absolute errors of one entry by q, v and a at every instant, None where they are not defined."""
-    pairs = zip(found, exact, strict=True)
-    return [finite(np.abs(np.asarray(a) - np.asarray(b))[:, row - 1, column - 1]) for a, b in pairs]
+    return [finite(x) for x in np.abs(found - exact)[:, :, row - 1, column - 1]]
 
 
 def finite(values: Array) -> list[float | None]:
