@@ -14,7 +14,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from rbdc import Model
-from rbdc.analysis.pages import Heading
 from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model.families import tree
@@ -161,7 +160,7 @@ def test_panels_have_titles_and_keep_within_their_figure(name: str, monkeypatch:
 
 def narrow_rules() -> str:
     """The rules of the pages' style for narrow screens."""
-    style = study_page(Heading("", ""), {}, [], [])
+    style = study_page("", "", (), {}, [], [])
     found = re.search(r"@media \(max-width: 760px\) \{\n(.*?)\n\}", style, re.DOTALL)
     assert found is not None
     return found.group(1)
@@ -182,7 +181,7 @@ def test_wide_tables_stand_in_lines_on_a_phone() -> None:
 @pytest.mark.parametrize(("columns", "stacked"), [(5, False), (6, True)])
 def test_cells_carry_the_headings_of_their_columns(columns: int, stacked: bool) -> None:
     head = [f"<{k}>" for k in range(columns)]
-    text = study_page(Heading("", ""), {}, [Table("", head, [["x"] * columns])], [])
+    text = study_page("", "", (), {}, [Table("", head, [["x"] * columns])], [])
     assert ('<table class="stacked">' in text) is stacked
     assert re.findall(r'data-head="([^"]*)"', text.split("<body>")[1]) == [
         f"&lt;{k}&gt;" for k in range(columns)

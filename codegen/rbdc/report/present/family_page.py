@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from rbdc.analysis.pages import Heading, Part
+from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import Table
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grown
@@ -20,16 +20,14 @@ BODIES = "number of bodies N"
 def family_page(report: Mapping[str, Any]) -> str:
     """The page of `rbdc compare` over families."""
     names = [function["name"] for function in report["functions"]]
-    heading = Heading(
-        "Families of mechanisms",
+    lead = (
         f"{', '.join(names)} over the number of bodies of serial chains and trees of revolute joints, as "
-        "autoTree of Featherstone's spatial_v2 makes them.",
-        [f"{report['machine']['processor']}, one core; {report['compiler']['version']}"],
+        "autoTree of Featherstone's spatial_v2 makes them."
     )
     tables = [times_over_sizes(report), *map(growth_table, report["functions"])]
     tables += map(crossing_table, report["functions"])
     figures = [family_figure(report, name) for name in names]
-    return study_page(heading, report, tables, figures, "families.json")
+    return study_page("Families of mechanisms", lead, (), report, tables, figures, "families.json")
 
 
 def times_over_sizes(report: Mapping[str, Any]) -> Table:
@@ -107,17 +105,12 @@ def _number(fit: Mapping[str, Any] | None, key: str) -> str:
 
 def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
     """The page; `wrong`: sentences about chosen forms that are not the fastest."""
-    heading = Heading(
-        "Forms of functions",
-        "Least time of a call in every form that a function has, and the form that is chosen.",
-        [f"{report['machine']['processor']}, one core; {', '.join(report['compilers'])}", *wrong],
-    )
+    lead = "Least time of a call in every form that a function has, and the form that is chosen."
     compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
     words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
-    return study_page(
-        heading, report, forms_tables(report), [Part("Time over operations", [words], plots)], "forms.json"
-    )
+    figures, tables = [Part("Time over operations", [words], plots)], forms_tables(report)
+    return study_page("Forms of functions", lead, wrong, report, tables, figures, "forms.json")
 
 
 def forms_tables(report: Mapping[str, Any]) -> list[Table]:

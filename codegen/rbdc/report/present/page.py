@@ -203,22 +203,28 @@ def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[
 
 
 def study_page(
-    heading: Heading,
+    title: str,
+    lead: str,
+    notes: Sequence[str],
     report: Mapping[str, Any],
     tables: Sequence[Table],
     figures: Sequence[Part],
     file: str = "study.json",
 ) -> str:
-    """The text of a page that shows tables and then figures. Of the report the claims are shown, and whether
-    it is `quick`, where it has them.
+    """The text of a page that says where it was measured, and shows tables and then figures. Of the report
+    the claims are shown, and whether it is `quick`, where it has them.
     """
+    where = [f"{report['machine']['processor']}, one core"] if "machine" in report else []
+    compilers = [report["compiler"]["version"]] if "compiler" in report else report.get("compilers", [])
+    where += [", ".join(compilers)] if compilers else []
+    heading = Heading(title, lead, ["; ".join(where), *notes])
     head = ("claim", "verdict", "found")
     claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
     said = [Table("What the article says", head, claims, words=head)] if claims else []
     quick = "A quick run, to see that it works: few and small cases, whose times say little."
-    notes = [Part("A quick run", [quick])] if report.get("quick") else []
+    warned = [Part("A quick run", [quick])] if report.get("quick") else []
     shown = [Part(table.title, tables=[table]) for table in (*said, *tables)]
-    return page_text(heading, [*notes, *shown, *figures], report, file)
+    return page_text(heading, [*warned, *shown, *figures], report, file)
 
 
 def write(

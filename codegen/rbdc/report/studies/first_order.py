@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rbdc.analysis.pages import Heading, Part
+from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import Table
 from rbdc.options import Progress
 from rbdc.report.compare import labelled_report
@@ -141,16 +141,15 @@ def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> 
 
 def first_order_page(report: Mapping[str, Any]) -> str:
     """The page of the study: Table I, Figs. 2 and 3 from our own data, beside the published figures."""
-    heading = Heading(
+    return study_page(
         "First derivatives of dynamics",
         'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), '
         "section V, repeated on the robots of rbdc that are nearest to KUKA LWR, HyQ and Atlas.",
-        [
-            f"{report['machine']['processor']}, one core; {report['compiler']['version']}. Minima over "
-            "passes here; the article has means of C++ on a 2.2 GHz Core i7."
-        ],
+        ["Minima over passes here; the article has means of C++ on a 2.2 GHz Core i7."],
+        report,
+        [table_one_table(report)],
+        _figures(report),
     )
-    return study_page(heading, report, [table_one_table(report)], _figures(report))
 
 
 def table_one_table(report: Mapping[str, Any]) -> Table:

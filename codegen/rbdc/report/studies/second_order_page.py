@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rbdc.analysis.pages import Heading, Part
+from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import Table
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
 from rbdc.report.present.page import study_page
@@ -18,25 +18,24 @@ Report = Mapping[str, Any]
 
 def second_order_page(report: Report) -> str:
     """The page of `rbdc.report.studies.second_order`: Table III, Figs. 7-12, 14-17 and 20-23 anew."""
-    heading = Heading(
-        "Second derivatives of dynamics",
+    lead = (
         'S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives of rigid-body dynamics: '
         'theory & implementation" (2023), sections V and VII and appendix A, repeated on serial chains and '
-        "binary trees.",
-        [
-            f"{report['machine']['processor']}, one core; {report['compiler']['version']}. The article's "
-            "times are of Fortran 90 on an Intel i5-12400. Generated code stands for IDSVA-SO and FDSVA-SO: "
-            "generated writes every entry, as the other methods do, generated-zeroed leaves those alone that "
-            "are zero whatever the inputs. All store their results in the same place call after call."
-        ],
+        "binary trees."
     )
+    notes = [
+        "The article's times are of Fortran 90 on an Intel i5-12400. Generated code stands for IDSVA-SO and "
+        "FDSVA-SO: generated writes every entry, as the other methods do, generated-zeroed leaves those "
+        "alone that are zero whatever the inputs. All store their results in the same place call after call."
+    ]
     functions = {function["name"]: function for function in report["functions"]}
     tables = [_table_3(report), *(crossing_table(function) for function in functions.values())]
     tables += [growth_table(function) for function in functions.values() if function["name"] == FORWARD]
     figures = _inverse(report)
     if FORWARD in functions:
         figures += _forward(report)
-    return study_page(heading, report, tables, [*figures, *_steps(report)])
+    figures += _steps(report)
+    return study_page("Second derivatives of dynamics", lead, notes, report, tables, figures)
 
 
 def _table_3(report: Report) -> Table:

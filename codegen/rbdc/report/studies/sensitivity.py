@@ -24,6 +24,7 @@ from rbdc.model import Model
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
 from rbdc.report.measure.loops import pointers_to
+from rbdc.report.measure.timing import machine
 from rbdc.report.methods.contenders import by_method, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.options import CompareOptions
@@ -95,6 +96,7 @@ def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]
     torques = np.asarray(module.rnea(*states))
     report: dict[str, Any] = {
         "study": "sensitivity",
+        "machine": machine(),
         "robot": ROBOT,
         "quick": quick,
         "samples": samples,

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.analysis.pages import Heading, Part
+from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import Table
-from rbdc.report.measure.timing import machine
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import curve
 from rbdc.report.studies.claims import judged, listed, not_comparable
@@ -152,17 +151,13 @@ def sensitivity_page(report: dict[str, Any]) -> str:
         (f"the article, {how}", _seconds(published[key]), "", "", "")
         for how, key in (("analytical", "analytical_seconds"), ("numerical", "numerical_seconds"))
     ]
-    heading = Heading(
-        "Sensitivities of a human's torques",
+    lead = (
         'A. Zhakatayev, Y. Rogovchenko and M. Paetzold, "Recursive inverse dynamics sensitivity analysis of '
         f'open-tree-type multibody systems" (2023), sections 5 and 6, repeated: {report["entries"]} '
         f"sensitivities of torques at {report['samples']} instants of a motion in which every coordinate is "
-        "the sine of 2 pi t.",
-        [
-            f"{machine()['processor']}, one core. The human's inertias and centres of mass are assumed, for "
-            "the article gives none."
-        ],
+        "the sine of 2 pi t."
     )
+    notes = ["The human's inertias and centres of mass are assumed, for the article gives none."]
     times = Table(
         "Times and errors",
         ("method", "cumulative time", "rms error", "largest error", "not defined"),
@@ -170,7 +165,8 @@ def sensitivity_page(report: dict[str, Any]) -> str:
         "Errors are relative to the largest sensitivity, beside generated code; those that are not defined, "
         "for a step of 0, are left out of them. Rows of the article: MATLAB on its own machine, 301 samples.",
     )
-    return study_page(heading, report, [times], _figures(report))
+    title = "Sensitivities of a human's torques"
+    return study_page(title, lead, notes, report, [times], _figures(report))
 
 
 def _figures(report: dict[str, Any]) -> list[Part]:
