@@ -39,21 +39,6 @@ NAME = "pinocchio"
 
 MODEL = "MODEL"
 """The part of the harness that loads models; every library has it."""
-PARTS = {
-    MODEL: 60.0,
-    "KINEMATICS": 100.0,
-    "MANIFOLD": 60.0,
-    "INVERSE": 100.0,
-    "INERTIA": 60.0,
-    "FORWARD": 100.0,
-    "INVERSE_INERTIA": 60.0,
-    "INVERSE_DERIVATIVES": 100.0,
-    "FORWARD_DERIVATIVES": 160.0,
-    "REGRESSOR": 60.0,
-    "SECOND": 60.0,
-    "CONTACTS": 160.0,
-}
-"""Parts in which the harness is compiled, and about how many seconds each takes: they tell the time left."""
 LIBRARY_PARTS = (
     MODEL,
     "KINEMATICS",
@@ -68,8 +53,8 @@ TEMPLATE_PARTS = ("INVERSE_INERTIA", "CONTACTS")
 """Parts beside the library that are compiled as its users compile them: from the headers, for every processor
 of its kind.
 """
-CALLS = 30.0
-"""Seconds that compiling the calls of the library takes, about."""
+PART, CALLS = 90.0, 30.0
+"""Seconds that compiling a part takes, about, and the calls of the library: they tell the time left."""
 
 COMMON_FLAGS = ("-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
 _NATIVE_FLAGS = (*COMMON_FLAGS, "-O3", "-march=native")
@@ -140,12 +125,12 @@ class _Job:
 
 def offered(source: str) -> dict[str, tuple[str, ...]]:
     """The algorithms of every part of the harness, as its text has them."""
-    part, found = MODEL, {name: [] for name in PARTS}  # type: tuple[str, dict[str, list[str]]]
+    part, found = MODEL, {MODEL: list[str]()}
     for line in source.splitlines():
         if line.startswith("#ifdef RBDC_"):
             part = line.removeprefix("#ifdef RBDC_")
         elif algorithm := re.match(r"(?:COMPUTE|ALGORITHM)\((\w+)", line):
-            found[part].append(algorithm[1])
+            found.setdefault(part, []).append(algorithm[1])
     return {part: tuple(names) for part, names in found.items()}
 
 
@@ -183,20 +168,20 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
 def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Job]:
     """Those of the library of the pip package, with the parts beside it that are wanted."""
-    shipped, beside = shipped_library(), [part for part in TEMPLATE_PARTS if part in parts]
-    compiler, extra = quick_compiler()
+    there, shipped = headers(), shipped_library()
     if shipped is None:
         raise ToolchainError(f"Pinocchio's library cannot be used: {library_availability()}")
+    (compiler, extra), beside = quick_compiler(), [part for part in TEMPLATE_PARTS if part in parts]
     calls, templates = ((*_LIBRARY_FLAGS, level, *extra, *LIMITS) for level in (_CALLS, _TEMPLATES))
     what = f"the library of the pip package, version {_version()}, compiled for every processor of its kind"
     others = ", ".join(name for part in beside for name in offers[part])
     also = f"; {others}, which it does not export, from its headers by {_TEMPLATES}" if others else ""
     said = f"its calls compiled by {compiler.version}"
     build = PinocchioBuild(PINOCCHIO, PINOCCHIO, what + also, said, calls, shipped=shipped)
-    job = partial(_Job, build, compiler, headers())
+    job = partial(_Job, build, compiler, there)
     return [
         job("the calls of Pinocchio's library", LIBRARY_PARTS, calls, CALLS),
-        *(job(f"Pinocchio's {_words(x)} for its library", (x,), templates, PARTS[x]) for x in beside),
+        *(job(f"Pinocchio's {_words(x)} for its library", (x,), templates, PART) for x in beside),
     ]
 
 
@@ -208,7 +193,7 @@ def _native(parts: Sequence[str]) -> list[_Job]:
         flags = (*_NATIVE_FLAGS, *extra, *LIMITS)
         build = PinocchioBuild(f"{NATIVE}-{name}", NATIVE, what, compiler.version, flags)
         job = partial(_Job, build, compiler, there)
-        found += [job(f"Pinocchio's {_words(x)} with {name}", (x,), flags, PARTS[x]) for x in parts]
+        found += [job(f"Pinocchio's {_words(x)} with {name}", (x,), flags, PART) for x in parts]
     return found
 
 
