@@ -18,7 +18,6 @@ from typing import Any
 import rbdc
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
-from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
@@ -37,7 +36,7 @@ from rbdc.report.methods.implementation import (
     Implementation,
     Method,
     adapter,
-    prototypes,
+    header,
     recorded,
     without_optional,
 )
@@ -57,8 +56,8 @@ STEPS = {
 BICOMPLEX, CHAIN_RULE = "bicomplex-step", "chain-rule"
 
 Columns = Mapping[str, Sequence[Scalar]]
-Called = tuple[dict[str, str], list[FunctionDeclaration]]
-"""The C of functions that a method calls, and what of it the header declares."""
+Called = tuple[dict[str, str], list[str]]
+"""The C of functions that a method calls, and their declarations."""
 
 
 def differentiating_methods(model: Model, function: Function) -> list[Method]:
@@ -87,7 +86,8 @@ def _made(
     """A method by a template of its C, the further words of that, and the functions that it calls; `base` is
     what is differentiated.
     """
-    declaration, (files, declarations) = without_optional(function.declaration), called
+    declaration, (files, prototypes) = without_optional(function.declaration), called
+    prototype = declaration.c_prototype(ROBOT, batch=False)
     text = render(
         template,
         robot=ROBOT,
@@ -97,11 +97,11 @@ def _made(
         nq=model.nq,
         nv=model.nv,
         given=", ".join(p.name for p in declaration.inputs),
-        prototype=declaration.c_prototype(ROBOT, batch=False),
+        prototype=prototype,
         **words,
     )
     files = {**files, f"{ROBOT}_{declaration.name}.c": text}
-    files[f"{ROBOT}.h"] = prototypes([declaration, *declarations])
+    files[f"{ROBOT}.h"] = header([prototype, *prototypes])
     text_bytes = sum(len(text) for text in files.values())
     files["adapter.c"] = adapter(declaration)
     how = f"{base}, step {STEPS[method]:.1e}" if method in STEPS else f"{base}, twice"
@@ -112,18 +112,20 @@ def _generated(model: Model, name: str) -> Called:
     """A generated function and `integrate`."""
     made = generate(model, ROBOT, (name, INTEGRATE), rbdc.__version__, lambda _: None, GenerationOptions())
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
-    catalogue = functions_of(model)
-    return files, [catalogue[name].declaration, catalogue[INTEGRATE].declaration]
+    declarations = [functions_of(model)[one].declaration for one in (name, INTEGRATE)]
+    return files, [one.c_prototype(ROBOT, batch=False) for one in declarations]
 
 
 def _kernels(*kernels: tuple[str, Program, ScalarType]) -> Called:
-    """The C functions of programs by their names and scalars; the templates declare them."""
-    return {file: text for kernel in kernels for file, text in _kernel(*kernel).files.items()}, []
-
-
-def _kernel(name: str, program: Program, scalar: ScalarType) -> FunctionSource:
-    declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
-    return kernel_source(ROBOT, declaration, program, rbdc.__version__)
+    """The C functions of programs by their names and scalars."""
+    files, prototypes = dict[str, str](), list[str]()
+    for name, program, scalar in kernels:
+        declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
+        files |= kernel_source(ROBOT, declaration, program, rbdc.__version__).files
+        arguments = [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
+        arguments += [f"{scalar.name} *restrict {a.name}" for a in program.outputs]
+        prototypes.append(f"void {ROBOT}_{name}({', '.join(arguments)})")
+    return files, prototypes
 
 
 def _by_differences(model: Model, function: Function, of: str, method: str) -> Implementation:
@@ -208,16 +210,11 @@ def _by_parts(model: Model, function: Function, second: SecondOrder, method: str
     base, bicomplex = functions_of(model)[second.of], method == BICOMPLEX
     name, scalar = ("bicomplex", COMPLEX) if bicomplex else ("chain_rule", DOUBLE)
     program = _bicomplex(model, base) if bicomplex else _chain_rule(model, base)
-    signature = ", ".join(
-        [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
-        + [f"{scalar.name} *restrict {a.name}" for a in program.outputs]
-    )
     called = _kernels((name, program, scalar), ("rates", _rates(model), DOUBLE))
     made = partial(_made, model, function, second.of, method, called, "second_step.c.jinja")
     return made(
         summary="the bicomplex step, Im12 / h^2." if bicomplex else "the chain rule, step by step, twice.",
         name=name,
-        kernel=f"void {ROBOT}_{name}({signature})",
         bicomplex=bicomplex,
         outputs=_tensors(function.declaration, second),
     )
