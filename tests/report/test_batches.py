@@ -330,7 +330,7 @@ def test_a_peer_is_called_for_every_sample() -> None:
     peer = Contender("peer", "", "", library, "peer", archive=Path("any"))
     method = Method(Contender("m", "", "", loop, ENTRY, peer=peer))
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
-    samples = Samples(str(measuring("timer", compiler)), [q, v, a], [2], 12)
+    samples = Samples(str(measuring(compiler)), [q, v, a], [2], 12)
     assert np.array_equal(samples.inputs[1], v[[0, 1, 2, 3, 4] * 2 + [0, 1]]), "repeated in turn"
     (out,) = samples.results(method, 1)
     rows = np.arange(12) % 5
@@ -338,7 +338,7 @@ def test_a_peer_is_called_for_every_sample() -> None:
 
 
 def test_small_batches_go_through_all_samples() -> None:
-    samples = Samples(str(measuring("timer", find_compiler())), [np.zeros((20, 1))], [1], 64)
+    samples = Samples(str(measuring(find_compiler())), [np.zeros((20, 1))], [1], 64)
     assert [samples.cut(n).blocks for n in (1, 8, 20, 64)] == [20, 2, 1, 1]
     assert Samples(samples.library, [np.zeros((20, 1))], [1], 4).cut(1).blocks == 4, "no more than there are"
 
@@ -356,8 +356,7 @@ def test_the_fastest_of_a_peer_is_taken() -> None:
 @pytest.mark.parametrize("count", [1, 8, 1003])
 def test_the_bandwidth_kernel_goes_through_the_whole_buffer(count: int) -> None:
     compiler = find_compiler()
-    timer, library = str(measuring("timer", compiler)), str(measuring("bandwidth", compiler, default_flags()))
-    bandwidth = Bandwidth(timer, library, 8 * count)
+    bandwidth = Bandwidth(str(measuring(compiler, default_flags())), 8 * count)
     bandwidth.buffer[:] = np.arange(count)
     bandwidth.timer.hot(bandwidth.kernel, 1)
     assert np.array_equal(bandwidth.buffer, 0.5 * np.arange(count) + 0.5)
@@ -365,16 +364,6 @@ def test_the_bandwidth_kernel_goes_through_the_whole_buffer(count: int) -> None:
     both, rate = best([once, again]), "bytes_per_second"
     assert both[rate] == max(once[rate], again[rate]) > 0.0, "the best counts"
     assert buffer_size() >= 2**28
-
-
-def test_the_bandwidth_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("RBDC_CACHE", str(tmp_path))
-    compiler = find_compiler()
-    first = measuring("bandwidth", compiler, ("-O1",))
-    stamp = first.stat().st_mtime_ns
-    assert measuring("bandwidth", compiler, ("-O1",)) == first
-    assert first.stat().st_mtime_ns == stamp
-    assert measuring("bandwidth", compiler, ("-O2", "-mtune=generic")) != first
 
 
 def test_shares_of_the_bandwidth() -> None:
@@ -390,7 +379,7 @@ def test_timers_keep_to_their_blocks() -> None:
     compiler = find_compiler()
     library = shared_library("sums.so", [unit], compiler).path
     method = Method(Contender("m", "", "", library, "sums"))
-    Timer(str(measuring("timer", compiler)), inputs, outputs=outputs, n=3, blocks=2).hot(method, 5)
+    Timer(str(measuring(compiler)), inputs, outputs=outputs, n=3, blocks=2).hot(method, 5)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]
 
 

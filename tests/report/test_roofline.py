@@ -38,8 +38,8 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
     """Chain k begins at a + k; each step halves its distance from b / (1 - a), so that after all of them the
     sum counts the chains.
     """
-    library = measuring("peak", compiler, default_flags() if flags is None else flags)
-    peak = Peak(str(measuring("timer", compiler)), str(library))
+    library = measuring(compiler, default_flags() if flags is None else flags)
+    peak = Peak(str(library))
     pointers = (ctypes.c_void_p * 1)((start := np.array([0.5, 0.5])).ctypes.data)
     for kernel, flops, lanes in zip(peak.kernels, peak.flops, (peak.lanes, 1), strict=True):
         (sums,) = kernel.results(pointers)
@@ -64,7 +64,7 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
 def test_vectors_are_as_wide_as_the_flags_allow(
     flags: tuple[str, ...], lanes: int, fused: bool, compiler: Compiler
 ) -> None:
-    library = ctypes.CDLL(str(measuring("peak", compiler, flags)))
+    library = ctypes.CDLL(str(measuring(compiler, flags)))
     assert ctypes.c_int.in_dll(library, "rbdc_peak_lanes").value == lanes
     assert (ctypes.c_int.in_dll(library, "rbdc_peak_fused").value != 0) is fused
 
@@ -72,15 +72,15 @@ def test_vectors_are_as_wide_as_the_flags_allow(
 def test_the_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path))
     compiler = find_compiler()
-    first = measuring("peak", compiler, ("-O1",))
+    first = measuring(compiler, ("-O1",))
     stamp = first.stat().st_mtime_ns
-    assert measuring("peak", compiler, ("-O1",)) == first
+    assert measuring(compiler, ("-O1",)) == first
     assert first.stat().st_mtime_ns == stamp
-    assert measuring("peak", compiler, ("-O2",)) != first
+    assert measuring(compiler, ("-O2",)) != first
 
 
 def test_a_kernel_is_a_method(compiler: Compiler) -> None:
-    library = measuring("peak", compiler, ())
+    library = measuring(compiler, ())
     with pytest.raises(AttributeError):
         Method(Contender("m", "", "", library, "rbdc_peak_none"), [1])
 

@@ -49,7 +49,7 @@ def test_places_share_their_memory_and_hold_zeros_at_the_start_of_a_pass(compile
     """
     library = shared_library("probe.so", [Unit("probe.c", text, {}, ("-O0",))], compiler, 1).path
     method = Method(Contender("m", "", "", library, "probe"), [600, 1])
-    timer = Timer(str(measuring("timer", compiler)), [np.zeros((1, 1))])
+    timer = Timer(str(measuring(compiler)), [np.zeros((1, 1))])
     begin = []
     for _ in range(OFFSETS):
         timer.hot(method, 3)

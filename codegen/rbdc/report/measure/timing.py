@@ -28,7 +28,7 @@ from rbdc.report.measure import worker
 from rbdc.report.measure.worker import Measurement, best
 from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers.assembly import Peers
-from rbdc.report.methods.records import FunctionRecord, Measured
+from rbdc.report.methods.records import Batches, FunctionRecord, Measured
 from rbdc.report.options import CompareOptions
 
 Array = NDArray[np.float64]
@@ -54,10 +54,10 @@ def run(
     Returns the number of the core that it ran on, and that core's peak. Raises ToolchainError for a process
     that failed.
     """
-    measured = [(one, one, dict[str, Any]()) for one in functions if one.contenders]
-    job = _job("peak", measured, inputs, options, tools) | {"seconds": options.seconds / PROCESSES}
+    measured = [(one, one) for one in functions if one.contenders]
+    job = _job(measured, inputs, options, tools) | {"seconds": options.seconds / PROCESSES}
     runs = [_in_a_process(job) for _ in range(PROCESSES)]
-    for one, _, _ in measured:
+    for one, _ in measured:
         found = [run.functions[one.name][0] for run in runs]
         one.times = {method: together([times[method] for times in found]) for method in found[0]}
         one.outputs = runs[0].functions[one.name][1]
@@ -74,26 +74,22 @@ def run_batches(
 
     Returns the bandwidth of the memory. Raises ToolchainError where the process failed.
     """
-    measured = [(one, one.batches, {"samples": one.batches.samples}) for one in functions if one.batches]
-    found = _in_a_process(_job("bandwidth", measured, inputs, options, tools))
-    for one, batches, _ in measured:
+    measured = [(one, one.batches) for one in functions if one.batches]
+    found = _in_a_process(_job(measured, inputs, options, tools))
+    for one, batches in measured:
         batches.times, batches.outputs = found.functions[one.name]
     return found.limit
 
 
 def _job(
-    limit: str,
-    measured: Sequence[tuple[FunctionRecord, Measured, Mapping[str, Any]]],
+    measured: Sequence[tuple[FunctionRecord, Measured]],
     inputs: Mapping[str, Array],
     options: CompareOptions,
     tools: Toolchains,
 ) -> dict[str, Any]:
-    """The job of the worker: the limit that it measures beside them, functions, what is measured of each, and
-    what else it is told of it.
-    """
+    """The job of the worker: functions, and what is measured of each."""
     return {
-        "timer": str(measuring("timer", tools.compiler)),
-        limit: str(measuring(limit, tools.compiler, tools.flags)),
+        "library": str(measuring(tools.compiler, tools.flags)),
         "checked": options.checked,
         "seconds": options.seconds,
         "functions": [
@@ -102,9 +98,9 @@ def _job(
                 "inputs": [inputs[name] for name in inputs_of(one.function.declaration, inputs)],
                 "outputs": [p.size for p in one.function.declaration.outputs],
                 "methods": what.contenders,
-                **more,
+                "samples": what.samples if isinstance(what, Batches) else None,
             }
-            for one, what, more in measured
+            for one, what in measured
         ],
     }
 
@@ -162,24 +158,20 @@ def bandwidth_percent(bandwidth: Limits, moved: int, nanoseconds: float) -> floa
     return round(100.0 * moved / (1e-9 * nanoseconds) / float(bandwidth["bytes_per_second"]), 3)
 
 
-_FLAGS = {
-    "timer": ("-O2",),
-    "peak": ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vectorize"),
-    "bandwidth": ("-O2", "-ffp-contract=fast"),
-}
+_FLAGS = ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vectorize")
 # They follow the flags of the comparison, which set the width of vectors and allow or forbid fusing. The
 # limits of a core do not depend on how well a compiler optimises, and the scalar kernel must stay scalar.
 
 
-def measuring(name: str, compiler: Compiler, flags: Sequence[str] = ()) -> Path:
-    """A C library that measures, compiled or from the cache: the timing loops ("timer"), the kernels of
-    multiply-adds ("peak"), or the one that reads and writes a buffer ("bandwidth").
+def measuring(compiler: Compiler, flags: Sequence[str] = ()) -> Path:
+    """The C library that measures, compiled or from the cache: the timing loops, the kernels of
+    multiply-adds, and the one that reads and writes a buffer.
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    all_flags = (*STANDARD_FLAGS, *flags, *_FLAGS[name])
-    unit = Unit(f"{name}.c", render(f"{name}.c.jinja"), {}, all_flags)
-    return shared_library(f"{name}.so", [unit], compiler).path
+    texts = {f"{name}.c": render(f"{name}.c.jinja") for name in ("timer", "peak", "bandwidth")}
+    units = [Unit(name, text, {}, (*STANDARD_FLAGS, *flags, *_FLAGS)) for name, text in texts.items()]
+    return shared_library("measuring.so", units, compiler).path
 
 
 VECTOR_FEATURES = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")

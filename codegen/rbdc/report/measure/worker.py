@@ -41,12 +41,12 @@ def _kernel(library: str, call: str) -> Contender:
 class Peak:
     """The kernels of multiply-adds and an empty function behind the adapter of all methods."""
 
-    def __init__(self, timer: str, library: str) -> None:
+    def __init__(self, library: str) -> None:
         symbols = ctypes.CDLL(library)
         self.lanes = ctypes.c_int.in_dll(symbols, "rbdc_peak_lanes").value
         self.fused = ctypes.c_int.in_dll(symbols, "rbdc_peak_fused").value != 0
         self.flops = [ctypes.c_double.in_dll(symbols, f"rbdc_peak_{kind}_flops").value for kind in PEAKS]
-        self.timer = Timer(timer, [PEAK_INPUT[np.newaxis]])
+        self.timer = Timer(library, [PEAK_INPUT[np.newaxis]])
         self.kernels = [Method(_kernel(library, f"rbdc_peak_{kind}"), [self.lanes]) for kind in PEAKS]
         self.empty = Method(_kernel(library, "rbdc_peak_call"), [1])
 
@@ -64,9 +64,9 @@ class Peak:
 class Bandwidth:
     """The kernel that reads and writes a buffer of `size` bytes."""
 
-    def __init__(self, timer: str, library: str, size: int) -> None:
+    def __init__(self, library: str, size: int) -> None:
         self.size, self.buffer = size, np.zeros(size // 8)
-        self.timer = Timer(timer, [PEAK_INPUT], outputs=[self.buffer], n=size // 8, blocks=1)
+        self.timer = Timer(library, [PEAK_INPUT], outputs=[self.buffer], n=size // 8, blocks=1)
         self.kernel = Method(_kernel(library, "rbdc_bandwidth"))
 
     def measure(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ Measured = tuple[dict[str, Any], dict[str, list[Array]]]
 def singles(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Array]) -> Measured:
     """The methods of a function for one sample: passes for about the seconds of the job, then cold calls."""
     methods = [Method(one, function["outputs"]) for one in function["methods"]]
-    timers = {dtype: Timer(job["timer"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
+    timers = {dtype: Timer(job["library"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
     outputs = {}
     for method in methods:
         rows = [method.results(timers[method.dtype].rows[i]) for i in range(job["checked"])]
@@ -126,7 +126,7 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Ar
     """
     methods, sizes = [Method(one) for one in function["methods"]], function["samples"]
     samples = {
-        dtype: Samples(job["timer"], inputs, function["outputs"], max(sizes), dtype)
+        dtype: Samples(job["library"], inputs, function["outputs"], max(sizes), dtype)
         for dtype in sorted({method.dtype for method in methods})
     }
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
@@ -157,13 +157,13 @@ class Measurement(NamedTuple):
 
 
 def run(job: Mapping[str, Any]) -> Measurement:
-    """Do a job: batches where it has the kernel of the bandwidth, else single calls."""
+    """Do a job: batches where numbers of samples are given, else single calls."""
     core = pin()
     limit: Callable[[], dict[str, Any]]
-    if "bandwidth" in job:
-        limit, measure = Bandwidth(job["timer"], job["bandwidth"], buffer_size()).measure, batches
+    if any(function["samples"] for function in job["functions"]):
+        limit, measure = Bandwidth(job["library"], buffer_size()).measure, batches
     else:
-        limit, measure = partial(Peak(job["timer"], job["peak"]).measure, job["seconds"]), singles
+        limit, measure = partial(Peak(job["library"]).measure, job["seconds"]), singles
     limits, found = [], dict[str, Measured]()
     for function in job["functions"]:
         limits.append(limit())

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rbdc.errors import ToolchainError
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import JointType
@@ -17,7 +19,7 @@ from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers import cppadcodegen, headers, pinocchio
 from rbdc.report.methods.records import Absent, Contender, FunctionRecord
 from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, CompareOptions
-from rbdc.spatial import Placement, RigidInertia, Scalar
+from rbdc.spatial import Placement, RigidInertia
 
 _FAMILIES = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad"}
 """The peers in C++ and the families of their methods."""
@@ -160,7 +162,7 @@ def save_model(model: Model, path: Path) -> str | None:
         return "damping, springs or dry friction: Pinocchio's functions do not have them"
     made = pin.Model()
     made.name = "robot"
-    made.gravity = pin.Motion(_array([*model.gravity.scalars(), 0.0, 0.0, 0.0]))
+    made.gravity = pin.Motion(np.array([*model.gravity.scalars(), 0.0, 0.0, 0.0]))
     for index, body in enumerate(model.bodies):
         joint = _joint(pin, body.joint)
         if joint is None:
@@ -168,7 +170,7 @@ def save_model(model: Model, path: Path) -> str | None:
         parent = 0 if body.parent == WORLD else body.parent + 1
         added = made.addJoint(parent, joint, _se3(pin, body.placement), f"joint{index}")
         made.appendBodyToJoint(added, _inertia(pin, body.inertia), pin.SE3.Identity())
-    made.armature = _array(model.armature)
+    made.armature = np.array(model.armature)
     made.inertias[0] = _inertia(pin, model.base_inertia)
     for index, frame in enumerate(model.frames):
         joint_index = 0 if frame.body == WORLD else frame.body + 1
@@ -204,28 +206,18 @@ def _joint(pin: Any, joint: JointType) -> Any:
     if own is None:
         return None
     made = getattr(pin, own.name)
-    return made() if own.axis is None else made(_array(own.axis))
-
-
-def _parameters(inertia: RigidInertia) -> list[Scalar]:
-    """m, m c, and the inertia about the origin."""
-    return [inertia.mass, *inertia.first_moment.scalars(), *inertia.about_origin.scalars()]
+    return made() if own.axis is None else made(np.array(own.axis))
 
 
 def _inertia(pin: Any, inertia: RigidInertia) -> Any:
     """Pinocchio's inertia from the dynamic parameters m, m c and the inertia about the origin."""
-    parameters = _array([float(x) for x in _parameters(inertia)])
+    scalars = (inertia.mass, *inertia.first_moment.scalars(), *inertia.about_origin.scalars())
+    parameters = np.array([float(x) for x in scalars])
     if parameters[0] != 0.0:
         return pin.Inertia.FromDynamicParameters(parameters)
     xx, xy, yy, xz, yz, zz = parameters[4:]  # without mass there is no centre to divide for
-    return pin.Inertia(0.0, _array([0.0, 0.0, 0.0]), _array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    return pin.Inertia(0.0, np.array([0.0, 0.0, 0.0]), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
 
 def _se3(pin: Any, placement: Placement) -> Any:
-    return pin.SE3(_array(placement.rotation.rows()), _array(placement.translation.scalars()))
-
-
-def _array(values: Any) -> Any:
-    import numpy as np
-
-    return np.array(values, dtype=float)
+    return pin.SE3(np.array(placement.rotation.rows()), np.array(placement.translation.scalars()))

@@ -167,7 +167,7 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
 
 def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Job]:
-    """Those of the library of the pip package, with the parts beside it that are wanted."""
+    """The jobs of the library of the pip package, with the parts beside it that are wanted."""
     there, shipped = headers(), shipped_library()
     if shipped is None:
         raise ToolchainError(f"Pinocchio's library cannot be used: {library_availability()}")
@@ -186,7 +186,7 @@ def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> li
 
 
 def _native(parts: Sequence[str]) -> list[_Job]:
-    """Those of a build by each compiler."""
+    """The jobs of a build by each compiler."""
     there, found = headers(), []
     what = f"Pinocchio {_version()}, its headers compiled for this processor"
     for name, compiler, extra in compilers():
