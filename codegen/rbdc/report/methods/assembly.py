@@ -23,7 +23,7 @@ from rbdc.model.attachments import ParameterRow
 from rbdc.options import Progress
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.accuracy import deepest_frame
-from rbdc.report.methods.casadi_methods import casadi_maps, of_casadi, prototype, work_arrays
+from rbdc.report.methods.casadi_methods import casadi_files, of_casadi
 from rbdc.report.methods.contenders import (
     SINGLE,
     Toolchain,
@@ -266,17 +266,12 @@ def loop_over_peer(declaration: FunctionDeclaration) -> Files:
 def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Files:
     """C that calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
     expressions, _ = of_casadi(model, function, method)
-    text, maps = casadi_maps(expressions, sizes)
-    lines = [
-        *work_arrays(maps),
-        "switch (n) {",
-        *(f"case {n}: {one.name()}(arg, res, iw, w, 0); break;" for n, one in zip(sizes, maps, strict=True)),
-        "default: break; /* there is no other size */",
-        "}",
+    maps = [expressions.function().map(n) for n in sizes]
+    cases = [
+        f"case {n}: {one.name()}(arg, res, iw, w, 0); break;" for n, one in zip(sizes, maps, strict=True)
     ]
-    prototypes = "".join(prototype(one.name()) for one in maps)
-    adapter = entry_point([COUNT, *lines])
-    return {"casadi_function.c": text, f"{ROBOT}.h": prototypes, "adapter.c": adapter}
+    last = "default: break; /* there is no other size */"
+    return casadi_files(maps, [COUNT, "switch (n) {", *cases, last, "}"])
 
 
 def _each(*lines: str) -> list[str]:

@@ -119,30 +119,27 @@ def _tangents(model: Model, q: Any) -> Any:
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
-def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, list[ca.Function]]:
-    """CasADi's own C of the function's maps over each of `sizes` samples, and the maps."""
+def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict[str, str]:
+    """CasADi's own C of functions with as many inputs and outputs, and statements in C that call them, with
+    arrays of arguments that have room for any of them.
+    """
     generator = ca.CodeGenerator("casadi_function.c")
-    maps = [expressions.function().map(n) for n in sizes]
-    for function in maps:
+    for function in functions:
         generator.add(function)
-    return generator.dump(), maps
-
-
-def prototype(name: str) -> str:
-    """The declaration of a C function of CasADi's."""
-    return f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem);\n"
-
-
-def work_arrays(functions: Sequence[ca.Function]) -> list[str]:
-    """The arrays of arguments in C for a call of any of some functions with as many inputs and outputs."""
     inputs = ", ".join(f"in[{k}]" for k in range(functions[0].n_in()))
     outputs = ", ".join(f"out[{k}]" for k in range(functions[0].n_out()))
-    return [
+    arrays = [
         f"const double *arg[{max(f.sz_arg() for f in functions)}] = {{{inputs}}};",
         f"double *res[{max(f.sz_res() for f in functions)}] = {{{outputs}}};",
         f"long long iw[{max(1, *(f.sz_iw() for f in functions))}];",
         f"double w[{max(1, *(f.sz_w() for f in functions))}];",
     ]
+    parameters = "const double **arg, double **res, long long *iw, double *w, int mem"
+    return {
+        "casadi_function.c": generator.dump(),
+        f"{ROBOT}.h": "".join(f"int {f.name()}({parameters});\n" for f in functions),
+        "adapter.c": entry_point([*arrays, *calls]),
+    }
 
 
 def modes_of(function: Function) -> dict[str, str]:
@@ -211,14 +208,8 @@ def _through_casadi(model: Model, function: Function, method: str) -> Implementa
     instructions = whole.n_instructions()
     if instructions > CASADI_LIMIT:
         raise NotTried(f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}")
-    generator = ca.CodeGenerator("casadi_function.c")
-    generator.add(whole)
-    text = generator.dump()
-    files = {
-        "casadi_function.c": text,
-        f"{ROBOT}.h": prototype(ROBOT),
-        "adapter.c": entry_point([*work_arrays([whole]), f"{ROBOT}(arg, res, iw, w, 0);"]),
-    }
+    files = casadi_files([whole], [f"{ROBOT}(arg, res, iw, w, 0);"])
+    text = files["casadi_function.c"]
     statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
     return Implementation(algorithm, files, _cost(whole), statements, len(text))
 
