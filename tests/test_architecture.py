@@ -79,7 +79,7 @@ REPORT_ORDER = [
     ["measure"],
     ["present"],
     ["compare"],
-    ["benchmark", "experiments", "families"],
+    ["benchmark", "families"],
     ["forms"],
     ["studies"],
 ]

@@ -28,7 +28,8 @@ INPUTS = {p.name for function in known().values() for p in function.declaration.
 
 NAMING: dict[str, set[str]] = {
     "model/formats/dh.py": {"com"},
-    "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+    "report/studies/first_order.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+    "report/studies/precision.py": {"rnea_derivatives", "aba_derivatives"},
     "report/studies/inertia_inverse.py": {"minverse"},
     "report/studies/second_order.py": {"rnea"},
     "report/studies/second_order_claims.py": {
@@ -46,7 +47,6 @@ KEYING: dict[str, set[str]] = {
     "planning/lane_signs.py": {"q", "v"},
     "planning/limb_lanes.py": {"v"},
     "planning/loops/path_bodies.py": {"v", "w"},
-    "report/methods/casadi_methods.py": {"q"},
     "verification/expected.py": {"q"},
 }
 """Files that may use names of inputs as keys, and which: entries of q and v in the manifest and in `info`,

@@ -22,7 +22,7 @@ from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.record import SECOND, Function
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.accuracy import draw, inputs_of
 from rbdc.resources import resolve
 from rbdc.verification.expected import References
 from rbdc.verification.states import sampled

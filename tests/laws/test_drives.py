@@ -23,7 +23,7 @@ from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.functions.catalogue import presets
 from rbdc.model.description import DriveTerm
-from rbdc.report.methods.peers.models import save_model
+from rbdc.report.methods.peers.assembly import save_model
 from rbdc.resources import resolve
 from tests.laws.test_derivatives import complex_step
 from tests.laws.test_lanes import creature

@@ -22,7 +22,7 @@ from rbdc.functions.evaluation import arrays, for_one_frame
 from rbdc.functions.record import Requirement
 from rbdc.model.joints import FreeFlyer, JointType
 from rbdc.model.numbers import with_numbers
-from rbdc.report.accuracy.inputs import deepest_frame
+from rbdc.report.accuracy import deepest_frame
 from rbdc.spatial import Force
 from tests.laws.test_manifold import chain_model, large_rotation
 from tests.support import Array, assert_close, slow_but

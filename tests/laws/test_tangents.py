@@ -16,7 +16,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodi
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import reference_of
 from rbdc.ir.symbolic import Symbolic
-from rbdc.report.accuracy.inputs import draw
+from rbdc.report.accuracy import draw
 from rbdc.report.methods.differentiation import Bicomplex
 from rbdc.spatial import Force
 from rbdc.spatial.adjoint import Tape

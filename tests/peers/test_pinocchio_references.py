@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.report.accuracy.inputs import draw
+from rbdc.report.accuracy import draw
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import Array, assert_close

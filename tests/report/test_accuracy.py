@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc.report.accuracy.oracle import WRONG, WRONG_NUMERICAL, Reference, errors, tolerance
+from rbdc.report.accuracy import WRONG, WRONG_NUMERICAL, Reference, errors, tolerance
 
 
 def reference(*samples: list[float]) -> Reference:

@@ -14,14 +14,13 @@ from click.testing import CliRunner
 from rbdc.cli.commands import commands
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions
-from rbdc.report import experiments
 from rbdc.report.families import branched, growth, serial
-from rbdc.report.methods.contenders import ZEROED
-from rbdc.report.methods.toolchains import toolchains
+from rbdc.report.methods.contenders import ZEROED, toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.studies import first_order, inertia_inverse, second_order_claims
 from rbdc.report.studies.first_order import first_order_page
 from rbdc.report.studies.inertia_inverse import inertia_inverse_page
+from rbdc.report.studies.precision import precision
 from rbdc.report.studies.second_order import Steps
 from rbdc.report.studies.second_order_claims import FIRST, FORWARD, SECOND, TABLE_3
 from rbdc.report.studies.second_order_page import second_order_page
@@ -260,8 +259,8 @@ def test_rows_of_the_inverse_show_what_they_name() -> None:
     ]
     report = {"functions": [{"name": "minverse", "methods": methods}]}
     direct, cholesky = (
-        experiments._measured(report, "robot", row, 0.0)
-        for row in experiments.ROWS
+        first_order._measured(report, "robot", row, 0.0)
+        for row in first_order.ROWS
         if row.label[:4] == "M^-1"
     )
     columns = ("generated", "rolled", "pinocchio")
@@ -277,7 +276,7 @@ def test_what_differences_leave_at_rest_is_truncation() -> None:
         BuildOptions(cflags=("-O0",), root_joint="fixed"),
         methods=("numerical",), peers=(), samples=2, checked=2, seconds=0.01,
     )  # fmt: skip
-    found, _ = experiments.precision("cartpole", options, lambda text: None)
+    found, _ = precision("cartpole", options, lambda text: None)
     by_method = {(r["function"], r["output"], r["method"]): r for r in found}
     for (_, output, method), residue in by_method.items():
         if method == "finite-difference" and output.endswith("_dv"):

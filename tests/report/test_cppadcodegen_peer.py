@@ -14,10 +14,10 @@ from rbdc import Model
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.native.toolchain import default_flags, find_compiler
+from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.peers import cppadcodegen, headers
 from rbdc.report.methods.records import Contender
-from rbdc.report.methods.toolchains import Toolchains
 from rbdc.resources import resolve
 from tests.report.test_pinocchio_peer import pointers
 from tests.support import Array
@@ -43,16 +43,16 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
 }
 
 
-def program(folder: Path, text: str) -> cppadcodegen.Program:
+def program(folder: Path, text: str) -> Path:
     """A program that writes this C where CppADCodeGen's would."""
     (folder / "text.c").write_text(text)
     path = folder / "program"
     path.write_text(f'#!/bin/sh\nmkdir -p "$2" && cp \'{folder}/text.c\' "$2/robot_forward_zero.c"\n')
     path.chmod(0o755)
-    return cppadcodegen.Program(str(folder), path)
+    return path
 
 
-def contender(name: str, made: cppadcodegen.Program, folder: Path) -> Contender:
+def contender(name: str, made: Path, folder: Path) -> Contender:
     (folder / "model.txt").write_text("a model")
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))[name]
     tools = Toolchains(find_compiler(None), default_flags())
@@ -84,7 +84,7 @@ def test_what_it_writes_is_called(name: str, tmp_path: Path) -> None:
 
 def test_what_takes_too_long_is_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = program(tmp_path, "")
-    slow.path.write_text("#!/bin/sh\nsleep 20\n")
+    slow.write_text("#!/bin/sh\nsleep 20\n")
     monkeypatch.setattr(cppadcodegen, "SECONDS", 0.2)
     with pytest.raises(ToolchainError, match="took more than"):
         contender("rnea", slow, tmp_path)

@@ -11,7 +11,7 @@ from rbdc import Model
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Parameter
-from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.accuracy import draw, inputs_of
 from rbdc.resources import resolve
 
 

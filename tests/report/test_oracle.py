@@ -9,8 +9,7 @@ import numpy as np
 from rbdc import Model
 from rbdc.functions.catalogue import functions_of
 from rbdc.model.numbers import with_numbers
-from rbdc.report.accuracy.inputs import draw
-from rbdc.report.accuracy.oracle import reference
+from rbdc.report.accuracy import draw, reference
 from rbdc.resources import resolve
 
 

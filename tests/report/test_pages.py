@@ -14,7 +14,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from rbdc import Model
-from rbdc.analysis.pages import Heading
 from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model.families import tree
@@ -23,7 +22,6 @@ from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.present import plots
 from rbdc.report.present.colours import FAMILY_COLOURS, colour_of, line_colours, of_method
 from rbdc.report.present.page import study_page
-from rbdc.report.present.plots import Line
 from rbdc.resources import resolve
 
 METHODS = {
@@ -65,9 +63,9 @@ def rows() -> list[dict[str, Any]]:
     return [{"robot": "ur5", "entries": {k: {"minimum_nanoseconds": ns} for k, ns in entries.items()}}]
 
 
-def lines(*names: str) -> list[Line]:
+def lines(*names: str) -> dict[str, dict[int, float]]:
     """Curves over the size, of the methods of these names."""
-    return [Line(f"{name}, binary", {2: 1.0, 4: 3.0}, line_colours(names)[name]) for name in names]
+    return {f"{name}, binary": {2: 1.0, 4: 3.0} for name in names}
 
 
 FIGURES: dict[str, Callable[[], str | None]] = {
@@ -162,7 +160,7 @@ def test_panels_have_titles_and_keep_within_their_figure(name: str, monkeypatch:
 
 def narrow_rules() -> str:
     """The rules of the pages' style for narrow screens."""
-    style = study_page(Heading("", ""), {}, [], [])
+    style = study_page("", "", (), {}, [], [])
     found = re.search(r"@media \(max-width: 760px\) \{\n(.*?)\n\}", style, re.DOTALL)
     assert found is not None
     return found.group(1)
@@ -183,7 +181,7 @@ def test_wide_tables_stand_in_lines_on_a_phone() -> None:
 @pytest.mark.parametrize(("columns", "stacked"), [(5, False), (6, True)])
 def test_cells_carry_the_headings_of_their_columns(columns: int, stacked: bool) -> None:
     head = [f"<{k}>" for k in range(columns)]
-    text = study_page(Heading("", ""), {}, [Table("", head, [["x"] * columns])], [])
+    text = study_page("", "", (), {}, [Table("", head, [["x"] * columns])], [])
     assert ('<table class="stacked">' in text) is stacked
     assert re.findall(r'data-head="([^"]*)"', text.split("<body>")[1]) == [
         f"&lt;{k}&gt;" for k in range(columns)

@@ -20,9 +20,9 @@ from rbdc.native.toolchain import find_compiler
 from rbdc.report.benchmark import METHODS
 from rbdc.report.methods import casadi_methods
 from rbdc.report.methods.casadi_methods import ad_methods, of_casadi
+from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.implementation import Implementation, NotTried, by_the_papers
 from rbdc.report.methods.peers import assembly, cppadcodegen
-from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CPPADCODEGEN, NATIVE, NOT_ASKED, PEERS, CompareOptions
 from rbdc.resources import resolve
 

@@ -26,12 +26,11 @@ from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of, known
 from rbdc.model.joints import Planar
 from rbdc.native.toolchain import Compiler, compile_object
-from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.accuracy import draw, inputs_of
+from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers import headers, pinocchio
-from rbdc.report.methods.peers.assembly import add_peers
-from rbdc.report.methods.peers.models import save_model
+from rbdc.report.methods.peers.assembly import add_peers, save_model
 from rbdc.report.methods.records import FunctionRecord
-from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import NATIVE, PINOCCHIO, CompareOptions, peer_of
 from rbdc.resources import resolve
 from tests.support import ROOTS, URDF_ROBOTS, Array, assert_close
@@ -84,9 +83,9 @@ def test_every_variant_has_its_entry_points(macro: str) -> None:
 
 def test_parts_are_the_sources() -> None:
     source = render("pinocchio.cpp.jinja")
-    assert set(re.findall(r"^#ifdef RBDC_(\w+)", source, re.MULTILINE)) == {*pinocchio.PARTS, "LIBRARY"}
-    assert set(pinocchio.LIBRARY_PARTS) < set(pinocchio.PARTS)
     found = pinocchio.offered(source)
+    assert set(re.findall(r"^#ifdef RBDC_(\w+)", source, re.MULTILINE)) == {*found, "LIBRARY"}
+    assert {*pinocchio.LIBRARY_PARTS, *pinocchio.TEMPLATE_PARTS} < set(found)
     assert sorted(name for names in found.values() for name in names) == sorted(name for _, name in VARIANTS)
 
 

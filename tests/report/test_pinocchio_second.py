@@ -12,9 +12,9 @@ import pytest
 
 from rbdc import Model
 from rbdc.functions.catalogue import functions_of
-from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.accuracy import draw, inputs_of
 from rbdc.report.methods.peers import headers, pinocchio
-from rbdc.report.methods.peers.models import save_model
+from rbdc.report.methods.peers.assembly import save_model
 from rbdc.resources import resolve
 from tests.report.test_pinocchio_peer import opened, pointers
 from tests.support import ROOTS, UNOPTIMISED, URDF_ROBOTS, assert_close, build_module

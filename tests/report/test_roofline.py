@@ -18,8 +18,9 @@ from rbdc.model import Model
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
 from rbdc.planning.candidates import chosen, programs
 from rbdc.report.measure.loops import Method
-from rbdc.report.measure.roofline import peak_library, peak_percent, timer_library
-from rbdc.report.measure.worker import PEAKS, Peak
+from rbdc.report.measure.timing import measuring, peak_percent
+from rbdc.report.measure.worker import CALL, PEAKS, Peak, best
+from rbdc.report.methods.records import Contender
 from rbdc.resources import resolve
 
 
@@ -37,8 +38,8 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
     """Chain k begins at a + k; each step halves its distance from b / (1 - a), so that after all of them the
     sum counts the chains.
     """
-    library = peak_library(compiler, default_flags() if flags is None else flags)
-    peak = Peak(str(timer_library(compiler)), str(library))
+    library = measuring(compiler, default_flags() if flags is None else flags)
+    peak = Peak(str(library))
     pointers = (ctypes.c_void_p * 1)((start := np.array([0.5, 0.5])).ctypes.data)
     for kernel, flops, lanes in zip(peak.kernels, peak.flops, (peak.lanes, 1), strict=True):
         (sums,) = kernel.results(pointers)
@@ -46,13 +47,13 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
         assert np.array_equal(sums[:lanes], np.full(lanes, sums[0]))
         assert flops % (2 * lanes * sums[0]) == 0.0, "each step of a chain is two flop in every lane"
     assert start.tolist() == [0.5, 0.5]
-    peak.measure(0.0)
-    assert set(peak.reached) == set(PEAKS)
-    assert all(rate > 0.0 for rate in peak.reached.values())
-    assert 0.0 < peak.call < 1e9 * flops / peak.reached[PEAKS[-1]], "doing nothing takes less than any kernel"
-    before = dict(peak.reached)
-    peak.measure(0.0)
-    assert all(peak.reached[kind] >= before[kind] for kind in PEAKS), "the best counts"
+    once, again = peak.measure(0.0), peak.measure(0.0)
+    rates = [f"{kind}_flops_per_second" for kind in PEAKS]
+    assert all(once[rate] > 0.0 for rate in rates)
+    assert 0.0 < once[CALL] < 1e9 * flops / once[rates[-1]], "doing nothing takes less than any kernel"
+    both = best([once, again])
+    assert all(both[rate] == max(once[rate], again[rate]) for rate in rates), "the best counts"
+    assert both[CALL] == min(once[CALL], again[CALL])
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
@@ -63,7 +64,7 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
 def test_vectors_are_as_wide_as_the_flags_allow(
     flags: tuple[str, ...], lanes: int, fused: bool, compiler: Compiler
 ) -> None:
-    library = ctypes.CDLL(str(peak_library(compiler, flags)))
+    library = ctypes.CDLL(str(measuring(compiler, flags)))
     assert ctypes.c_int.in_dll(library, "rbdc_peak_lanes").value == lanes
     assert (ctypes.c_int.in_dll(library, "rbdc_peak_fused").value != 0) is fused
 
@@ -71,27 +72,17 @@ def test_vectors_are_as_wide_as_the_flags_allow(
 def test_the_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path))
     compiler = find_compiler()
-    first = peak_library(compiler, ("-O1",))
+    first = measuring(compiler, ("-O1",))
     stamp = first.stat().st_mtime_ns
-    assert peak_library(compiler, ("-O1",)) == first
+    assert measuring(compiler, ("-O1",)) == first
     assert first.stat().st_mtime_ns == stamp
-    assert peak_library(compiler, ("-O2",)) != first
+    assert measuring(compiler, ("-O2",)) != first
 
 
 def test_a_kernel_is_a_method(compiler: Compiler) -> None:
-    library = str(peak_library(compiler, ()))
+    library = measuring(compiler, ())
     with pytest.raises(AttributeError):
-        Method(
-            {
-                "library": library,
-                "call": "rbdc_peak_none",
-                "fetch": None,
-                "archive": None,
-                "code": [],
-                "dtype": "float64",
-            },
-            [1],
-        )
+        Method(Contender("m", "", "", library, "rbdc_peak_none"), [1])
 
 
 def test_shares() -> None:

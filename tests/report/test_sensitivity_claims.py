@@ -82,5 +82,5 @@ def test_errors_that_are_not_defined_have_none() -> None:
     found = [np.ones((2, 3, 3)) for _ in exact]
     found[0][0, 1, 2] = np.nan
     found[2][1, 1, 2] = 3.0
-    by_q, by_v, by_a = sensitivity_claims.errors_of(found, exact, 2, 3)
+    by_q, by_v, by_a = sensitivity_claims.errors_of(np.stack(found), np.stack(exact), 2, 3)
     assert (by_q, by_v, by_a) == ([None, 0.0], [0.0, 0.0], [0.0, 2.0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ import pytest
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import Compiler, find_compiler
 from rbdc.report.measure.loops import LINE, OFFSETS, PAGE, Method, Timer, placed, room
-from rbdc.report.measure.roofline import timer_library
-from rbdc.report.measure.timing import together
+from rbdc.report.measure.timing import measuring, together
+from rbdc.report.methods.records import Contender
 
 
 @pytest.fixture
@@ -48,10 +47,9 @@ def test_places_share_their_memory_and_hold_zeros_at_the_start_of_a_pass(compile
         for (i = 0; i < 600; ++i) out[0][i] += 1.0;
     }
     """
-    library = str(shared_library("probe.so", [Unit("probe.c", text, {}, ("-O0",))], compiler, 1).path)
-    entry: dict[str, Any] = {"library": library, "call": "probe", "fetch": None, "archive": None, "code": []}
-    method = Method({**entry, "dtype": "float64"}, [600, 1])
-    timer = Timer(str(timer_library(compiler)), [np.zeros((1, 1))])
+    library = shared_library("probe.so", [Unit("probe.c", text, {}, ("-O0",))], compiler, 1).path
+    method = Method(Contender("m", "", "", library, "probe"), [600, 1])
+    timer = Timer(str(measuring(compiler)), [np.zeros((1, 1))])
     begin = []
     for _ in range(OFFSETS):
         timer.hot(method, 3)

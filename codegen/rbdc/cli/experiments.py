@@ -60,9 +60,9 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
 def precision(description: str, out: Path, **given: Any) -> None:
     """Section V-B: the derivatives by q and v that each method gives at rest without gravity: exactly 0."""
     from rbdc.emit.names import module_name
-    from rbdc.report.experiments import precision as measure
     from rbdc.report.present.page import page, write
     from rbdc.report.present.terminal import show_precision
+    from rbdc.report.studies.precision import precision as measure
 
     with showing(description) as progress:
         residues, report = measure(description, comparison_options({**given, "checked": _CHECKED}), progress)

@@ -10,14 +10,12 @@ from rbdc.model import Model
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
-from rbdc.report.accuracy.inputs import draw, inputs_of
-from rbdc.report.accuracy.oracle import Judge
+from rbdc.report.accuracy import Judge, draw, inputs_of
 from rbdc.report.measure.timing import Comparison, run, run_batches
-from rbdc.report.methods.assembly import assemble
-from rbdc.report.methods.batch_assembly import assemble_batches
+from rbdc.report.methods.assembly import assemble, assemble_batches
+from rbdc.report.methods.contenders import toolchains
 from rbdc.report.methods.peers.assembly import add_peers
 from rbdc.report.methods.records import FunctionRecord
-from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
 

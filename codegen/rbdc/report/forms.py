@@ -20,15 +20,12 @@ from rbdc.model import Model
 from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.planning.forms import Subject, chosen_plan, plans_of
-from rbdc.report.accuracy.inputs import draw
-from rbdc.report.accuracy.oracle import WRONG
+from rbdc.report.accuracy import WRONG, draw
 from rbdc.report.benchmark import COMPILERS, Entrant, benchmarked
-from rbdc.report.measure.roofline import machine
-from rbdc.report.measure.timing import run
-from rbdc.report.methods.contenders import compiled
+from rbdc.report.measure.timing import machine, run
+from rbdc.report.methods.contenders import Toolchain, Toolchains, compiled, toolchains
 from rbdc.report.methods.implementation import ROBOT, Implementation, of_files
 from rbdc.report.methods.records import FunctionRecord
-from rbdc.report.methods.toolchains import Toolchain, Toolchains, toolchains
 from rbdc.report.options import CompareOptions
 
 WRONG_CHOICE = 1.15

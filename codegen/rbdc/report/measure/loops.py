@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc.report.methods.records import Contender
+
 Array = NDArray[np.float64]
 PASS_NANOSECONDS = 30_000.0
 """Least duration of a pass, about: the clock's own 20 to 30 ns do not count beside it."""
@@ -41,31 +43,27 @@ class Batch(ctypes.Structure):
 
 
 class Method:
-    """A loaded method: its functions, its context, and its output buffers of the given sizes. entry: a
-    contender as `rbdc.report.measure.timing.loaded` has it; what is for peers alone can be left out. stores:
-    whether it gives its results, which a loop over a peer's calls does not.
+    """A loaded method: its functions, its context, and its output buffers of the given sizes. stores: whether
+    it gives its results, which a loop over a peer's calls does not.
     """
 
-    def __init__(self, entry: dict[str, Any], sizes: Sequence[int] = ()) -> None:
-        library = ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL)
-        self.name: str = entry.get("method", entry["call"])
-        self.path: str = entry["library"]
-        self.paths = {self.path, *(str(Path(path).resolve()) for path in entry.get("code", ()))}
-        self.call = getattr(library, entry["call"])
-        self.fetch = getattr(library, entry["fetch"]) if entry.get("fetch") else None
+    def __init__(self, of: Contender, sizes: Sequence[int] = ()) -> None:
+        library = ctypes.CDLL(str(of.library), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        self.name, self.dtype, self.stores = of.method, of.dtype, of.peer is None
+        self.paths = {str(of.library), *(str(path.resolve()) for path in of.code)}
+        self.call = getattr(library, of.call)
+        self.fetch = getattr(library, of.fetch) if of.fetch else None
         self.batch = Batch()
         self.context = ctypes.c_void_p(ctypes.addressof(self.batch))
-        if entry.get("archive") is not None:
+        if of.archive is not None:
             library.rbdc_peer_load.restype = ctypes.c_void_p
-            self.context = ctypes.c_void_p(library.rbdc_peer_load(entry["archive"].encode()))
+            self.context = ctypes.c_void_p(library.rbdc_peer_load(str(of.archive).encode()))
             if not self.context.value:
-                raise RuntimeError(f"{self.path} cannot load its model")
-        self.stores = entry.get("peer") is None
-        if not self.stores:
-            self._loaded = Method(entry["peer"])
+                raise RuntimeError(f"{of.library} cannot load its model")
+        if of.peer is not None:
+            self._loaded = Method(of.peer)
             self.batch.call = ctypes.cast(self._loaded.call, ctypes.c_void_p)
             self.batch.context = self._loaded.context
-        self.dtype: str = entry.get("dtype", "float64")
         self._memory = room(sizes, self.dtype)
         places = [placed(self._memory, sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
         self.outputs = places[0]

@@ -1,30 +1,39 @@
 """Timing of single calls and of batches: worker processes time all methods, interleaved; the results of a
-comparison.
+comparison; the machine in words, and the limits of one core: its peak of multiply-adds and its memory
+bandwidth.
 """
 
 from __future__ import annotations
 
+import platform
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import cpu_count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbdc import processes
+from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.model import Model
-from rbdc.report.accuracy.inputs import inputs_of
+from rbdc.native.shared import Unit, shared_library
+from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+from rbdc.report.accuracy import inputs_of
 from rbdc.report.measure import worker
-from rbdc.report.measure.roofline import Limits, bandwidth_library, peak_library, timer_library
-from rbdc.report.measure.worker import Measurement
+from rbdc.report.measure.worker import Measurement, best
+from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers.assembly import Peers
-from rbdc.report.methods.records import BatchMethod, Contender, FunctionRecord, Measured
-from rbdc.report.methods.toolchains import Toolchains
+from rbdc.report.methods.records import Batches, FunctionRecord, Measured
 from rbdc.report.options import CompareOptions
 
 Array = NDArray[np.float64]
+Limits = Mapping[str, Any]
+"""Measured limits of a core, as reports have them: its peak of flop, or the bandwidth of its memory."""
 
 PROCESSES = 3
 """Number of processes over which the time is spread, one after the other.
@@ -45,15 +54,14 @@ def run(
     Returns the number of the core that it ran on, and that core's peak. Raises ToolchainError for a process
     that failed.
     """
-    measured = [(one, one, dict[str, Any]()) for one in functions if one.contenders]
-    job = {"peak": str(peak_library(tools.compiler, tools.flags)), "seconds": options.seconds / PROCESSES}
-    job |= _job(measured, inputs, options, tools)
+    measured = [(one, one) for one in functions if one.contenders]
+    job = _job(measured, inputs, options, tools) | {"seconds": options.seconds / PROCESSES}
     runs = [_in_a_process(job) for _ in range(PROCESSES)]
-    for one, _, _ in measured:
+    for one, _ in measured:
         found = [run.functions[one.name][0] for run in runs]
         one.times = {method: together([times[method] for times in found]) for method in found[0]}
         one.outputs = runs[0].functions[one.name][1]
-    return runs[0].core, _best([run.limit for run in runs])
+    return runs[0].core, best([run.limit for run in runs])
 
 
 def run_batches(
@@ -66,34 +74,33 @@ def run_batches(
 
     Returns the bandwidth of the memory. Raises ToolchainError where the process failed.
     """
-    measured = [(one, one.batches, {"samples": one.batches.samples}) for one in functions if one.batches]
-    library = bandwidth_library(tools.compiler, tools.flags)
-    job = {"bandwidth": str(library), "seconds": options.seconds, **_job(measured, inputs, options, tools)}
-    found = _in_a_process(job)
-    for one, batches, _ in measured:
+    measured = [(one, one.batches) for one in functions if one.batches]
+    found = _in_a_process(_job(measured, inputs, options, tools))
+    for one, batches in measured:
         batches.times, batches.outputs = found.functions[one.name]
     return found.limit
 
 
 def _job(
-    measured: Sequence[tuple[FunctionRecord, Measured[Any], Mapping[str, Any]]],
+    measured: Sequence[tuple[FunctionRecord, Measured]],
     inputs: Mapping[str, Array],
     options: CompareOptions,
     tools: Toolchains,
 ) -> dict[str, Any]:
-    """The job of the worker: functions, what is measured of each, and what else it is told of it."""
+    """The job of the worker: functions, and what is measured of each."""
     return {
-        "timer": str(timer_library(tools.compiler)),
+        "library": str(measuring(tools.compiler, tools.flags)),
         "checked": options.checked,
+        "seconds": options.seconds,
         "functions": [
             {
                 "name": one.name,
                 "inputs": [inputs[name] for name in inputs_of(one.function.declaration, inputs)],
                 "outputs": [p.size for p in one.function.declaration.outputs],
-                "methods": [loaded(c) for c in what.contenders],
-                **more,
+                "methods": what.contenders,
+                "samples": what.samples if isinstance(what, Batches) else None,
             }
-            for one, what, more in measured
+            for one, what in measured
         ],
     }
 
@@ -120,27 +127,6 @@ def _in_a_process(job: Mapping[str, Any]) -> Measurement:
         raise ToolchainError(f"the timing process failed: {error}") from error
 
 
-def loaded(contender: Contender) -> dict[str, Any]:
-    """A contender as the worker loads it."""
-    peer = contender.peer if isinstance(contender, BatchMethod) else None
-    return {
-        "method": contender.method,
-        "library": str(contender.library),
-        "call": contender.call,
-        "fetch": contender.fetch,
-        "code": [str(path) for path in contender.code],
-        "archive": None if contender.archive is None else str(contender.archive),
-        "dtype": contender.dtype,
-        "peer": None if peer is None else loaded(peer),
-    }
-
-
-def _best(limits: Sequence[Limits]) -> Limits:
-    """The highest rates and the shortest call of several processes."""
-    call = min(limit["empty_call_nanoseconds"] for limit in limits)
-    return {key: max(limit[key] for limit in limits) for key in limits[0]} | {"empty_call_nanoseconds": call}
-
-
 @dataclass(frozen=True)
 class Comparison:
     """Everything that was measured of one robot.
@@ -157,3 +143,57 @@ class Comparison:
     core: int | None
     peak: Limits
     bandwidth: Limits | None = None
+
+
+def peak_percent(peak: Limits, flops: int | None, nanoseconds: float) -> dict[str, float] | None:
+    """The rate of `flops` in `nanoseconds` as a percentage of both peaks; None for unknown flop."""
+    if flops is None:
+        return None
+    rates = {of: peak[f"{of}_flops_per_second"] for of in ("vector", "scalar")}
+    return {of: round(100.0 * flops / (1e-9 * nanoseconds) / rate, 3) for of, rate in rates.items()}
+
+
+def bandwidth_percent(bandwidth: Limits, moved: int, nanoseconds: float) -> float:
+    """The rate of `moved` bytes in `nanoseconds` as a percentage; above 100 where caches serve them."""
+    return round(100.0 * moved / (1e-9 * nanoseconds) / float(bandwidth["bytes_per_second"]), 3)
+
+
+_FLAGS = ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vectorize")
+# They follow the flags of the comparison, which set the width of vectors and allow or forbid fusing. The
+# limits of a core do not depend on how well a compiler optimises, and the scalar kernel must stay scalar.
+
+
+def measuring(compiler: Compiler, flags: Sequence[str] = ()) -> Path:
+    """The C library that measures, compiled or from the cache: the timing loops, the kernels of
+    multiply-adds, and the one that reads and writes a buffer.
+
+    Raises ToolchainError with the command and the compiler's output.
+    """
+    texts = {f"{name}.c": render(f"{name}.c.jinja") for name in ("timer", "peak", "bandwidth")}
+    units = [Unit(name, text, {}, (*STANDARD_FLAGS, *flags, *_FLAGS)) for name, text in texts.items()]
+    return shared_library("measuring.so", units, compiler).path
+
+
+VECTOR_FEATURES = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
+
+
+def machine() -> dict[str, object]:
+    """Processor, vector instructions, number of processors, system and Python; no names of hosts or users."""
+    text = _read("/proc/cpuinfo")
+    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    flags = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", text, re.MULTILINE)
+    present = set(flags.group(1).split()) if flags else set()
+    return {
+        "processor": model.group(1).strip() if model else platform.machine(),
+        "vector_instructions": [f for f in VECTOR_FEATURES if f in present],
+        "processors": cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rbdc.report.measure.loops import Array, Method, Samples, Timer, interleaved
+from rbdc.report.methods.records import Contender
 
 BATCH_ROUNDS = 5, 100
 """Least and largest number of rounds of a batch size."""
@@ -26,64 +28,57 @@ BUFFER = 2**28, 2**30
 """Least and largest size of the buffer for the bandwidth, in bytes; between them eight last caches."""
 PASSES = 5
 """Passes over the buffer at each measurement."""
-PEAKS = ("vector", "scalar")
+PEAKS, CALL = ("vector", "scalar"), "empty_call_nanoseconds"
 PEAK_INPUT = np.array([0.5, 0.5])
-"""a and b of the kernels: x = x a + b tends to 1, which is neither infinite nor subnormal."""
+"""a and b of all kernels: x = x a + b tends to 1, which is neither infinite nor subnormal."""
+
+
+def _kernel(library: str, call: str) -> Contender:
+    """A function that measures a limit, as methods are loaded."""
+    return Contender(call, "", "", Path(library), call)
 
 
 class Peak:
-    """The kernels of multiply-adds and an empty function behind the adapter of all methods.
+    """The kernels of multiply-adds and an empty function behind the adapter of all methods."""
 
-    reached: highest rate so far, in flop a second, by kind. call: least time of the empty function so far, in
-    nanoseconds.
-    """
-
-    def __init__(self, timer: str, library: str) -> None:
+    def __init__(self, library: str) -> None:
         symbols = ctypes.CDLL(library)
         self.lanes = ctypes.c_int.in_dll(symbols, "rbdc_peak_lanes").value
         self.fused = ctypes.c_int.in_dll(symbols, "rbdc_peak_fused").value != 0
         self.flops = [ctypes.c_double.in_dll(symbols, f"rbdc_peak_{kind}_flops").value for kind in PEAKS]
-        self.timer = Timer(timer, [PEAK_INPUT[np.newaxis]])
-        self.kernels = [
-            Method({"library": library, "call": f"rbdc_peak_{kind}"}, [self.lanes]) for kind in PEAKS
-        ]
-        self.empty = Method({"library": library, "call": "rbdc_peak_call"}, [1])
-        self.reached = dict.fromkeys(PEAKS, 0.0)
-        self.call = float("inf")
+        self.timer = Timer(library, [PEAK_INPUT[np.newaxis]])
+        self.kernels = [Method(_kernel(library, f"rbdc_peak_{kind}"), [self.lanes]) for kind in PEAKS]
+        self.empty = Method(_kernel(library, "rbdc_peak_call"), [1])
 
-    def measure(self, seconds: float) -> None:
-        """Measure again, for about `seconds` at most."""
+    def measure(self, seconds: float) -> dict[str, Any]:
+        """Rates in flop a second, and the nanoseconds of the empty call, from about `seconds` at most."""
         methods = [partial(self.timer.hot, kernel) for kernel in (*self.kernels, self.empty)]
-        _, passes = interleaved(methods, 1, seconds)
-        *kernels, empty = passes
-        for kind, flops, times in zip(PEAKS, self.flops, kernels, strict=True):
-            self.reached[kind] = max(self.reached[kind], 1e9 * flops / min(times))
-        self.call = min(self.call, *empty)
-
-    def data(self) -> dict[str, Any]:
-        """The results for the report."""
-        rates = {f"{kind}_flops_per_second": round(rate) for kind, rate in self.reached.items()}
-        call = round(self.call, 3)
-        return {**rates, "lanes": self.lanes, "fused": self.fused, "empty_call_nanoseconds": call}
+        *kernels, empty = interleaved(methods, 1, seconds)[1]
+        rates = {
+            f"{kind}_flops_per_second": round(1e9 * flops / min(times))
+            for kind, flops, times in zip(PEAKS, self.flops, kernels, strict=True)
+        }
+        return {**rates, "lanes": self.lanes, "fused": self.fused, CALL: round(min(empty), 3)}
 
 
 class Bandwidth:
-    """The kernel that reads and writes a buffer of `size` bytes, and its highest rate, in bytes a second."""
+    """The kernel that reads and writes a buffer of `size` bytes."""
 
-    def __init__(self, timer: str, library: str, size: int) -> None:
-        self.size, self.reached = size, 0.0
-        self.factors, self.buffer = np.array([0.5, 0.5]), np.zeros(size // 8)
-        self.timer = Timer(timer, [self.factors], outputs=[self.buffer], n=size // 8, blocks=1)
-        self.kernel = Method({"library": library, "call": "rbdc_bandwidth"})
+    def __init__(self, library: str, size: int) -> None:
+        self.size, self.buffer = size, np.zeros(size // 8)
+        self.timer = Timer(library, [PEAK_INPUT], outputs=[self.buffer], n=size // 8, blocks=1)
+        self.kernel = Method(_kernel(library, "rbdc_bandwidth"))
 
-    def measure(self) -> None:
-        """Measure again, a number of passes in whatever time; bytes read and bytes written both count."""
-        for _ in range(PASSES):
-            self.reached = max(self.reached, 2e9 * self.size / self.timer.hot(self.kernel, 1))
+    def measure(self) -> dict[str, Any]:
+        """The rate from a number of passes in whatever time; bytes read and bytes written both count."""
+        least = min(self.timer.hot(self.kernel, 1) for _ in range(PASSES))
+        return {"bytes_per_second": round(2e9 * self.size / least), "buffer_bytes": self.size}
 
-    def data(self) -> dict[str, Any]:
-        """The results for the report."""
-        return {"bytes_per_second": round(self.reached), "buffer_bytes": self.size}
+
+def best(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The highest rates and the shortest call of several measurements."""
+    found = {key: max(limit[key] for limit in limits) for key in limits[0]}
+    return found | ({CALL: min(limit[CALL] for limit in limits)} if CALL in found else {})
 
 
 def buffer_size() -> int:
@@ -110,8 +105,8 @@ Measured = tuple[dict[str, Any], dict[str, list[Array]]]
 
 def singles(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Array]) -> Measured:
     """The methods of a function for one sample: passes for about the seconds of the job, then cold calls."""
-    methods = [Method(entry, function["outputs"]) for entry in function["methods"]]
-    timers = {dtype: Timer(job["timer"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
+    methods = [Method(one, function["outputs"]) for one in function["methods"]]
+    timers = {dtype: Timer(job["library"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
     outputs = {}
     for method in methods:
         rows = [method.results(timers[method.dtype].rows[i]) for i in range(job["checked"])]
@@ -129,9 +124,9 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Ar
     """The methods of a function in batches, of times those of a sample by size; all sizes together take about
     the seconds of the job.
     """
-    methods, sizes = [Method(entry) for entry in function["methods"]], function["samples"]
+    methods, sizes = [Method(one) for one in function["methods"]], function["samples"]
     samples = {
-        dtype: Samples(job["timer"], inputs, function["outputs"], max(sizes), dtype)
+        dtype: Samples(job["library"], inputs, function["outputs"], max(sizes), dtype)
         for dtype in sorted({method.dtype for method in methods})
     }
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
@@ -162,17 +157,15 @@ class Measurement(NamedTuple):
 
 
 def run(job: Mapping[str, Any]) -> Measurement:
-    """Do a job: batches where it has the kernel of the bandwidth, else single calls."""
+    """Do a job: batches where numbers of samples are given, else single calls."""
     core = pin()
-    limit: Peak | Bandwidth
-    if "bandwidth" in job:
-        limit = bandwidth = Bandwidth(job["timer"], job["bandwidth"], buffer_size())
-        again, measure = bandwidth.measure, batches
+    limit: Callable[[], dict[str, Any]]
+    if any(function["samples"] for function in job["functions"]):
+        limit, measure = Bandwidth(job["library"], buffer_size()).measure, batches
     else:
-        limit = peak = Peak(job["timer"], job["peak"])
-        again, measure = partial(peak.measure, job["seconds"]), singles
-    found: dict[str, Measured] = {}
+        limit, measure = partial(Peak(job["library"]).measure, job["seconds"]), singles
+    limits, found = [], dict[str, Measured]()
     for function in job["functions"]:
-        again()
+        limits.append(limit())
         found[function["name"]] = measure(job, function, function["inputs"])
-    return Measurement(core, found, limit.data())
+    return Measurement(core, found, best(limits))

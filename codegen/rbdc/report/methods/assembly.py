@@ -1,21 +1,61 @@
-"""Assembly of a comparison: every wanted method of every function, generated and compiled."""
+"""Assembly of a comparison: every wanted method of every function, generated and compiled, and then the ways
+of computing n samples of it in batches, C with one entry point around a method.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from os import cpu_count
+from pathlib import Path
 
+import rbdc
 from rbdc.analysis.availability import buildable
+from rbdc.emit.render import render
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.functions.catalogue import functions_of, select
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.model import Model
 from rbdc.model.attachments import ParameterRow
 from rbdc.options import Progress
-from rbdc.report.methods.contenders import compiled, known_methods, methods_of
-from rbdc.report.methods.implementation import NotTried
-from rbdc.report.methods.records import Absent, Contender, FunctionRecord
-from rbdc.report.methods.toolchains import Toolchain, Toolchains
-from rbdc.report.options import CPPADCODEGEN, PINOCCHIOS, CompareOptions, peer_of
+from rbdc.planning.generation import GenerationOptions, generate
+from rbdc.report.accuracy import deepest_frame
+from rbdc.report.methods.casadi_methods import casadi_files, of_casadi
+from rbdc.report.methods.contenders import (
+    SINGLE,
+    Toolchain,
+    Toolchains,
+    compiled,
+    known_methods,
+    library_of,
+    methods_of,
+)
+from rbdc.report.methods.implementation import (
+    ENTRY,
+    ROBOT,
+    NotTried,
+    arguments,
+    entry_point,
+    without_optional,
+)
+from rbdc.report.methods.records import (
+    BATCH_MEMORY,
+    NO_SUCH_METHOD,
+    Absent,
+    Batches,
+    Contender,
+    FunctionRecord,
+)
+from rbdc.report.options import CASADI, CPPADCODEGEN, NOT_ASKED, PINOCCHIOS, CompareOptions, peer_of
+
+COUNT = "const size_t n = *(const size_t *)context;"
+"""C of the number of samples."""
+
+Files = dict[str, str]
+"""C files by name."""
 
 
 def assemble(
@@ -35,14 +75,8 @@ def assemble(
     names, _ = buildable(model, select(model, options.functions, "full"), options.functions)
     measured = [FunctionRecord(catalogue[name]) for name in names]
     pending: list[tuple[FunctionRecord, str, str, Future[Contender]]] = []
-    _refuse_unknown(
-        options,
-        [
-            *PINOCCHIOS,
-            CPPADCODEGEN,
-            *(name for one in measured for name in known_methods(model, one.function)),
-        ],
-    )
+    known = [name for one in measured for name in known_methods(model, one.function)]
+    _refuse_unknown(options, [*PINOCCHIOS, CPPADCODEGEN, *known])
     with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
         for one in measured:
             for method, family, make in methods_of(model, one.function, rows, every_form=options.every_form):
@@ -83,3 +117,163 @@ def _refuse_unknown(options: CompareOptions, known: list[str]) -> None:
             raise OptionError(
                 f"--methods: no method or family {name!a}; there are {', '.join(dict.fromkeys(known))}"
             )
+
+
+def assemble_batches(
+    model: Model,
+    functions: Sequence[FunctionRecord],
+    absent: Mapping[str, str],
+    options: CompareOptions,
+    tools: Toolchains,
+    progress: Progress,
+) -> None:
+    """Give every function, once timed, its batches; compilation overlaps with generation.
+
+    absent: reasons of peers that take no part in the comparison, by name.
+
+    Raises ToolchainError with the compiler's output where code of ours does not compile.
+    """
+    pending = []
+    with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
+        for one in functions:
+            progress(f"{one.name}: batches")
+            one.batches, made = _of_function(model, one, absent, options.batch_sizes)
+            for files, method in made:
+                job = pool.submit(library_of, files, tools.compiler, tools.flags)
+                pending.append((one.batches, method, job))
+        for batches, method, job in pending:
+            try:
+                batches.contenders.append(replace(method, library=job.result().path))
+            except ToolchainError as error:
+                if peer_of(method.of) is None:
+                    raise
+                batches.absent[method.method] = f"not compiled: {error.line}"
+
+
+def _of_function(
+    model: Model, one: FunctionRecord, absent: Mapping[str, str], wanted: Sequence[int]
+) -> tuple[Batches, list[tuple[Files, Contender]]]:
+    """The batches of one function, still without libraries, and the C of their methods."""
+    code, there = generated(model, one.function), {c.method: c for c in one.contenders}
+    read, written = _sample_bytes(one)
+    moved, own = read + written, there["generated"]
+    fitting = [n for n in wanted if n * moved <= BATCH_MEMORY]
+    batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, own.figures["flops"])
+    one_by_one = "the generated function for one sample, sample by sample"
+    made = [
+        (code.files, _method("generated-batch", own, _how(code.lanes), moved)),
+        (code.loop, _method("generated-loop", own, one_by_one, moved)),
+    ]
+    if code.chosen:
+        lanes = generated(model, one.function, side_by_side=True)
+        how = f"{_how(lanes.lanes)}, which was taken to be slower than single calls"
+        made.append((lanes.files, _method("generated-lanes", own, how, moved)))
+    if SINGLE in there:
+        single = generated(model, one.function, FLOAT)
+        how = f"in single precision, {_how(single.lanes)}"
+        made.append((single.files, _method(f"{SINGLE}-batch", there[SINGLE], how, moved // 2)))
+    if (pinocchio := _fastest(one, *PINOCCHIOS)) is None:
+        batches.absent["pinocchio-loop"] = _reason(one, absent, *PINOCCHIOS)
+    else:
+        words = "Pinocchio's function, sample by sample; its results stay in its own data"
+        loop = replace(_method("pinocchio-loop", pinocchio, words, read), peer=pinocchio)
+        made.append((loop_over_peer(one.function.declaration), loop))
+    if (casadi := _fastest(one, CASADI)) is None:
+        batches.absent["casadi-map"] = _reason(one, absent, CASADI)
+    else:
+        method = _method("casadi-map", casadi, "CasADi's C of its map", moved)
+        made.append((casadi_map(model, one.function, casadi.method, fitting), method))
+    return batches, made
+
+
+def _method(name: str, of: Contender, how: str, moved: int) -> Contender:
+    """A method of batches that calls a method for one sample, without its library."""
+    return Contender(name, of.family, how, Path(), ENTRY, dtype=of.dtype, of=of.method, moved=moved)
+
+
+def _how(lanes: int | None) -> str:
+    work = "a loop over samples" if lanes is None else f"{lanes} samples side by side"
+    return f"the generated batch function: {work}"
+
+
+def _sample_bytes(one: FunctionRecord) -> tuple[int, int]:
+    """Bytes of the inputs and of the outputs of one sample in double precision."""
+    declaration = without_optional(one.function.declaration)
+    return 8 * sum(p.size for p in declaration.inputs), 8 * sum(p.size for p in declaration.outputs)
+
+
+def _fastest(one: FunctionRecord, *peers: str) -> Contender | None:
+    """The contender of the peers, among their builds and algorithms, with the least time of a single call."""
+    theirs = [c for c in one.contenders if peer_of(c.method) in peers]
+    return min(theirs, key=lambda c: float(one.times[c.method]["minimum"]), default=None)
+
+
+def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
+    """The reason why peers took no part in the comparison of single calls either; that of one that was asked
+    for first.
+    """
+    reasons = [a.reason for a in one.absent if peer_of(a.method) in peers]
+    reasons += [absent[peer] for peer in peers if peer in absent]
+    return min(reasons, key=lambda reason: reason == NOT_ASKED, default=NO_SUCH_METHOD)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """C of the generated batch function, and of a loop over the generated function for one sample.
+
+    lanes: samples that the batch function computes side by side, None where it is a loop. chosen: it is a
+    loop because that was taken to be faster.
+    """
+
+    files: Files
+    loop: Files
+    lanes: int | None
+    chosen: bool = False
+
+
+def generated(
+    model: Model, function: Function, scalar: ScalarType = DOUBLE, *, side_by_side: bool = False
+) -> Generated:
+    """C of the generated batch function, and of calls of the one for one sample. side_by_side: samples are so
+    where one by one is taken to be faster too.
+    """
+    name = function.declaration.name
+    options = GenerationOptions(targets=("c", "batch"), scalar=scalar, side_by_side=side_by_side)
+    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, options)
+    (source,) = made.sources
+    files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
+    frame = deepest_frame(model)
+    batch = f"{ROBOT}_{name}_batch({', '.join(['n', *arguments(source.declaration, frame)])});"
+    single = f"{ROBOT}_{name}({', '.join(arguments(source.declaration, frame, 'i'))});"
+    entered, looped = (
+        {**files, "adapter.c": entry_point([COUNT, *lines], scalar)} for lines in ([batch], _each(single))
+    )
+    loop = source.one_by_one or not source.declaration.lanes
+    lanes = None if loop else source.declaration.scalar.lanes
+    return Generated(entered, looped, lanes, source.one_by_one)
+
+
+def loop_over_peer(declaration: FunctionDeclaration) -> Files:
+    """C that calls a peer's function n times; its context is a struct rbdc_peer."""
+    inputs = ", ".join(f"in[{k}] + {p.size} * i" for k, p in enumerate(without_optional(declaration).inputs))
+    lines = [
+        "const struct rbdc_peer *peer = context;",
+        *_each(f"const double *const sample[] = {{{inputs}}};", "peer->call(peer->context, sample, out);"),
+    ]
+    return {f"{ROBOT}.h": render("peer_call.h.jinja"), "adapter.c": entry_point([COUNT, *lines])}
+
+
+def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Files:
+    """C that calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
+    expressions, _ = of_casadi(model, function, method)
+    maps = [expressions.function().map(n) for n in sizes]
+    cases = [
+        f"case {n}: {one.name()}(arg, res, iw, w, 0); break;" for n, one in zip(sizes, maps, strict=True)
+    ]
+    last = "default: break; /* there is no other size */"
+    return casadi_files(maps, [COUNT, "switch (n) {", *cases, last, "}"])
+
+
+def _each(*lines: str) -> list[str]:
+    """The statements for every sample i."""
+    return ["for (size_t i = 0; i < n; ++i) {", *(f"    {line}" for line in lines), "}"]

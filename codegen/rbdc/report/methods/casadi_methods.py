@@ -15,13 +15,14 @@ from functools import partial
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Evaluate
-from rbdc.functions.record import Function, SecondOrder
+from rbdc.functions.record import Function
 from rbdc.ir.cost import Cost
 from rbdc.ir.symbolic import Symbolic, expression, written_out
 from rbdc.model import Model
@@ -82,50 +83,33 @@ def traced(model: Model, function: Function, evaluate: Evaluate) -> Expressions:
     return Expressions(declaration, inputs, outputs)
 
 
-def differentiated(model: Model, function: Function, mode: str, evaluate: Evaluate) -> Expressions:
-    """A function that is the derivatives of another, from a recursion of that other by CasADi in one of the
-    modes of `WEIGHTS`.
+def derivatives(model: Model, function: Function, mode: str, evaluate: Evaluate) -> Expressions:
+    """A function that is first or second derivatives, from a recursion of what is differentiated, by CasADi
+    in one of the modes of `WEIGHTS`; second ones of each output are the matrix by its first variable,
+    differentiated by its second one.
     """
-    base = traced(model, functions_of(model)[str(function.comparison.derivative_of)], evaluate)
-    weight = WEIGHTS[mode]
+    base, weight = traced(model, _base(model, function), evaluate), WEIGHTS[mode]
     options = {} if weight is None else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
-    every, starts = ca.vertcat(*base.inputs.values()), dict[str, int]()
-    for name in base.inputs:
-        starts[name] = sum(base.inputs[other].numel() for other in starts)
-    declaration = without_optional(function.declaration)
-    named = [(p.name, *p.name.rsplit("_d", 1)) for p in declaration.outputs]
-    results = dict(zip(dict.fromkeys(of for _, of, _ in named), base.outputs.values(), strict=True))
-    jacobians = {of: ca.jacobian(result, every, options) for of, result in results.items()}
-    tangents, outputs = _tangents(model, base.inputs["q"]), {}
-    for name, of, by in named:
-        block = jacobians[of][:, starts[by] : starts[by] + base.inputs[by].numel()]
-        outputs[name] = ca.vec((block @ tangents if by == "q" else block).T)
-    inputs = dict(zip([p.name for p in declaration.inputs], base.inputs.values(), strict=True))
-    return Expressions(declaration, inputs, outputs)
+    results, variables = list(base.outputs.values()), list(base.inputs.values())
+    every, ends = ca.vertcat(*variables), np.cumsum([0, *(x.numel() for x in variables)])
+    jacobians = [ca.jacobian(result, every, options) for result in results]
+    tangents = _tangents(model, variables[0])
 
+    def slopes(result: int, by: int) -> Any:
+        block = jacobians[result][:, int(ends[by]) : int(ends[by + 1])]
+        return ca.vec((block @ tangents if by == 0 else block).T)
 
-def differentiated_again(
-    model: Model, function: Function, second: SecondOrder, evaluate: Evaluate
-) -> Expressions:
-    """Second derivatives from a recursion of first ones by CasADi: of each output the matrix by its first
-    variable, differentiated by its second one.
-    """
-    base, size = traced(model, functions_of(model)[second.first], evaluate), model.nv
-    q, v, x = base.inputs.values()
-    tangents = _tangents(model, q)
-    matrices, outputs = list(base.outputs.values()), {}
-    declaration = without_optional(function.declaration)
-    for parameter, (inner, outer) in zip(declaration.outputs, second.by, strict=True):
-        by, matrix = ((q, v, x)[outer], matrices[inner]) if outer < 2 else (q, matrices[outer])
-        slopes = ca.jacobian(matrix, by, {"helper_options": {"ad_weight": 0.0, "ad_weight_sp": 0.0}})
-        if outer != 1:
-            slopes = slopes @ tangents
-        rows = [slopes[i * size + c, d] for i in range(size) for c in range(size) for d in range(size)]
-        if outer == 2:  # by the last input and q: the matrix by that input, differentiated by q
-            rows = [slopes[i * size + d, c] for i in range(size) for c in range(size) for d in range(size)]
-        outputs[parameter.name] = ca.vertcat(*rows)
-    names = [p.name for p in declaration.inputs]
-    return Expressions(declaration, dict(zip(names, (q, v, x), strict=True)), outputs)
+    declaration, second = without_optional(function.declaration), function.comparison.second_order
+    names, places = [p.name for p in declaration.outputs], [*base.inputs]
+    if second is None:
+        of_by = [name.rsplit("_d", 1) for name in names]
+        numbers = list(dict.fromkeys(of for of, _ in of_by))
+        made = [slopes(numbers.index(of), places.index(by)) for of, by in of_by]
+    else:  # by the last input and q: the matrix by that input, differentiated by q
+        last = np.arange(model.nv**3).reshape([model.nv] * 3).transpose(0, 2, 1).ravel().tolist()
+        made = [slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.by]
+    inputs = dict(zip([p.name for p in declaration.inputs], variables, strict=True))
+    return Expressions(declaration, inputs, dict(zip(names, made, strict=True)))
 
 
 def _tangents(model: Model, q: Any) -> Any:
@@ -135,30 +119,27 @@ def _tangents(model: Model, q: Any) -> Any:
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
-def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, list[ca.Function]]:
-    """CasADi's own C of the function's maps over each of `sizes` samples, and the maps."""
+def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict[str, str]:
+    """CasADi's own C of functions with as many inputs and outputs, and statements in C that call them, with
+    arrays of arguments that have room for any of them.
+    """
     generator = ca.CodeGenerator("casadi_function.c")
-    maps = [expressions.function().map(n) for n in sizes]
-    for function in maps:
+    for function in functions:
         generator.add(function)
-    return generator.dump(), maps
-
-
-def prototype(name: str) -> str:
-    """The declaration of a C function of CasADi's."""
-    return f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem);\n"
-
-
-def work_arrays(functions: Sequence[ca.Function]) -> list[str]:
-    """The arrays of arguments in C for a call of any of some functions with as many inputs and outputs."""
     inputs = ", ".join(f"in[{k}]" for k in range(functions[0].n_in()))
     outputs = ", ".join(f"out[{k}]" for k in range(functions[0].n_out()))
-    return [
+    arrays = [
         f"const double *arg[{max(f.sz_arg() for f in functions)}] = {{{inputs}}};",
         f"double *res[{max(f.sz_res() for f in functions)}] = {{{outputs}}};",
         f"long long iw[{max(1, *(f.sz_iw() for f in functions))}];",
         f"double w[{max(1, *(f.sz_w() for f in functions))}];",
     ]
+    parameters = "const double **arg, double **res, long long *iw, double *w, int mem"
+    return {
+        "casadi_function.c": generator.dump(),
+        f"{ROBOT}.h": "".join(f"int {f.name()}({parameters});\n" for f in functions),
+        "adapter.c": entry_point([*arrays, *calls]),
+    }
 
 
 def modes_of(function: Function) -> dict[str, str]:
@@ -174,14 +155,6 @@ def _base(model: Model, function: Function) -> Function:
     """The function that CasADi differentiates towards another."""
     second = function.comparison.second_order
     return functions_of(model)[str(function.comparison.derivative_of) if second is None else second.first]
-
-
-def derivatives(model: Model, function: Function, mode: str, evaluate: Evaluate) -> Expressions:
-    """A function that is first or second derivatives, from a recursion of what is differentiated."""
-    second = function.comparison.second_order
-    if second is None:
-        return differentiated(model, function, mode, evaluate)
-    return differentiated_again(model, function, second, evaluate)
 
 
 def of_casadi(model: Model, function: Function, method: str) -> tuple[Expressions, str]:
@@ -235,14 +208,8 @@ def _through_casadi(model: Model, function: Function, method: str) -> Implementa
     instructions = whole.n_instructions()
     if instructions > CASADI_LIMIT:
         raise NotTried(f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}")
-    generator = ca.CodeGenerator("casadi_function.c")
-    generator.add(whole)
-    text = generator.dump()
-    files = {
-        "casadi_function.c": text,
-        f"{ROBOT}.h": prototype(ROBOT),
-        "adapter.c": entry_point([*work_arrays([whole]), f"{ROBOT}(arg, res, iw, w, 0);"]),
-    }
+    files = casadi_files([whole], [f"{ROBOT}(arg, res, iw, w, 0);"])
+    text = files["casadi_function.c"]
     statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
     return Implementation(algorithm, files, _cost(whole), statements, len(text))
 

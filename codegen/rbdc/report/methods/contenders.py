@@ -1,27 +1,30 @@
 """The methods of every function, those of our own generator (straight-line C, loops over the model, and
-algorithms of the literature) among them, and their compilation.
+algorithms of the literature) among them; their compilation, and the compilers of a comparison.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
 import rbdc
 from rbdc.emit.c.csource import function_source
 from rbdc.emit.library import render_library
+from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Kind
 from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import cost
 from rbdc.model import Model
 from rbdc.model.attachments import ParameterRow
 from rbdc.model.parameters import NUMBERS
 from rbdc.native.shared import SharedLibrary, Unit, shared_library
-from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+from rbdc.native.toolchain import STANDARD_FLAGS, Compiler, toolchain
 from rbdc.planning.candidates import along_paths, chosen, programs
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.methods.casadi_methods import ad_methods
@@ -38,7 +41,8 @@ from rbdc.report.methods.implementation import (
     of_files,
     refuse_large,
 )
-from rbdc.report.methods.records import Contender, Figures
+from rbdc.report.methods.records import COUNTS, Contender
+from rbdc.report.options import CompareOptions
 
 SINGLE = "generated-float32"
 """Name of the method in single precision."""
@@ -106,14 +110,14 @@ def compiled(
     """
     library = library_of(made.files, compiler, flags, seconds)
     own = [f for name, f in library.figures.items() if name != "adapter.c"]
-    figures = replace(
-        _counts(made.cost),
-        statements=made.statements,
-        text_bytes=made.text_bytes,
-        code_bytes=sum(f.code_bytes for f in own),
-        stack_bytes=max(f.stack_bytes for f in own),
-        compile_seconds=sum(f.seconds for f in own),
-    )
+    figures = {
+        **({} if made.cost is None else {name: getattr(made.cost, name) for name in COUNTS}),
+        "statements": made.statements,
+        "text_bytes": made.text_bytes,
+        "code_bytes": sum(f.code_bytes for f in own),
+        "stack_bytes": max(f.stack_bytes for f in own),
+        "compile_seconds": sum(f.seconds for f in own),
+    }
     dtype = made.scalar.dtype
     return Contender(method, family, made.algorithm, library.path, ENTRY, dtype=dtype, figures=figures)
 
@@ -126,14 +130,6 @@ def library_of(
     sources = sorted((name, text) for name, text in files.items() if name.endswith(".c"))
     units = [Unit(name, text, headers, (*STANDARD_FLAGS, *flags), seconds) for name, text in sources]
     return shared_library("method.so", units, compiler, 1)
-
-
-def _counts(cost: Cost | None) -> Figures:
-    """The operation counts of a program, as far as they are known."""
-    if cost is None:
-        return Figures()
-    work = (cost.additions, cost.multiplications, cost.divisions, cost.calls)
-    return Figures(cost.operations, *work, cost.flops)
 
 
 def generated(
@@ -171,3 +167,42 @@ def by_method(model: Model, function: Function, method: str, evaluate: Evaluate)
         raise NotTried(f"{operations} operations; the limit is {LIMIT}")
     source = function_source(ROBOT, entry.declaration, made, rbdc.__version__, method)
     return of_files(model, render_library(model, ROBOT, [source], rbdc.__version__), source)
+
+
+class Toolchain(NamedTuple):
+    """A compiler, the name by which it was requested, and its flags."""
+
+    name: str
+    compiler: Compiler
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Toolchains:
+    """The compilers of one comparison.
+
+    compiler, flags: for every method. others: for the generated method once more. absent: reasons of further
+    compilers that are not available, by name.
+    """
+
+    compiler: Compiler
+    flags: tuple[str, ...]
+    others: list[Toolchain] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
+
+
+def toolchains(options: CompareOptions) -> Toolchains:
+    """The compilers that the options request. Raises ToolchainError where there is no compiler at all."""
+    compiler, flags = toolchain(options.build.compiler, options.build.cflags)
+    tools = Toolchains(compiler, flags)
+    for name in options.also:
+        try:
+            other, its_flags = toolchain(name, options.build.cflags)
+        except ToolchainError as error:
+            tools.absent[name] = str(error)
+            continue
+        if Path(other.path).resolve() == Path(compiler.path).resolve():
+            tools.absent[name] = f"{compiler.version} is the compiler of every method already"
+        else:
+            tools.others.append(Toolchain(name, other, its_flags))
+    return tools

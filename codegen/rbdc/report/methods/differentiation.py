@@ -12,14 +12,12 @@ paper's best of 1e-4 and 1e-3, and Finite-Diff-2 its 1e-5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import rbdc
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
-from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
@@ -38,7 +36,7 @@ from rbdc.report.methods.implementation import (
     Implementation,
     Method,
     adapter,
-    prototypes,
+    header,
     recorded,
     without_optional,
 )
@@ -58,8 +56,8 @@ STEPS = {
 BICOMPLEX, CHAIN_RULE = "bicomplex-step", "chain-rule"
 
 Columns = Mapping[str, Sequence[Scalar]]
-Called = tuple[dict[str, str], list[FunctionDeclaration]]
-"""The C of functions that a method calls, and what of it the header declares."""
+Called = tuple[dict[str, str], list[str]]
+"""The C of functions that a method calls, and their declarations."""
 
 
 def differentiating_methods(model: Model, function: Function) -> list[Method]:
@@ -82,63 +80,52 @@ def differentiating_methods(model: Model, function: Function) -> list[Method]:
     return [*differences, Method("complex-step", "numerical", partial(_by_complex_step, model, function, of))]
 
 
-def _words(model: Model, declaration: FunctionDeclaration, base: str, method: str) -> dict[str, Any]:
-    """Values that the templates share: `base` is what is differentiated."""
-    return {
-        "robot": ROBOT,
-        "version": rbdc.__version__,
-        "base": base,
-        "step": repr(STEPS.get(method)),
-        "nq": model.nq,
-        "nv": model.nv,
-        "given": ", ".join(p.name for p in declaration.inputs),
-        "prototype": declaration.c_prototype(ROBOT, batch=False),
-    }
-
-
-def _assembled(
-    declaration: FunctionDeclaration, base: str, method: str, text: str, called: Called
+def _made(
+    model: Model, function: Function, base: str, method: str, called: Called, template: str, **words: Any
 ) -> Implementation:
-    """A method by the text of its C and by the functions that it calls."""
-    files, declarations = called
+    """A method by a template of its C, the further words of that, and the functions that it calls; `base` is
+    what is differentiated.
+    """
+    declaration, (files, prototypes) = without_optional(function.declaration), called
+    prototype = declaration.c_prototype(ROBOT, batch=False)
+    text = render(
+        template,
+        robot=ROBOT,
+        version=rbdc.__version__,
+        base=base,
+        step=repr(STEPS.get(method)),
+        nq=model.nq,
+        nv=model.nv,
+        given=", ".join(p.name for p in declaration.inputs),
+        prototype=prototype,
+        **words,
+    )
     files = {**files, f"{ROBOT}_{declaration.name}.c": text}
-    files[f"{ROBOT}.h"] = prototypes([declaration, *declarations])
+    files[f"{ROBOT}.h"] = header([prototype, *prototypes])
     text_bytes = sum(len(text) for text in files.values())
     files["adapter.c"] = adapter(declaration)
-    words = f"{base}, step {STEPS[method]:.1e}" if method in STEPS else f"{base}, twice"
-    return Implementation(words, files, text_bytes=text_bytes)
+    how = f"{base}, step {STEPS[method]:.1e}" if method in STEPS else f"{base}, twice"
+    return Implementation(how, files, text_bytes=text_bytes)
 
 
 def _generated(model: Model, name: str) -> Called:
     """A generated function and `integrate`."""
     made = generate(model, ROBOT, (name, INTEGRATE), rbdc.__version__, lambda _: None, GenerationOptions())
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
-    catalogue = functions_of(model)
-    return files, [catalogue[name].declaration, catalogue[INTEGRATE].declaration]
+    declarations = [functions_of(model)[one].declaration for one in (name, INTEGRATE)]
+    return files, [one.c_prototype(ROBOT, batch=False) for one in declarations]
 
 
 def _kernels(*kernels: tuple[str, Program, ScalarType]) -> Called:
-    """The C functions of programs by their names and scalars; the templates declare them."""
-    return {file: text for kernel in kernels for file, text in _kernel(*kernel).files.items()}, []
-
-
-def _kernel(name: str, program: Program, scalar: ScalarType) -> FunctionSource:
-    declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
-    return kernel_source(ROBOT, declaration, program, rbdc.__version__)
-
-
-@dataclass(frozen=True)
-class _Moved:
-    """An input that differences move along each direction d of its tangent space.
-
-    arguments: of the base function in C, in which `moved` is this input. entries: what comes of it: the
-    output, the number of the base's result that changes, and where entry i, c of its change along d is put.
-    """
-
-    input: str
-    configuration: bool
-    arguments: str
-    entries: list[tuple[str, int, str]]
+    """The C functions of programs by their names and scalars."""
+    files, prototypes = dict[str, str](), list[str]()
+    for name, program, scalar in kernels:
+        declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
+        files |= kernel_source(ROBOT, declaration, program, rbdc.__version__).files
+        arguments = [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
+        arguments += [f"{scalar.name} *restrict {a.name}" for a in program.outputs]
+        prototypes.append(f"void {ROBOT}_{name}({', '.join(arguments)})")
+    return files, prototypes
 
 
 def _by_differences(model: Model, function: Function, of: str, method: str) -> Implementation:
@@ -163,17 +150,19 @@ def _by_derivatives(model: Model, function: Function, second: SecondOrder) -> Im
 def _differences(
     model: Model, function: Function, of: str, method: str, entries: Sequence[list[tuple[str, int, str]]]
 ) -> Implementation:
-    """Differences of a function; entries: for each of the inputs that are moved, see `_Moved`."""
+    """Differences of a function along each direction d of the tangent space of the inputs that are moved;
+    entries: what comes of each of them, an output, the number of the base's result that changes, and where
+    entry i, c of its change along d is put.
+    """
     declaration, results = without_optional(function.declaration), functions_of(model)[of].declaration.outputs
     names, one_sided = [p.name for p in declaration.inputs], method == "finite-difference"
     moved = [
-        _Moved(p.name, p.configuration, ", ".join("moved" if x == p.name else x for x in names), of_it)
+        (p.name, p.configuration, ", ".join("moved" if x == p.name else x for x in names), of_it)
         for p, of_it in zip(declaration.inputs, entries, strict=False)
     ]
     ahead, behind = (", ".join(f"{y}[{k}]" for k in range(len(results))) for y in ("ahead", "behind"))
-    text = render(
-        "differences.c.jinja",
-        **_words(model, declaration, of, method),
+    made = partial(_made, model, function, of, method, _generated(model, of), "differences.c.jinja")
+    return made(
         summary="one-sided differences, (f(x + h e_d) - f(x)) / h"
         if one_sided
         else "central differences, (f(x + h e_d) - f(x - h e_d)) / 2h",
@@ -184,7 +173,6 @@ def _differences(
         apart="step" if one_sided else "(2.0 * step)",
         moves=moved,
     )
-    return _assembled(declaration, of, method, text, _generated(model, of))
 
 
 def _by_complex_step(model: Model, function: Function, of: str) -> Implementation:
@@ -193,16 +181,9 @@ def _by_complex_step(model: Model, function: Function, of: str) -> Implementatio
     program = traced(model, alone, chosen(model, base)[0])
     _, v, x = (p.name for p in declaration.inputs)
     by_q, by_v, by_x = (p.name for p in declaration.outputs)
-    text = render(
-        "complex_step.c.jinja",
-        **_words(model, declaration, of, "complex-step"),
-        v=v,
-        x=x,
-        by_q=by_q,
-        moves=[(v, "zv", by_v), (x, "zx", by_x)],
-    )
     called = _kernels(("complex_base", program, COMPLEX), ("rate", _rate(model), DOUBLE))
-    return _assembled(declaration, of, "complex-step", text, called)
+    made = partial(_made, model, function, of, "complex-step", called, "complex_step.c.jinja")
+    return made(v=v, x=x, by_q=by_q, moves=[(v, "zv", by_v), (x, "zx", by_x)])
 
 
 def _rate(model: Model) -> Program:
@@ -220,33 +201,23 @@ def _tensors(declaration: FunctionDeclaration, second: SecondOrder) -> list[tupl
 
 def _by_function(model: Model, function: Function, second: SecondOrder) -> Implementation:
     """Finite-Diff-1: second differences of the function."""
-    declaration = without_optional(function.declaration)
-    words = _words(model, declaration, second.of, "finite-diff-1")
-    text = render("second_difference.c.jinja", **words, outputs=_tensors(declaration, second))
-    return _assembled(declaration, second.of, "finite-diff-1", text, _generated(model, second.of))
+    made = partial(_made, model, function, second.of, "finite-diff-1", _generated(model, second.of))
+    return made("second_difference.c.jinja", outputs=_tensors(function.declaration, second))
 
 
 def _by_parts(model: Model, function: Function, second: SecondOrder, method: str) -> Implementation:
     """By numbers of four parts: bicomplex ones, or values with two slopes and the mixed one."""
-    declaration, base = without_optional(function.declaration), functions_of(model)[second.of]
-    bicomplex = method == BICOMPLEX
+    base, bicomplex = functions_of(model)[second.of], method == BICOMPLEX
     name, scalar = ("bicomplex", COMPLEX) if bicomplex else ("chain_rule", DOUBLE)
     program = _bicomplex(model, base) if bicomplex else _chain_rule(model, base)
-    signature = ", ".join(
-        [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
-        + [f"{scalar.name} *restrict {a.name}" for a in program.outputs]
-    )
-    text = render(
-        "second_step.c.jinja",
-        **_words(model, declaration, second.of, method),
+    called = _kernels((name, program, scalar), ("rates", _rates(model), DOUBLE))
+    made = partial(_made, model, function, second.of, method, called, "second_step.c.jinja")
+    return made(
         summary="the bicomplex step, Im12 / h^2." if bicomplex else "the chain rule, step by step, twice.",
         name=name,
-        kernel=f"void {ROBOT}_{name}({signature})",
         bicomplex=bicomplex,
-        outputs=_tensors(declaration, second),
+        outputs=_tensors(function.declaration, second),
     )
-    called = _kernels((name, program, scalar), ("rates", _rates(model), DOUBLE))
-    return _assembled(declaration, second.of, method, text, called)
 
 
 def _evaluated(model: Model, base: Function, inputs: Columns) -> Sequence[Scalar]:

@@ -22,7 +22,7 @@ from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.model.parameters import nominal
-from rbdc.report.accuracy.inputs import deepest_frame
+from rbdc.report.accuracy import deepest_frame
 from rbdc.spatial import Scalar
 
 ROBOT = "robot"
@@ -123,7 +123,7 @@ def of_program(declaration: FunctionDeclaration, program: Program, algorithm: st
     """An implementation from a program over the inputs that are not optional."""
     bare = without_optional(declaration)
     source = kernel_source(ROBOT, bare, program, rbdc.__version__)
-    files = {**source.files, f"{ROBOT}.h": prototypes([bare])}
+    files = {**source.files, f"{ROBOT}.h": header([bare.c_prototype(ROBOT, batch=False)])}
     text_bytes = sum(len(text) for text in files.values())
     files["adapter.c"] = adapter(bare)
     return Implementation(algorithm, files, source.cost, source.statements, text_bytes)
@@ -149,9 +149,9 @@ def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
     )
 
 
-def prototypes(declarations: Sequence[FunctionDeclaration]) -> str:
-    """The text of a header with the bare C declarations."""
-    return render("prototypes.h.jinja", prototypes=[d.c_prototype(ROBOT, batch=False) for d in declarations])
+def header(prototypes: Sequence[str]) -> str:
+    """The text of a header with C declarations."""
+    return render("prototypes.h.jinja", prototypes=prototypes)
 
 
 def adapter(

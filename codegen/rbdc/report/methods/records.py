@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.functions.record import Function
-from rbdc.report.accuracy.oracle import Errors
+if TYPE_CHECKING:  # the timing process, which is handed contenders, needs neither
+    from rbdc.functions.record import Function
+    from rbdc.report.accuracy import Errors
 
 BATCH_MEMORY = 2**30
 """Largest size of a batch's inputs and outputs, in bytes."""
@@ -28,30 +30,22 @@ class Absent:
     reason: str
 
 
-@dataclass(frozen=True)
-class Figures:
-    """Operation counts, sizes and compile time of a method; None where a figure does not exist for it."""
-
-    operations: int | None = None
-    additions: int | None = None
-    multiplications: int | None = None
-    divisions: int | None = None
-    calls: int | None = None
-    flops: int | None = None
-    statements: int | None = None
-    text_bytes: int | None = None
-    code_bytes: int | None = None
-    stack_bytes: int | None = None
-    compile_seconds: float | None = None
+COUNTS = ("operations", "additions", "multiplications", "divisions", "calls", "flops")
+FIGURES = (*COUNTS, "statements", "text_bytes", "code_bytes", "stack_bytes", "compile_seconds")
+"""Counts of operations, sizes and the compile time of a method, by name."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A compiled method, ready to be timed.
+    """A compiled method, ready to be timed, for one sample or, in batches, for n.
 
     call: symbol of `library` that computes. fetch: symbol that copies the results out afterwards, untimed
     (peers only). archive: file that the library's context is loaded from (peers only). code: further
-    libraries whose code it runs. dtype: of inputs and outputs.
+    libraries whose code it runs. dtype: of inputs and outputs. figures: those of `FIGURES` that exist for it.
+
+    In batches the algorithm says how samples are computed. of: method of the comparison whose code it calls.
+    moved: bytes of a sample that are read and written. peer: contender whose function the loop calls, if not
+    ours; its results stay in the peer's own data.
     """
 
     method: str
@@ -63,39 +57,26 @@ class Contender:
     archive: Path | None = None
     code: tuple[Path, ...] = ()
     dtype: str = "float64"
-    figures: Figures = Figures()
-
-
-@dataclass(frozen=True)
-class BatchMethod(Contender):
-    """One way of computing n samples; its algorithm says how.
-
-    of: method of the comparison whose code it calls. moved: bytes of a sample that are read and written.
-    peer: contender whose function the loop calls, if not ours; its results stay in the peer's own data.
-    """
-
+    figures: Mapping[str, Any] = field(default_factory=dict)
     of: str = ""
     moved: int = 0
     peer: Contender | None = None
 
 
-C = TypeVar("C", bound=Contender)
-
-
 @dataclass(kw_only=True)
-class Measured(Generic[C]):
+class Measured:
     """Methods that take part in a measurement, and by method its times, the outputs of the checked samples
     (not of loops over a peer's calls), and their errors.
     """
 
-    contenders: list[C] = field(default_factory=list)
+    contenders: list[Contender] = field(default_factory=list)
     times: dict[str, Any] = field(default_factory=dict)
     outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
     errors: dict[str, Errors] = field(default_factory=dict)
 
 
 @dataclass
-class Batches(Measured[BatchMethod]):
+class Batches(Measured):
     """One function in batches; times are lists of those at each size.
 
     samples: batch sizes. left_out: sizes whose data exceed `BATCH_MEMORY`. lanes: samples side by side in the
@@ -110,7 +91,7 @@ class Batches(Measured[BatchMethod]):
 
 
 @dataclass
-class FunctionRecord(Measured[Contender]):
+class FunctionRecord(Measured):
     """One function of a comparison; absent: methods that do not take part. batches: the function in batches,
     None where they are not measured.
     """

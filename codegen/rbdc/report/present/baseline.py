@@ -11,7 +11,7 @@ is due to our own code.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -19,8 +19,7 @@ from typing import Any
 
 from rbdc.errors import OptionError
 from rbdc.report.options import peer_of
-from rbdc.report.present.formatting import nanoseconds
-from rbdc.report.present.tables import METRICS
+from rbdc.report.present.tables import METRICS, least_time, nanoseconds
 
 REPORT_SCHEMA = BENCHMARK_SCHEMA = 1
 """Versions of `report.schema.json` and `benchmark.schema.json`, which define every figure."""
@@ -94,8 +93,13 @@ def judge(report: dict[str, Any], baseline: dict[str, Any], gate_time: float | N
     verdict.notes += [f"{one} was not measured this time" for one in gone]
     for place in (place for place in own if place in now):
         _judge_figures(", ".join(place), now[place], then[place], limits, verdict)
-    verdict.times[report["robot"]["name"]] = [*changes(report, baseline)]
-    _judge_times(verdict.times[report["robot"]["name"]], gate_time, verdict)
+    verdict.times[report["robot"]["name"]] = found = [*changes(report, baseline)]
+    for change in found:
+        factor = change.factor or 0.0  # without a yardstick nothing is judged
+        if gate_time is not None and factor > gate_time:
+            verdict.worse.append(f"{change.words()}; --gate-time {gate_time:g}")
+        elif factor > WORSE_RATIO:
+            verdict.slower.append(change.words())
     return verdict
 
 
@@ -117,15 +121,6 @@ def _judge_figures(
             verdict.worse.append(line)
         elif then > limit * current:
             verdict.better.append(line)
-
-
-def _judge_times(found: Sequence[Change], gate_time: float | None, verdict: Verdict) -> None:
-    for change in found:
-        factor = change.factor
-        if factor is not None and gate_time is not None and factor > gate_time:
-            verdict.worse.append(f"{change.words()}; --gate-time {gate_time:g}")
-        elif factor is not None and factor > WORSE_RATIO:
-            verdict.slower.append(change.words())
 
 
 def _figure(method: Mapping[str, Any], words: str) -> float | None:
@@ -188,7 +183,9 @@ class Change:
 def changes(report: Report, baseline: Report) -> Iterator[Change]:
     """The times of our own methods that both reports have, function by function."""
     now, then = _methods(report), _methods(baseline)
-    both = {place: (_least(then[place]), _least(method)) for place, method in now.items() if place in then}
+    both = {
+        place: (least_time(then[place]), least_time(method)) for place, method in now.items() if place in then
+    }
     peers: dict[str, dict[str, float]] = {function: {} for function, _ in both}
     for (function, name), (before, after) in both.items():
         unchanged = _identity(now[function, name], report) == _identity(then[function, name], baseline)
@@ -202,10 +199,6 @@ def changes(report: Report, baseline: Report) -> Iterator[Change]:
             yield Change(function, name, family, *times, yardstick)
 
 
-def _least(method: Report) -> float:
-    return float(method["nanoseconds"]["minimum"])
-
-
 def _identity(method: Report, report: Report) -> tuple[Any, ...]:
     """Features of a peer's method that must not change for its time to be a measure: its algorithm, the
     operations of its C, its version.
@@ -217,14 +210,13 @@ def _identity(method: Report, report: Report) -> tuple[Any, ...]:
 def _yardstick(
     own: Mapping[str, float], everywhere: list[float], report: Report, baseline: Report
 ) -> Yardstick | None:
-    if own:
-        return Yardstick(median(own.values()), f"{', '.join(own)}:")
-    if everywhere:
-        return Yardstick(median(everywhere), "the peers of other functions:")
-    if "peak" in report and "peak" in baseline:
-        then, now = (one["peak"]["scalar_flops_per_second"] for one in (baseline, report))
-        return Yardstick(then / now, "an addition and multiplication:")
-    return None
+    peaks = [one["peak"]["scalar_flops_per_second"] for one in (baseline, report) if "peak" in one]
+    candidates = (
+        ([*own.values()], f"{', '.join(own)}:"),
+        (everywhere, "the peers of other functions:"),
+        ([peaks[0] / peaks[1]] if len(peaks) == 2 else [], "an addition and multiplication:"),
+    )
+    return next((Yardstick(median(factors), words) for factors, words in candidates if factors), None)
 
 
 def read_baseline(

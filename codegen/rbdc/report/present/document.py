@@ -12,15 +12,13 @@ import numpy as np
 
 import rbdc
 from rbdc.analysis.model_summary import as_data
-from rbdc.report.accuracy.inputs import SEED
-from rbdc.report.accuracy.oracle import DIGITS, WRONG, Errors, tolerance
-from rbdc.report.measure.roofline import Limits, bandwidth_percent, machine, peak_percent
-from rbdc.report.measure.timing import Comparison
+from rbdc.report.accuracy import DIGITS, SEED, WRONG, Errors, tolerance
+from rbdc.report.measure.timing import Comparison, Limits, bandwidth_percent, machine, peak_percent
 from rbdc.report.methods.implementation import FAMILIES
-from rbdc.report.methods.records import NO_SUCH_METHOD, Batches, BatchMethod, Contender, FunctionRecord
+from rbdc.report.methods.records import FIGURES, NO_SUCH_METHOD, Batches, Contender, FunctionRecord
 from rbdc.report.options import NOT_ASKED, PEERS, peer_of
 from rbdc.report.present.baseline import REPORT_SCHEMA
-from rbdc.report.present.formatting import batch_methods
+from rbdc.report.present.tables import batch_methods
 
 PATTERNS = ("generated", "finite-difference")
 """Methods whose derivative matrices are kept entry by entry: exact zeros beside the noise of differences."""
@@ -90,7 +88,8 @@ def _function(one: FunctionRecord, peak: Limits, bandwidth: Limits | None) -> di
 def _method(one: FunctionRecord, contender: Contender, peak: Limits) -> dict[str, Any]:
     times = one.times[contender.method]
     cold = times["cold"]
-    flops = contender.figures.flops if _double(contender) else None
+    figures = {**dict.fromkeys(FIGURES), **contender.figures}
+    flops = figures["flops"] if _double(contender) else None
     return {
         "method": contender.method,
         "family": contender.family,
@@ -103,7 +102,7 @@ def _method(one: FunctionRecord, contender: Contender, peak: Limits) -> dict[str
             "rounds": times["rounds"],
             "calls_per_round": times["calls"],
         },
-        **asdict(contender.figures),
+        **figures,
         "peak_percent": peak_percent(peak, flops, times["minimum"]),
         **_judged(contender, one.errors.get(contender.method), tolerance(contender.method)),
     }
@@ -164,7 +163,7 @@ def _batches(batches: Batches | None, peak: Limits, bandwidth: Limits | None) ->
     }
 
 
-def _batch_method(batches: Batches, method: BatchMethod, peak: Limits, bandwidth: Limits) -> dict[str, Any]:
+def _batch_method(batches: Batches, method: Contender, peak: Limits, bandwidth: Limits) -> dict[str, Any]:
     flops = batches.flops if _double(method) else None
     points = []
     for samples, times in zip(batches.samples, batches.times[method.method], strict=True):

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from rbdc.analysis.pages import Heading, Part
+from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import Table
-from rbdc.report.present.colours import line_colours
-from rbdc.report.present.formatting import DASH, count, nanoseconds
 from rbdc.report.present.page import study_page
-from rbdc.report.present.plots import Line, grown
-from rbdc.report.present.tables import CODE, ERROR, TIME, Measure, curves
+from rbdc.report.present.plots import grown
+from rbdc.report.present.tables import CODE, DASH, ERROR, TIME, Measure, count, curves, nanoseconds
 
 BODIES = "number of bodies N"
 
@@ -22,16 +20,14 @@ BODIES = "number of bodies N"
 def family_page(report: Mapping[str, Any]) -> str:
     """The page of `rbdc compare` over families."""
     names = [function["name"] for function in report["functions"]]
-    heading = Heading(
-        "Families of mechanisms",
+    lead = (
         f"{', '.join(names)} over the number of bodies of serial chains and trees of revolute joints, as "
-        "autoTree of Featherstone's spatial_v2 makes them.",
-        [f"{report['machine']['processor']}, one core; {report['compiler']['version']}"],
+        "autoTree of Featherstone's spatial_v2 makes them."
     )
     tables = [times_over_sizes(report), *map(growth_table, report["functions"])]
     tables += map(crossing_table, report["functions"])
     figures = [family_figure(report, name) for name in names]
-    return study_page(heading, report, tables, figures, "families.json")
+    return study_page("Families of mechanisms", lead, (), report, tables, figures, "families.json")
 
 
 def times_over_sizes(report: Mapping[str, Any]) -> Table:
@@ -59,15 +55,14 @@ def family_figure(report: Mapping[str, Any], function: str, title: str = "") -> 
 
 def family_curves(report: Mapping[str, Any], function: str, measure: Measure) -> str:
     """A measure of a function over the size, a line for each method and family."""
-    families = [family["name"] for family in report["families"]]
-    found = {family: curves(report["entries"], function, family, measure) for family in families}
-    colours = line_colours(method for by_method in found.values() for method in by_method)
-    lines = [
-        Line(f"{method}, {family}", points, colours[method], family != families[0])
-        for family, by_method in found.items()
-        for method, points in by_method.items()
-    ]
-    return grown(lines, f"{function}: {measure.title}", BODIES, measure.words)
+    first, *others = [family["name"] for family in report["families"]]
+    found = {
+        f"{method}, {family}": points
+        for family in (first, *others)
+        for method, points in curves(report["entries"], function, family, measure).items()
+    }
+    dashed = [label for label in found if not label.endswith(f", {first}")]
+    return grown(found, f"{function}: {measure.title}", BODIES, measure.words, dashed=dashed)
 
 
 def growth_table(function: Mapping[str, Any]) -> Table:
@@ -110,17 +105,12 @@ def _number(fit: Mapping[str, Any] | None, key: str) -> str:
 
 def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
     """The page; `wrong`: sentences about chosen forms that are not the fastest."""
-    heading = Heading(
-        "Forms of functions",
-        "Least time of a call in every form that a function has, and the form that is chosen.",
-        [f"{report['machine']['processor']}, one core; {', '.join(report['compilers'])}", *wrong],
-    )
+    lead = "Least time of a call in every form that a function has, and the form that is chosen."
     compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
     words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
-    return study_page(
-        heading, report, forms_tables(report), [Part("Time over operations", [words], plots)], "forms.json"
-    )
+    figures, tables = [Part("Time over operations", [words], plots)], forms_tables(report)
+    return study_page("Forms of functions", lead, wrong, report, tables, figures, "forms.json")
 
 
 def forms_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -146,6 +136,5 @@ def _rates(rows: Sequence[Mapping[str, Any]], compiler: str) -> str:
     for row in rows:
         if row["compiler"] == compiler and row["operations"]:
             forms.setdefault(row["form"], {})[row["operations"]] = row["nanoseconds"]
-    colours = line_colours(list(forms))
-    lines = [Line(form, dict(sorted(points.items())), colours[form]) for form, points in forms.items()]
-    return grown(lines, compiler, "operations", "time of a call (ns)")
+    rising = {form: dict(sorted(points.items())) for form, points in forms.items()}
+    return grown(rising, compiler, "operations", "time of a call (ns)")

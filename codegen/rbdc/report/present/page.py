@@ -16,17 +16,19 @@ from rbdc.functions.catalogue import known
 from rbdc.native.scratch import scratch
 from rbdc.report.options import PEERS
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
-from rbdc.report.present.formatting import bandwidth_words, batch_notes, label_words, peak_words
 from rbdc.report.present.plots import batch_curves, error_dots, pattern, time_bars, time_dots
 from rbdc.report.present.tables import (
     BENCHMARKED,
     accuracy_table,
+    bandwidth_words,
+    batch_notes,
     batch_table,
     entry_heading,
     glance_table,
     headline_table,
     joints_table,
     methods_table,
+    peak_words,
     times_table,
 )
 
@@ -118,8 +120,8 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     """A function's part of the page; its figures are those of `functions[index]` in report.json."""
     place, batch = f"functions[{index}]", function.get("batch")
     peers = [
-        f"{label_words(peer)} takes {best['ratio']:.3g} times as long: {best['method']}, {best['algorithm']}"
-        for peer, best in function["peers"].items()
+        f"{entry_heading(peer)} takes {x['ratio']:.3g} times as long: {x['method']}, {x['algorithm']}"
+        for peer, x in function["peers"].items()
     ]
     absent = [f"{one['method']}: not measured. {one['reason']}" for one in function["absent"]]
     figures = Part(
@@ -201,22 +203,28 @@ def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[
 
 
 def study_page(
-    heading: Heading,
+    title: str,
+    lead: str,
+    notes: Sequence[str],
     report: Mapping[str, Any],
     tables: Sequence[Table],
     figures: Sequence[Part],
     file: str = "study.json",
 ) -> str:
-    """The text of a page that shows tables and then figures. Of the report the claims are shown, and whether
-    it is `quick`, where it has them.
+    """The text of a page that says where it was measured, and shows tables and then figures. Of the report
+    the claims are shown, and whether it is `quick`, where it has them.
     """
+    where = [f"{report['machine']['processor']}, one core"] if "machine" in report else []
+    compilers = [report["compiler"]["version"]] if "compiler" in report else report.get("compilers", [])
+    where += [", ".join(compilers)] if compilers else []
+    heading = Heading(title, lead, ["; ".join(where), *notes])
     head = ("claim", "verdict", "found")
     claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
     said = [Table("What the article says", head, claims, words=head)] if claims else []
     quick = "A quick run, to see that it works: few and small cases, whose times say little."
-    notes = [Part("A quick run", [quick])] if report.get("quick") else []
+    warned = [Part("A quick run", [quick])] if report.get("quick") else []
     shown = [Part(table.title, tables=[table]) for table in (*said, *tables)]
-    return page_text(heading, [*notes, *shown, *figures], report, file)
+    return page_text(heading, [*warned, *shown, *figures], report, file)
 
 
 def write(

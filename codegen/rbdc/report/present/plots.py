@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
@@ -16,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
-from rbdc.report.present.formatting import nanoseconds, shown_methods
+from rbdc.report.present.tables import nanoseconds, shown_methods
 
 GENERATED = FAMILY_COLOURS["generated"]
 
@@ -30,6 +29,8 @@ _WIDTH = 5.4
 """Width of a figure in inches; 10-point text stays legible when it is scaled to a phone's width."""
 _MOST_TICKS = 12
 """Abscissae that have a tick each; of more of them decades have."""
+Curves = Mapping[str, Mapping[int, float]]
+"""Points of curves by their labels and abscissae."""
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "rbdc",
@@ -123,13 +124,13 @@ def _show(axis: Axis, words: Callable[[float], str]) -> None:
 
 def batch_curves(batch: Mapping[str, Any]) -> str:
     """The time of a sample over the size of the batch, both on logarithmic axes: a curve for each method."""
-    lines = []
-    for method in batch["methods"]:
-        points = {point["samples"]: point["nanoseconds"] for point in method["points"]}
-        loop = method["method"].endswith("-loop")
-        lines.append(Line(method["method"], points, of_method(method), loop))
+    points = {
+        method["method"]: {point["samples"]: point["nanoseconds"] for point in method["points"]}
+        for method in batch["methods"]
+    }
+    loops = [name for name in points if name.endswith("-loop")]
     title, words = "time of a sample in batches", "samples in a batch"
-    return grown(lines, title, words, "minimum", nanoseconds)
+    return grown(points, title, words, "minimum", nanoseconds, loops)
 
 
 def error_dots(function: Mapping[str, Any]) -> str | None:
@@ -181,44 +182,34 @@ def curve(x: Sequence[float], values: Sequence[float | None], title: str, label:
         return _svg(figure)
 
 
-@dataclass(frozen=True)
-class Line:
-    """A curve of `grown`: its label, its points by abscissa, its colour, and whether it is dashed."""
-
-    label: str
-    points: Mapping[int, float]
-    colour: str
-    dashed: bool = False
-
-
 def grown(
-    lines: Sequence[Line], title: str, x: str, y: str, shown: Callable[[float], str] | None = None
+    curves: Curves,
+    title: str,
+    x: str,
+    y: str,
+    shown: Callable[[float], str] | None = None,
+    dashed: Collection[str] = (),
 ) -> str:
-    """Curves over sizes, both on logarithmic axes; 0 stands at 1e-17. shown: the words of an ordinate."""
-    labels = [line.label for line in lines]
-    with _panel(3.4 + 0.18 * len(lines) / _columns(labels), title, x, y) as (figure, axes):
-        for line in lines:
-            values = [max(value, 1e-17) for value in line.points.values()]
-            style = "--" if line.dashed else "-"
-            axes.plot(
-                list(line.points),
-                values,
-                style,
-                marker="o",
-                markersize=4,
-                color=line.colour,
-                label=line.label,
-            )
+    """Curves over sizes by their labels, which begin with the names of methods, both on logarithmic axes; 0
+    stands at 1e-17. shown: the words of an ordinate. dashed: labels of dashed ones.
+    """
+    methods = {label: label.partition(", ")[0] for label in curves}
+    colours = line_colours(methods.values())
+    with _panel(3.4 + 0.18 * len(curves) / _columns(curves), title, x, y) as (figure, axes):
+        for label, points in curves.items():
+            values, style = [max(value, 1e-17) for value in points.values()], "--" if label in dashed else "-"
+            of_line = {"marker": "o", "markersize": 4, "color": colours[methods[label]], "label": label}
+            axes.plot(list(points), values, style, **of_line)
         axes.set_xscale("log")
         axes.set_yscale("log")
-        ticks = sorted({n for line in lines for n in line.points})
+        ticks = sorted({n for points in curves.values() for n in points})
         if len(ticks) <= _MOST_TICKS:
             axes.set_xticks(ticks, [f"{n:g}" for n in ticks])
             axes.xaxis.set_minor_locator(NullLocator())
         if shown is not None:
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             _show(axes.yaxis, shown)
-        _legend(figure, labels)
+        _legend(figure, curves)
         return _svg(figure)
 
 
@@ -268,12 +259,12 @@ def grouped_bars(
         return _svg(figure)
 
 
-def _legend(figure: Figure, labels: Sequence[str]) -> None:
+def _legend(figure: Figure, labels: Iterable[str]) -> None:
     """The key below a figure, in two columns where their words are short enough."""
     figure.legend(loc="outside lower left", ncols=_columns(labels), frameon=False, fontsize=9)
 
 
-def _columns(labels: Sequence[str]) -> int:
+def _columns(labels: Iterable[str]) -> int:
     return 2 if max(map(len, labels), default=0) <= SHORT else 1
 
 

@@ -11,15 +11,18 @@ from rbdc.report.options import CASADI, NOT_ASKED
 from rbdc.report.present.baseline import Verdict
 from rbdc.report.present.document import summary
 from rbdc.report.present.family_page import forms_tables
-from rbdc.report.present.formatting import (
+from rbdc.report.present.tables import (
     DASH,
+    PEAKS,
     bandwidth_words,
     batch_notes,
-    label_words,
+    batch_table,
+    entry_heading,
+    methods_table,
     nanoseconds,
     peak_words,
+    times_table,
 )
-from rbdc.report.present.tables import PEAKS, batch_table, methods_table, times_table
 
 
 def show(report: dict[str, Any]) -> None:
@@ -44,12 +47,12 @@ def _peers(report: Mapping[str, Any], robot: str = "") -> list[str]:
     """By which algorithms CasADi was fastest, and the absent peers; `robot` where there are several."""
     before = f"{robot}, " if robot else ""
     lines = [
-        f"{before}{label_words(CASADI)}, {function['name']}: {best['method']}, {best['algorithm']}"
+        f"{before}{entry_heading(CASADI)}, {function['name']}: {best['method']}, {best['algorithm']}"
         for function in report["functions"]
         if (best := function["peers"].get(CASADI)) is not None
     ]
     return lines + [
-        f"{before}{label_words(peer)} is absent: {reason}"
+        f"{before}{entry_heading(peer)} is absent: {reason}"
         for peer, reason in report["peers"]["absent"].items()
         if reason != NOT_ASKED
     ]

@@ -5,18 +5,60 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from rbdc.analysis.pages import Heading, Part
+from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import Table
 from rbdc.options import Progress
-from rbdc.report.experiments import CENTRAL, DIFFERENCE, ROBOTS, ROWS, precision, table_one
+from rbdc.report.compare import labelled_report
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.colours import INK, line_colours
-from rbdc.report.present.formatting import DASH, nanoseconds
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grouped_bars, pattern
+from rbdc.report.present.tables import DASH, nanoseconds
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
+from rbdc.report.studies.precision import CENTRAL, DIFFERENCE, precision
+
+ROBOTS = {
+    "KUKA": ("kuka_iiwa", "fixed"),
+    "HyQ": ("hyq", "free-flyer"),
+    "humanoid": ("simple_humanoid", "free-flyer"),
+}
+"""Robot and root joint by column: the robots of rbdc nearest to the paper's KUKA LWR, HyQ and Atlas."""
+GENERATED, ROLLED, PEER = "generated", "rolled", "peer"
+
+
+class Row(NamedTuple):
+    """A row of the table: its label, the function, and the paper's times by robot, in microseconds.
+
+    methods: the first that was measured fills the row; empty for the generated one. beside: families of
+    methods that compute what the row says, whose fastest is shown beside it.
+    """
+
+    label: str
+    function: str
+    paper: tuple[float, float, float]
+    methods: tuple[str, ...] = ()
+    beside: tuple[str, ...] = (ROLLED, PEER)
+
+
+FACTORS = ("unrolled-cholesky", "unrolled-inverse_factor")
+"""By Cholesky's factor, of which a model has one: by solving, or by the factor's inverse."""
+ROWS = (
+    Row("ID", "rnea", (1.20, 2.14, 5.51)),
+    Row("analytical derivatives of ID", "rnea_derivatives", (3.34, 7.01, 16.72)),
+    Row("finite differences of ID", "rnea_derivatives", (21.26, 88.52, 452.46), (DIFFERENCE,), ()),
+    Row("FD", "aba", (1.78, 4.28, 9.81)),
+    Row("analytical derivatives of FD", "aba_derivatives", (5.78, 14.24, 45.20)),
+    Row("finite differences of FD", "aba_derivatives", (22.67, 94.23, 470.14), (DIFFERENCE,), ()),
+    Row("M^-1, dedicated algorithm", "minverse", (1.82, 4.86, 12.70), ("unrolled-direct",), (PEER,)),
+    Row("M^-1, Cholesky factorisation", "minverse", (1.88, 5.82, 28.29), FACTORS, (ROLLED,)),
+)
+"""Both rows of M^-1 are straight-line code through the same passes, whichever of them is generated. Pinocchio
+has the dedicated algorithm, the loops have Cholesky's factorisation.
+"""
+
+METHODS = ("analytical", DIFFERENCE, PEER)
 
 QUICK_ROBOTS = {"KUKA": ("cartpole", "fixed")}
 QUICK_METHODS = (DIFFERENCE, "unrolled-direct", "unrolled-cholesky")
@@ -39,29 +81,29 @@ def first_order(
     """The study, ready for JSON, and the full reports behind Table I. `quick`: one small robot, and code that
     is not optimised.
     """
-    started, robots = time.monotonic(), QUICK_ROBOTS if quick else ROBOTS
+    started, robots, rest = time.monotonic(), ROBOTS, RESIDUES
     if quick:
+        robots, rest = QUICK_ROBOTS, QUICK_ROBOTS["KUKA"]
         build = replace(options.build, cflags=("-O0",))
-        options = replace(
-            options, build=build, methods=QUICK_METHODS, samples=4, checked=1, seconds=0.02, peers=()
-        )
-    rows, reports = table_one(options, progress, robots)
-    robot, root = QUICK_ROBOTS["KUKA"] if quick else RESIDUES
-    at_rest = replace(
-        options,
-        build=replace(options.build, root_joint=root),
-        methods=(DIFFERENCE, CENTRAL),
-        seconds=0.1,
-        peers=(),
-    )
-    residues, resting = precision(robot, at_rest, progress)
+        options = CompareOptions(build, methods=QUICK_METHODS, samples=4, checked=1, seconds=0.02, peers=())
+    functions = tuple(dict.fromkeys(row.function for row in ROWS))
+    table = replace(options, functions=functions, methods=options.methods or METHODS, every_form=True)
+    reports = [
+        labelled_report(robot, robot, _rooted(table, root), progress) for robot, root in robots.values()
+    ]
+    at_rest = replace(_rooted(options, rest[1]), methods=(DIFFERENCE, CENTRAL), seconds=0.1, peers=())
+    residues, resting = precision(rest[0], at_rest, progress)
     report: dict[str, Any] = {
         "study": "table-1",
         "quick": quick,
         "machine": reports[0]["machine"],
         "compiler": reports[0]["compiler"],
         "robots": [{"name": r["robot"]["name"], "nv": r["robot"]["nv"]} for r in reports],
-        "rows": rows,
+        "rows": [
+            _measured(report, robot, row, 1e3 * row.paper[column])
+            for column, ((robot, _), report) in enumerate(zip(robots.values(), reports, strict=True))
+            for row in ROWS
+        ],
         "residues": residues,
         "patterns": [p for function in resting["functions"] for p in function["patterns"][:2]],
     }
@@ -71,29 +113,52 @@ def first_order(
     return report, reports
 
 
+def _rooted(options: CompareOptions, root: str) -> CompareOptions:
+    return replace(options, build=replace(options.build, root_joint=root))
+
+
+def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> dict[str, Any]:
+    """One row for one robot, times in nanoseconds; of loops and of Pinocchio None where they do not compute
+    what the row says.
+    """
+    (measured,) = (f for f in report["functions"] if f["name"] == row.function)
+    times = {m["method"]: m["nanoseconds"]["minimum"] for m in measured["methods"]}
+    wanted = next((name for name in row.methods if name in times), GENERATED)
+
+    def fastest(family: str) -> float | None:
+        chosen = [times[m["method"]] for m in measured["methods"] if family in (m["family"], m["method"])]
+        return min(chosen) if chosen and family in row.beside else None
+
+    return {
+        "robot": robot,
+        "row": row.label,
+        "generated": times[wanted],
+        "rolled": fastest(ROLLED),
+        "pinocchio": fastest(PEER),
+        "paper": paper,
+    }
+
+
 def first_order_page(report: Mapping[str, Any]) -> str:
     """The page of the study: Table I, Figs. 2 and 3 from our own data, beside the published figures."""
-    heading = Heading(
+    return study_page(
         "First derivatives of dynamics",
-        'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" '
-        "(2018), section "
-        "V, repeated on the robots of rbdc that are nearest to KUKA LWR, HyQ and Atlas.",
-        [
-            f"{report['machine']['processor']}, one core; {report['compiler']['version']}. Minima "
-            f"over passes here; "
-            "the article has means of C++ on a 2.2 GHz Core i7."
-        ],
+        'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), '
+        "section V, repeated on the robots of rbdc that are nearest to KUKA LWR, HyQ and Atlas.",
+        ["Minima over passes here; the article has means of C++ on a 2.2 GHz Core i7."],
+        report,
+        [table_one_table(report)],
+        _figures(report),
     )
-    return study_page(heading, report, [table_one_table(report)], _figures(report))
 
 
 def table_one_table(report: Mapping[str, Any]) -> Table:
-    rows = []
-    for row in report["rows"]:
-        times = (row["generated"], row["rolled"], row["pinocchio"], row["paper"])
-        rows.append(
-            [f"{row['robot']}: {row['row']}", *(DASH if t is None else nanoseconds(t) for t in times)]
-        )
+    """The times of all rows, robot by robot."""
+    names = ("generated", "rolled", "pinocchio", "paper")
+    rows = [
+        [f"{row['robot']}: {row['row']}", *(DASH if row[x] is None else nanoseconds(row[x]) for x in names)]
+        for row in report["rows"]
+    ]
     head = ("robot and quantity", "generated", "rolled C", "Pinocchio", "the article")
     note = (
         "Rows of finite differences are of the generated function. Both rows of M^-1 are straight-line code "
@@ -172,9 +237,8 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
         _inverse(times),
         *_zeros(report["residues"]),
         not_comparable(
-            "HyQ without a free flyer: 5.06 and 8.72 us beside 6.92 and 20.52 us of Giftthaler et "
-            "al. by automatic "
-            "differentiation.",
+            "HyQ without a free flyer: 5.06 and 8.72 us beside 6.92 and 20.52 us of Giftthaler et al. by "
+            "automatic differentiation.",
             "their generated code is not at hand; rbdc compare hyq has CasADi's differentiation in its place",
         ),
         _pinocchio(report["rows"]),

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.tools.kinematics import joint_placements
-from rbdc.analysis.pages import Heading
 from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import WORLD, Body, Model
@@ -61,22 +60,20 @@ def inertia_inverse(quick: bool, progress: Progress) -> dict[str, Any]:
 
 def inertia_inverse_page(report: Mapping[str, Any]) -> str:
     """The page of the study."""
-    heading = Heading(
-        "The inverse of the joint-space inertia",
+    lead = (
         'J. Carpentier, "Analytical inverse of the joint space inertia matrix" (2018), and J. Carpentier and '
         'N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), section V-A, '
-        "repeated on "
-        "serial chains and binary trees.",
-        [
-            f"{report['machine']['processor']}, one core; {report['compiler']['version']}. {DIRECT}: the "
-            f"direct algorithm through the compiler's passes; {PAPER}: Algorithm 1, its errors corrected, on "
-            f"the model as described; {' or '.join(FACTORS)}: by Cholesky's factor; rolled: the same in "
-            f"loops over the model."
-        ],
+        "repeated on serial chains and binary trees."
     )
+    notes = [
+        f"{DIRECT}: the direct algorithm through the compiler's passes; {PAPER}: Algorithm 1, its errors "
+        f"corrected, on the model as described; {' or '.join(FACTORS)}: by Cholesky's factor; rolled: the "
+        "same in loops over the model."
+    ]
     tables = [table(function) for function in report["functions"] for table in (growth_table, crossing_table)]
     tables.append(_printed_table(report["printed"]))
-    return study_page(heading, report, tables, [family_figure(report, INVERSE, "Time, code and errors")])
+    figures = [family_figure(report, INVERSE, "Time, code and errors")]
+    return study_page("The inverse of the joint-space inertia", lead, notes, report, tables, figures)
 
 
 def _asked(family: Family, size: int, *, quick: bool) -> CompareOptions:

@@ -21,13 +21,13 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions, Progress
-from rbdc.report.accuracy.inputs import draw
+from rbdc.report.accuracy import draw
 from rbdc.report.compare import labelled_report
 from rbdc.report.families import branched, families_report, serial
 from rbdc.report.measure.loops import Method, pointers_to
-from rbdc.report.methods.contenders import ZEROED, generated, library_of
+from rbdc.report.methods.contenders import ZEROED, Toolchains, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
-from rbdc.report.methods.toolchains import Toolchains, toolchains
+from rbdc.report.methods.records import Contender
 from rbdc.report.options import CompareOptions
 from rbdc.report.studies.claims import untried
 from rbdc.report.studies.second_order_claims import FIRST, FORWARD, SECOND, claims
@@ -184,5 +184,5 @@ def _callable(model: Model, name: str, tools: Toolchains) -> Call:
     function = functions_of(model)[name]
     library = library_of(generated(model, function).files, tools.compiler, tools.flags)
     sizes = [p.size for p in function.declaration.outputs]
-    method = Method({"library": str(library.path), "call": ENTRY}, sizes)
+    method = Method(Contender(name, "", "", library.path, ENTRY), sizes)
     return lambda values: method.results(pointers_to(values))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rbdc.analysis.pages import Heading, Part
+from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import Table
-from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
-from rbdc.report.present.formatting import DASH
 from rbdc.report.present.page import study_page
-from rbdc.report.present.plots import Line, contours, grown
-from rbdc.report.present.tables import CODE, ERROR, TIME, curves
+from rbdc.report.present.plots import contours, grown
+from rbdc.report.present.tables import CODE, DASH, ERROR, TIME, curves
 from rbdc.report.studies.second_order_claims import FAMILIES, FORWARD, SECOND, TABLE_3, WRITTEN, fits, ratios
 
 Report = Mapping[str, Any]
@@ -20,25 +18,24 @@ Report = Mapping[str, Any]
 
 def second_order_page(report: Report) -> str:
     """The page of `rbdc.report.studies.second_order`: Table III, Figs. 7-12, 14-17 and 20-23 anew."""
-    heading = Heading(
-        "Second derivatives of dynamics",
+    lead = (
         'S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives of rigid-body dynamics: '
         'theory & implementation" (2023), sections V and VII and appendix A, repeated on serial chains and '
-        "binary trees.",
-        [
-            f"{report['machine']['processor']}, one core; {report['compiler']['version']}. The article's "
-            "times are of Fortran 90 on an Intel i5-12400. Generated code stands for IDSVA-SO and FDSVA-SO: "
-            "generated writes every entry, as the other methods do, generated-zeroed leaves those alone that "
-            "are zero whatever the inputs. All store their results in the same place call after call."
-        ],
+        "binary trees."
     )
+    notes = [
+        "The article's times are of Fortran 90 on an Intel i5-12400. Generated code stands for IDSVA-SO and "
+        "FDSVA-SO: generated writes every entry, as the other methods do, generated-zeroed leaves those "
+        "alone that are zero whatever the inputs. All store their results in the same place call after call."
+    ]
     functions = {function["name"]: function for function in report["functions"]}
     tables = [_table_3(report), *(crossing_table(function) for function in functions.values())]
     tables += [growth_table(function) for function in functions.values() if function["name"] == FORWARD]
     figures = _inverse(report)
     if FORWARD in functions:
         figures += _forward(report)
-    return study_page(heading, report, tables, [*figures, *_steps(report)])
+    figures += _steps(report)
+    return study_page("Second derivatives of dynamics", lead, notes, report, tables, figures)
 
 
 def _table_3(report: Report) -> Table:
@@ -106,26 +103,21 @@ def _forward(report: Report) -> list[Part]:
 
 def _speedups(report: Report, function: str) -> str:
     """Times of the methods over those of generated code."""
-    lines = []
-    methods = [
-        m for f in report["functions"] if f["name"] == function for m in f["families"]["serial"]["time"]
-    ]
-    colours = line_colours(methods)
-    for method in methods:
-        for family in FAMILIES:
-            points = {n: x for (where, n), x in ratios(report, function, method).items() if where == family}
-            if points and method != "generated":
-                lines.append(Line(f"{method}, {family}", points, colours[method], family != "serial"))
-    return grown(lines, f"{function}: times over those of generated code", BODIES, "ratio")
+    (of_it,) = (f["families"] for f in report["functions"] if f["name"] == function)
+    found: dict[str, dict[int, float]] = {}
+    for method in (m for m in of_it["serial"]["time"] if m != "generated"):
+        for (family, n), x in ratios(report, function, method).items():
+            found.setdefault(f"{method}, {family}", {})[n] = x
+    dashed = [label for label in found if not label.endswith(", serial")]
+    title = f"{function}: times over those of generated code"
+    return grown(found, title, BODIES, "ratio", dashed=dashed)
 
 
 def _code(report: Report) -> str:
     """Code of AD and of generated functions of chains."""
     found = curves(report["entries"], SECOND, "serial", CODE)
-    chosen = {method: found[method] for method in ("generated", "ad") if method in found}
-    colours = line_colours(list(chosen))
-    lines = [Line(method, points, colours[method]) for method, points in chosen.items()]
-    return grown(lines, "Machine code of serial chains", BODIES, "bytes")
+    chosen = {method: points for method, points in found.items() if method in ("generated", "ad")}
+    return grown(chosen, "Machine code of serial chains", BODIES, "bytes")
 
 
 def _steps(report: Report) -> list[Part]:
@@ -158,11 +150,8 @@ def _steps(report: Report) -> list[Part]:
 
 def _best(entries: Sequence[Mapping[str, Any]], family: str) -> str:
     chosen = [entry for entry in entries if entry["family"] == family]
-    lines = [
-        Line(name, {e["size"]: e["best_1"][k] for e in chosen}, FAMILY_COLOURS[colour], k == 1)
-        for k, (name, colour) in enumerate((("h", "generated"), ("k", "ad")))
-    ]
-    return grown(lines, f"{family}: the best steps", BODIES, "step")
+    steps = {name: {e["size"]: e["best_1"][k] for e in chosen} for k, name in enumerate(("h", "k"))}
+    return grown(steps, f"{family}: the best steps", BODIES, "step", dashed="k")
 
 
 def _over_sizes(steps: Sequence[float], entries: Sequence[Mapping[str, Any]], family: str) -> str:

@@ -24,9 +24,9 @@ from rbdc.model import Model
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
 from rbdc.report.measure.loops import pointers_to
-from rbdc.report.methods.contenders import by_method, library_of
+from rbdc.report.measure.timing import machine
+from rbdc.report.methods.contenders import by_method, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
-from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.studies.sensitivity_claims import (
     CENTRAL,
@@ -44,7 +44,7 @@ from rbdc.report.studies.sensitivity_claims import (
 from rbdc.runtime.load import load
 
 Array = NDArray[np.float64]
-Sensitivities = tuple[Array, Array, Array]
+"""States are of shape (samples, joints); sensitivities by q, v and a (3, samples, joints, joints)."""
 
 ROBOT = "human43"
 FUNCTIONS = ("rnea", "rnea_derivatives")
@@ -70,8 +70,9 @@ def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]
     instants = np.linspace(0.0, SECONDS, samples)
     states = motion(instants, model.nv)
     progress("2 of 5: generated code")
-    exact = module.rnea_derivatives(*states)
-    seconds = _timed(lambda: module.rnea_derivatives(*states, out=exact), 100)[0]
+    outputs = module.rnea_derivatives(*states)
+    exact = np.stack(outputs)
+    seconds = _timed(lambda: module.rnea_derivatives(*states, out=outputs), 100)[0]
     single = _timed(lambda: [module.rnea_derivatives(*row) for row in zip(*states, strict=True)], 3)[0]
     methods = [
         _method(GENERATED, "generated, all samples in one call with out=", (seconds, exact), exact),
@@ -95,6 +96,7 @@ def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]
     torques = np.asarray(module.rnea(*states))
     report: dict[str, Any] = {
         "study": "sensitivity",
+        "machine": machine(),
         "robot": ROBOT,
         "quick": quick,
         "samples": samples,
@@ -106,7 +108,7 @@ def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]
         "figure_5": [_curve(exact, spiky[1], *which) for which in FIGURE_5],
         "figure_6": _figure_6(states, torques),
         "spikes": _spikes(instants, states, torques, exact, (differences[1], spiky[1])),
-        "across": float(np.abs(np.asarray(exact[0])[:, ACROSS[0] - 1, ACROSS[1] - 1]).max()),
+        "across": float(np.abs(exact[0][:, ACROSS[0] - 1, ACROSS[1] - 1]).max()),
         "largest_torque": float(np.abs(torques).max()),
     }
     report["claims"] = claims(report)
@@ -122,32 +124,29 @@ def motion(instants: Array, joints: int) -> tuple[Array, Array, Array]:
     return q, v, a
 
 
-def by_the_paper(model: Model, states: Sequence[Array]) -> Sensitivities:
+def by_the_paper(model: Model, states: Sequence[Array]) -> Array:
     """Algorithms 1-3 with all samples in each scalar."""
-    q, v, a = (list(x.T) for x in states)
-    by_q, by_v, by_a = (_stacked(matrix, len(states[0])) for matrix in sensitivities(model, q, v, a))
-    return by_q, by_v, by_a
+    matrices, samples = sensitivities(model, *(list(x.T) for x in states)), len(states[0])
+    rows = [[[np.broadcast_to(np.asarray(x, float), samples) for x in row] for row in m] for m in matrices]
+    return np.moveaxis(np.array(rows), -1, 1)
 
 
-def by_differences(
-    torque: Callable[..., Any], states: Sequence[Array], steps: Sequence[Array]
-) -> Sensitivities:
+def by_differences(torque: Callable[..., Any], states: Sequence[Array], steps: Sequence[Array]) -> Array:
     """Central differences of inverse dynamics, a step for each sample and coordinate. A step that vanishes
     gives what a division by zero gives.
     """
-    found = []
+    samples, joints = states[0].shape
+    found = np.empty((len(steps), samples, joints, joints))
     for of, step in enumerate(steps):
-        columns = []
-        for m in range(step.shape[1]):
+        for m in range(joints):
             ends = []
             for sign in (1.0, -1.0):
                 moved = [x.copy() for x in states]
                 moved[of][:, m] += sign * step[:, m]
                 ends.append(np.asarray(torque(*moved)))
             with np.errstate(divide="ignore", invalid="ignore"):
-                columns.append((ends[0] - ends[1]) / (2.0 * step[:, m])[:, None])
-        found.append(np.stack(columns, axis=-1))
-    return found[0], found[1], found[2]
+                found[of, :, :, m] = (ends[0] - ends[1]) / (2.0 * step[:, m])[:, None]
+    return found
 
 
 def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Model, ModuleType]:
@@ -157,20 +156,20 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Model, Module
     return read(ROBOT, options), load(build_package(ROBOT, options, progress).directory)
 
 
-def _compiled(model: Model, states: Sequence[Array], exact: Sensitivities) -> dict[str, Any]:
+def _compiled(model: Model, states: Sequence[Array], exact: Array) -> dict[str, Any]:
     """The article's recursion as straight-line C through all passes, called sample by sample."""
     function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions())
     made = by_method(model, function, "zhakatayev", on_model(bound(sensitivities)))
     library = library_of(made.files, tools.compiler, tools.flags)
     entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
-    found = tuple(np.zeros((len(states[0]), model.nv, model.nv)) for _ in BY)
+    found = np.zeros_like(exact)
     rows = [
         (pointers_to([x[k] for x in states]), pointers_to([y[k] for y in found]))
         for k in range(len(states[0]))
     ]
     seconds, _ = _timed(lambda: [entry(None, *row) for row in rows], 20)
     name = "the article's recursion as C, a call for each sample"
-    method = _method(COMPILED, name, (seconds, (found[0], found[1], found[2])), exact)
+    method = _method(COMPILED, name, (seconds, found), exact)
     return {**method, "operations": None if made.cost is None else made.cost.operations}
 
 
@@ -184,20 +183,14 @@ def _timed(call: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
     return float(best), result
 
 
-def _stacked(matrix: Sequence[Sequence[Any]], samples: int) -> Array:
-    rows = [[np.broadcast_to(np.asarray(x, float), (samples,)) for x in row] for row in matrix]
-    return np.moveaxis(np.array(rows), -1, 0)
-
-
-def _method(key: str, name: str, timed: tuple[float, Sensitivities], exact: Sensitivities) -> dict[str, Any]:
+def _method(key: str, name: str, timed: tuple[float, Array], exact: Array) -> dict[str, Any]:
     """One way to all 3 x 43^2 sensitivities: its cumulative time (s) and its error, relative to the generated
     code's largest entry, as root mean square and at most. Of differences whose step vanishes there is none:
     the errors are those of the other entries, and `undefined` is how many have none. operations: of a sample,
     where they are counted.
     """
     seconds, found = timed
-    pairs = zip(found, exact, strict=True)
-    errors = np.stack([np.abs(one - right) / float(np.abs(right).max()) for one, right in pairs])
+    errors = np.abs(found - exact) / np.abs(exact).max(axis=(1, 2, 3), keepdims=True)
     defined = errors[np.isfinite(errors)]
     return {
         "key": key,
@@ -210,20 +203,13 @@ def _method(key: str, name: str, timed: tuple[float, Sensitivities], exact: Sens
     }
 
 
-def _curve(exact: Sensitivities, other: Sensitivities, i: int, m: int, by: int) -> dict[str, Any]:
-    values = np.asarray(exact[by])[:, i - 1, m - 1]
-    difference = values - other[by][:, i - 1, m - 1]
-    return {
-        "row": i, "column": m, "by": BY[by], "values": values.tolist(), "deviation": finite(difference)
-    }  # fmt: skip
+def _curve(exact: Array, other: Array, i: int, m: int, by: int) -> dict[str, Any]:
+    values, left = (x[by, :, i - 1, m - 1] for x in (exact, exact - other))
+    return {"row": i, "column": m, "by": BY[by], "values": values.tolist(), "deviation": finite(left)}
 
 
 def _spikes(
-    instants: Array,
-    states: Sequence[Array],
-    torques: Array,
-    exact: Sensitivities,
-    differences: tuple[Sensitivities, Sensitivities],
+    instants: Array, states: Sequence[Array], torques: Array, exact: Array, differences: tuple[Array, Array]
 ) -> dict[str, Any]:
     """Errors of constant and of relative steps in the entry of Fig. 5, with its coordinate and its torque."""
     row, column, _ = FIGURE_5[0]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.analysis.pages import Heading, Part
+from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import Table
-from rbdc.report.measure.roofline import machine
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import curve
 from rbdc.report.studies.claims import judged, listed, not_comparable
@@ -69,10 +68,9 @@ def claims(report: Report) -> list[dict[str, str]]:
     ]
 
 
-def errors_of(found: Sequence[Any], exact: Sequence[Any], row: int, column: int) -> list[list[float | None]]:
+def errors_of(found: Array, exact: Array, row: int, column: int) -> list[list[float | None]]:
     """Absolute errors of one entry by q, v and a at every instant, None where they are not defined."""
-    pairs = zip(found, exact, strict=True)
-    return [finite(np.abs(np.asarray(a) - np.asarray(b))[:, row - 1, column - 1]) for a, b in pairs]
+    return [finite(x) for x in np.abs(found - exact)[:, :, row - 1, column - 1]]
 
 
 def finite(values: Array) -> list[float | None]:
@@ -153,17 +151,13 @@ def sensitivity_page(report: dict[str, Any]) -> str:
         (f"the article, {how}", _seconds(published[key]), "", "", "")
         for how, key in (("analytical", "analytical_seconds"), ("numerical", "numerical_seconds"))
     ]
-    heading = Heading(
-        "Sensitivities of a human's torques",
+    lead = (
         'A. Zhakatayev, Y. Rogovchenko and M. Paetzold, "Recursive inverse dynamics sensitivity analysis of '
         f'open-tree-type multibody systems" (2023), sections 5 and 6, repeated: {report["entries"]} '
         f"sensitivities of torques at {report['samples']} instants of a motion in which every coordinate is "
-        "the sine of 2 pi t.",
-        [
-            f"{machine()['processor']}, one core. The human's inertias and centres of mass are assumed, for "
-            "the article gives none."
-        ],
+        "the sine of 2 pi t."
     )
+    notes = ["The human's inertias and centres of mass are assumed, for the article gives none."]
     times = Table(
         "Times and errors",
         ("method", "cumulative time", "rms error", "largest error", "not defined"),
@@ -171,7 +165,8 @@ def sensitivity_page(report: dict[str, Any]) -> str:
         "Errors are relative to the largest sensitivity, beside generated code; those that are not defined, "
         "for a step of 0, are left out of them. Rows of the article: MATLAB on its own machine, 301 samples.",
     )
-    return study_page(heading, report, [times], _figures(report))
+    title = "Sensitivities of a human's torques"
+    return study_page(title, lead, notes, report, [times], _figures(report))
 
 
 def _figures(report: dict[str, Any]) -> list[Part]:

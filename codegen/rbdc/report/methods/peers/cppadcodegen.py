@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 from rbdc.emit.render import render
@@ -18,7 +17,7 @@ from rbdc.functions.declarations import Parameter
 from rbdc.functions.record import Function
 from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, run
-from rbdc.report.methods.contenders import compiled
+from rbdc.report.methods.contenders import Toolchains, compiled
 from rbdc.report.methods.implementation import ROBOT, Implementation, entry_point, without_optional
 from rbdc.report.methods.peers.headers import (
     LIMITS,
@@ -30,7 +29,6 @@ from rbdc.report.methods.peers.headers import (
     include_folders,
 )
 from rbdc.report.methods.records import Contender
-from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CPPADCODEGEN
 
 SECONDS = 300.0
@@ -42,14 +40,6 @@ _ESTIMATE = 120.0
 _PACKAGES = {"cppad/cppad.hpp": "cmeel-cppad", "cppad/cg.hpp": "cmeel-cppadcodegen"}
 """Headers, and the packages that bring them."""
 _ENTRY = f"{ROBOT}_forward_zero"
-
-
-@dataclass(frozen=True)
-class Program:
-    """A compiled program that writes C: its key in the cache and its path."""
-
-    key: str
-    path: Path
 
 
 def missing() -> str | None:
@@ -64,7 +54,7 @@ def missing() -> str | None:
     return reason
 
 
-def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Future[Program]]:
+def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Future[Path]]:
     """The programs of Pinocchio's wrappers of these names, all of them done; two are compiled at a time. The
     result of one that does not compile is a ToolchainError.
 
@@ -76,12 +66,12 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
     keys = {algorithm: _key(algorithm) for algorithm in algorithms}
     told = announced(dict.fromkeys(keys.values(), _ESTIMATE))
 
-    def make(algorithm: str) -> Program:
+    def make(algorithm: str) -> Path:
         key = keys[algorithm]
         if key in told:
             progress(f"compiling {algorithm} of Pinocchio and CppADCodeGen, {told[key]}")
         try:
-            return Program(key, _program(algorithm, key))
+            return _program(algorithm, key)
         except ToolchainError as error:
             raise ToolchainError(f"{algorithm} does not compile: {error.line}") from error
 
@@ -90,7 +80,7 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
 
 
 def contender(
-    function: Function, algorithm: str, program: Program, archive: Path, tools: Toolchains
+    function: Function, algorithm: str, program: Path, archive: Path, tools: Toolchains
 ) -> Contender:
     """The C that a program makes of the archived model, compiled with our compiler and flags. Raises
     ToolchainError where that takes longer than `SECONDS`, or fails.
@@ -99,18 +89,18 @@ def contender(
     return compiled(CPPADCODEGEN, "ad", made, tools.compiler, tools.flags, SECONDS)
 
 
-def _generated(program: Program, archive: Path) -> dict[str, str]:
+def _generated(program: Path, archive: Path) -> dict[str, str]:
     """The C files that a program writes for a model."""
     text = archive.read_text(encoding="utf-8")
 
     def make(folder: Path) -> None:
         (folder / "model.txt").write_text(text, encoding="utf-8")
-        run([str(program.path), "model.txt", "sources"], folder, SECONDS)
+        run([str(program), "model.txt", "sources"], folder, SECONDS)
         written = sorted((folder / "sources").glob(f"{_ENTRY}*.c"))
         files = {path.name: path.read_text(encoding="utf-8") for path in written}
         (folder / "files.json").write_text(json.dumps(files))
 
-    folder = cache.obtain(cache.key("cppadcodegen sources", program.key, text), make)
+    folder = cache.obtain(cache.key("cppadcodegen sources", str(program), text), make)
     files: dict[str, str] = json.loads((folder / "files.json").read_text())
     return files
 
@@ -161,35 +151,32 @@ def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str
 
 
 def _compiler() -> tuple[Compiler, tuple[str, ...]]:
-    """g++ and its additional flags: clang looks for max_digits10 in CppADCodeGen 2.4's numeric limits, which
-    have none.
+    """g++ and its flags: clang looks for max_digits10 in CppADCodeGen 2.4's numeric limits, which have
+    none.
     """
-    return next((compiler, extra) for name, compiler, extra in compilers() if name == "gcc")
+    gcc, extra = next((compiler, extra) for name, compiler, extra in compilers() if name == "gcc")
+    return gcc, (*_FLAGS, *extra, *LIMITS)
 
 
 def _key(algorithm: str) -> str:
-    found, (compiler, extra) = headers(), _compiler()
+    compiler, flags = _compiler()
     versions = [str(_folder(header)) for header in _PACKAGES]
-    return cache.key("cppadcodegen", *found.identity(compiler, *_flags(extra), *versions), _text(algorithm))
+    return cache.key("cppadcodegen", *headers().identity(compiler, *flags, *versions), _text(algorithm))
 
 
 def _program(algorithm: str, key: str) -> Path:
     """The program of a wrapper, from the cache if it is there."""
-    found, (compiler, extra) = headers(), _compiler()
+    found, (compiler, flags) = headers(), _compiler()
 
     def make(folder: Path) -> None:
         (folder / "program.cpp").write_text(_text(algorithm), encoding="utf-8")
         folders = [flag for header in _PACKAGES for flag in ("-isystem", str(_folder(header)))]
         library = found.prefix / "lib"
         where = [f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization", "-ldl"]
-        words = [*_flags(extra), *found.include_flags, *folders, "program.cpp", "-o", "program", *where]
+        words = [*flags, *found.include_flags, *folders, "program.cpp", "-o", "program", *where]
         run([*compiler.command, *words], folder)
 
     return cache.obtain(key, make) / "program"
-
-
-def _flags(extra: Sequence[str]) -> tuple[str, ...]:
-    return (*_FLAGS, *extra, *LIMITS)
 
 
 def _text(algorithm: str) -> str:

@@ -12,9 +12,11 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
@@ -37,21 +39,6 @@ NAME = "pinocchio"
 
 MODEL = "MODEL"
 """The part of the harness that loads models; every library has it."""
-PARTS = {
-    MODEL: 60.0,
-    "KINEMATICS": 100.0,
-    "MANIFOLD": 60.0,
-    "INVERSE": 100.0,
-    "INERTIA": 60.0,
-    "FORWARD": 100.0,
-    "INVERSE_INERTIA": 60.0,
-    "INVERSE_DERIVATIVES": 100.0,
-    "FORWARD_DERIVATIVES": 160.0,
-    "REGRESSOR": 60.0,
-    "SECOND": 60.0,
-    "CONTACTS": 160.0,
-}
-"""Parts in which the harness is compiled, and about how many seconds each takes: they tell the time left."""
 LIBRARY_PARTS = (
     MODEL,
     "KINEMATICS",
@@ -66,8 +53,8 @@ TEMPLATE_PARTS = ("INVERSE_INERTIA", "CONTACTS")
 """Parts beside the library that are compiled as its users compile them: from the headers, for every processor
 of its kind.
 """
-CALLS = 30.0
-"""Seconds that compiling the calls of the library takes, about."""
+PART, CALLS = 90.0, 30.0
+"""Seconds that compiling a part takes, about, and the calls of the library: they tell the time left."""
 
 COMMON_FLAGS = ("-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
 _NATIVE_FLAGS = (*COMMON_FLAGS, "-O3", "-march=native")
@@ -76,7 +63,7 @@ _LIBRARY_FLAGS = (*COMMON_FLAGS, "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "-
 _CALLS, _TEMPLATES = "-O1", "-O3"
 """Optimisation of the calls of the library, and of what is compiled beside it."""
 _LIBRARY = "pinocchio_default"
-_SOURCE = "peer.cpp"
+_HARNESS, _SOURCE, _FIGURES = "pinocchio.cpp.jinja", "peer.cpp", "figures.json"
 
 
 @dataclass(frozen=True)
@@ -113,45 +100,37 @@ class Builds:
 
 
 @dataclass(frozen=True)
-class _Group:
-    """Parts of the harness that are compiled as one file: in words, with which flags, in about how long."""
+class _Job:
+    """Parts of the harness that are compiled as one file for a build that is not made yet; of its jobs the
+    first has what all others need. words: those parts. seconds: about how long it takes.
+    """
 
+    build: PinocchioBuild
+    compiler: Compiler
+    headers: Headers
     words: str
     parts: tuple[str, ...]
     flags: tuple[str, ...]
     seconds: float
 
-
-@dataclass(frozen=True)
-class _Recipe:
-    """Recipe of a build that is not made yet. The first of its groups has what all others need."""
-
-    build: PinocchioBuild
-    compiler: Compiler
-    headers: Headers
-    groups: list[_Group]
+    @property
+    def text(self) -> str:
+        """The text of the file."""
+        return "".join(f"#define RBDC_{part}\n" for part in self.parts) + render(_HARNESS)
 
     def key(self, flags: Sequence[str], *parts: str) -> str:
-        """The cache key of a file that this recipe makes of `parts`."""
+        """The cache key of a file that is made of `parts`."""
         return cache.key("pinocchio", *self.headers.identity(self.compiler, *flags), *parts)
-
-
-class _Object(NamedTuple):
-    """A compiled group: its cache key, its path, and the seconds that compiling it took."""
-
-    key: str
-    path: Path
-    seconds: float
 
 
 def offered(source: str) -> dict[str, tuple[str, ...]]:
     """The algorithms of every part of the harness, as its text has them."""
-    part, found = MODEL, {name: [] for name in PARTS}  # type: tuple[str, dict[str, list[str]]]
+    part, found = MODEL, {MODEL: list[str]()}
     for line in source.splitlines():
         if line.startswith("#ifdef RBDC_"):
             part = line.removeprefix("#ifdef RBDC_")
         elif algorithm := re.match(r"(?:COMPUTE|ALGORITHM)\((\w+)", line):
-            found[part].append(algorithm[1])
+            found.setdefault(part, []).append(algorithm[1])
     return {part: tuple(names) for part, names in found.items()}
 
 
@@ -163,89 +142,77 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
     Raises ToolchainError where a prerequisite is missing.
     """
-    source = render("pinocchio.cpp.jinja")
-    offers = offered(source)
+    offers = offered(render(_HARNESS))
     parts = [part for part, names in offers.items() if part == MODEL or {*names} & {*wanted}]
-    recipes = [_of_library(parts, offers)] if peer == PINOCCHIO else _native(parts)
-    texts = [
-        (recipe, group, "".join(f"#define RBDC_{part}\n" for part in group.parts) + source)
-        for recipe in recipes
-        for group in recipe.groups
-    ]
-    jobs = [(recipe, group, text, recipe.key(group.flags, "object", text)) for recipe, group, text in texts]
-    told = announced({key: group.seconds for _, group, _, key in jobs})
+    jobs = _of_library(parts, offers) if peer == PINOCCHIO else _native(parts)
+    keys = {job: job.key(job.flags, "object", job.text) for job in jobs}
+    told = announced({keys[job]: job.seconds for job in jobs})
 
-    def make(job: tuple[_Recipe, _Group, str, str]) -> _Object | str:
-        """The compiled group, or the compiler's first error."""
-        recipe, group, text, key = job
-        if key in told:
-            progress(f"compiling {group.words}, {told[key]}")
+    def make(job: _Job) -> Path | str:
+        """The compiled file, or the compiler's first error."""
+        if keys[job] in told:
+            progress(f"compiling {job.words}, {told[keys[job]]}")
         try:
-            return _object(recipe, group, text, key)
+            return _object(job, keys[job])
         except ToolchainError as error:
             return error.line
 
     with ThreadPoolExecutor(WORKERS) as pool:
         results = pool.map(make, jobs)  # where it is stopped, what has begun goes on into the cache
-        made = {(job[0].build.name, job[1].words): one for job, one in zip(jobs, results, strict=True)}
+        made = dict(zip(jobs, results, strict=True))
     found = Builds()
-    for recipe in recipes:
-        _add(recipe, offers, [made[recipe.build.name, group.words] for group in recipe.groups], found)
+    for _, of_it in groupby(jobs, lambda job: job.build.name):
+        _add({job: made[job] for job in of_it}, offers, found)
     return found
 
 
-def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> _Recipe:
-    """The library of the pip package, with the parts beside it that are wanted."""
-    shipped, beside = shipped_library(), [part for part in TEMPLATE_PARTS if part in parts]
-    compiler, extra = quick_compiler()
+def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Job]:
+    """The jobs of the library of the pip package, with the parts beside it that are wanted."""
+    there, shipped = headers(), shipped_library()
     if shipped is None:
         raise ToolchainError(f"Pinocchio's library cannot be used: {library_availability()}")
+    (compiler, extra), beside = quick_compiler(), [part for part in TEMPLATE_PARTS if part in parts]
     calls, templates = ((*_LIBRARY_FLAGS, level, *extra, *LIMITS) for level in (_CALLS, _TEMPLATES))
-    groups = [_Group("the calls of Pinocchio's library", LIBRARY_PARTS, calls, CALLS)]
-    groups += [
-        _Group(f"Pinocchio's {_words(part)} for its library", (part,), templates, PARTS[part])
-        for part in beside
-    ]
     what = f"the library of the pip package, version {_version()}, compiled for every processor of its kind"
     others = ", ".join(name for part in beside for name in offers[part])
     also = f"; {others}, which it does not export, from its headers by {_TEMPLATES}" if others else ""
     said = f"its calls compiled by {compiler.version}"
     build = PinocchioBuild(PINOCCHIO, PINOCCHIO, what + also, said, calls, shipped=shipped)
-    return _Recipe(build, compiler, headers(), groups)
+    job = partial(_Job, build, compiler, there)
+    return [
+        job("the calls of Pinocchio's library", LIBRARY_PARTS, calls, CALLS),
+        *(job(f"Pinocchio's {_words(x)} for its library", (x,), templates, PART) for x in beside),
+    ]
 
 
-def _native(parts: Sequence[str]) -> list[_Recipe]:
-    """A build by each compiler."""
+def _native(parts: Sequence[str]) -> list[_Job]:
+    """The jobs of a build by each compiler."""
     there, found = headers(), []
     what = f"Pinocchio {_version()}, its headers compiled for this processor"
     for name, compiler, extra in compilers():
         flags = (*_NATIVE_FLAGS, *extra, *LIMITS)
-        groups = [
-            _Group(f"Pinocchio's {_words(part)} with {name}", (part,), flags, PARTS[part]) for part in parts
-        ]
         build = PinocchioBuild(f"{NATIVE}-{name}", NATIVE, what, compiler.version, flags)
-        found.append(_Recipe(build, compiler, there, groups))
+        job = partial(_Job, build, compiler, there)
+        found += [job(f"Pinocchio's {_words(x)} with {name}", (x,), flags, PART) for x in parts]
     return found
 
 
-def _add(
-    recipe: _Recipe, offers: Mapping[str, Sequence[str]], made: Sequence[_Object | str], builds: Builds
-) -> None:
-    """Link the groups of a build that compiled and add it; of those that did not, the reasons."""
-    if isinstance(made[0], str):
-        made = [made[0]] * len(made)
-    failed, algorithms, objects = dict[str, str](), list[str](), list[_Object]()
-    for group, one in zip(recipe.groups, made, strict=True):
-        names = [name for part in group.parts for name in offers[part]]
-        if isinstance(one, str):
-            failed |= dict.fromkeys(names, f"not compiled by {recipe.compiler.version}: {one}")
-        else:
+def _add(made: Mapping[_Job, Path | str], offers: Mapping[str, Sequence[str]], builds: Builds) -> None:
+    """Link the files of a build that compiled and add it; of those that did not, the reasons."""
+    (first, begun), failed = next(iter(made.items())), dict[str, str]()
+    algorithms, objects = list[str](), list[Path]()
+    for job, one in made.items():
+        names = [name for part in job.parts for name in offers[part]]
+        lacking = next((x for x in (begun, one) if isinstance(x, str)), None)
+        if lacking is not None:
+            failed |= dict.fromkeys(names, f"not compiled by {job.compiler.version}: {lacking}")
+        elif isinstance(one, Path):
             algorithms += names
             objects.append(one)
     if failed:
-        builds.failed[recipe.build.name] = failed
+        builds.failed[first.build.name] = failed
     if algorithms:
-        builds.made.append(replace(_linked(recipe, objects), algorithms=tuple(algorithms)))
+        builds.made.append(replace(_linked(first, objects), algorithms=tuple(algorithms)))
 
 
 def library_availability() -> str | None:
@@ -276,23 +243,21 @@ def _words(part: str) -> str:
     return part.lower().replace("_", " ")
 
 
-def _object(recipe: _Recipe, group: _Group, text: str, key: str) -> _Object:
-    """The object file of a text, from the cache if it is there."""
+def _object(job: _Job, key: str) -> Path:
+    """The object file of a job, from the cache if it is there; beside it the seconds that it took."""
 
     def make(folder: Path) -> None:
-        (folder / _SOURCE).write_text(text, encoding="utf-8")
-        flags = (*group.flags, *recipe.headers.include_flags)
-        seconds = compile_object(recipe.compiler, folder / _SOURCE, flags).seconds
-        (folder / "figures.json").write_text(json.dumps({"seconds": seconds}))
+        (folder / _SOURCE).write_text(job.text, encoding="utf-8")
+        flags = (*job.flags, *job.headers.include_flags)
+        seconds = compile_object(job.compiler, folder / _SOURCE, flags).seconds
+        (folder / _FIGURES).write_text(json.dumps({"seconds": seconds}))
 
-    folder = cache.obtain(key, make)
-    seconds = float(json.loads((folder / "figures.json").read_text())["seconds"])
-    return _Object(key, (folder / _SOURCE).with_suffix(".o"), seconds)
+    return (cache.obtain(key, make) / _SOURCE).with_suffix(".o")
 
 
-def _linked(recipe: _Recipe, parts: Sequence[_Object]) -> PinocchioBuild:
-    """The build of the linked parts; it finds others by a path that is part of the key."""
-    where, shipped, others = recipe.headers.prefix / "lib", recipe.build.shipped, list[str]()
+def _linked(job: _Job, objects: Sequence[Path]) -> PinocchioBuild:
+    """The build of the linked files; it finds others by a path that is part of the key."""
+    where, shipped, others = job.headers.prefix / "lib", job.build.shipped, list[str]()
     if shipped is not None:
         others.append(f"-l{_LIBRARY}")
         if sys.platform == "linux":  # hide all but the entry points, lest others take the library's own place
@@ -301,10 +266,10 @@ def _linked(recipe: _Recipe, parts: Sequence[_Object]) -> PinocchioBuild:
     def make(folder: Path) -> None:
         (folder / "entries.map").write_text("{ global: rbdc_peer_*; local: *; };\n")
         found = [f"-L{where}", f"-Wl,-rpath,{where}", "-lboost_serialization"]
-        objects = [str(part.path) for part in parts]
-        run([*recipe.compiler.command, "-shared", *objects, "-o", "peer.so", *others, *found], folder)
+        run([*job.compiler.command, "-shared", *map(str, objects), "-o", "peer.so", *others, *found], folder)
 
-    key = recipe.key(recipe.build.flags, "library", str(where), *others, *(part.key for part in parts))
+    key = job.key(job.build.flags, "library", str(where), *others, *(path.parent.name for path in objects))
     library = cache.obtain(key, make) / "peer.so"
-    seconds, size = sum(part.seconds for part in parts), code_bytes(shipped or library)
-    return replace(recipe.build, library=library, compile_seconds=seconds, code_bytes=size)
+    seconds = sum(float(json.loads((path.parent / _FIGURES).read_text())["seconds"]) for path in objects)
+    size = code_bytes(shipped or library)
+    return replace(job.build, library=library, compile_seconds=seconds, code_bytes=size)
