@@ -104,14 +104,14 @@ def shown(made: Program) -> list[str]:
 def compiled(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
     """Its only output by compiled C, at its only input."""
     declaration = FunctionDeclaration("f", "", (), ())
-    source = kernel_source("t", declaration, program, "0")
+    source = kernel_source("t", declaration, program)
     return _called({**source.files, "t.h": ""}, "t_f.c", "t_f", folder, np.array(x), program.outputs[0].size)
 
 
 def compiled_side_by_side(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
     """The same from a kernel of batches, in all lanes."""
     wide = widened(program, DOUBLE.lanes)
-    headers = {**batch_headers("t", "0", DOUBLE), **elementary_headers("t", [wide], DOUBLE, "0")}
+    headers = {**batch_headers("t", DOUBLE), **elementary_headers("t", [wide], DOUBLE)}
     statements = [
         line
         for block in StatementWriter("t", wide, chunk(wide, 10**6), DOUBLE).blocks(0)

@@ -54,7 +54,7 @@ def angles(
         "pair": (pair, f"t_arctangent{pair}(y + i, x + i, angle + i);"),
         "lanes": (scalar.lanes, f"t_arctangent{scalar.lanes}(y + i, x + i, angle + i);"),
     }
-    headers = arctangent_header("t", "0", scalar)
+    headers = arctangent_header("t", scalar)
     compiled, found = (
         library(headers, "const {0} *y, const {0} *x, {0} *angle", calls, compiler, flags, folder, scalar),
         {},

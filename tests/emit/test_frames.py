@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rbdc
 from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.registry import Generated
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
@@ -42,7 +41,7 @@ COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 def generated(model: Model, *functions: str, batch: bool = False, scalar: ScalarType = DOUBLE) -> Generated:
     options = GenerationOptions(targets=("c", "batch") if batch else ("c",), scalar=scalar)
-    return generate(model, "robot", functions, rbdc.__version__, lambda _: None, options)
+    return generate(model, "robot", functions, lambda _: None, options)
 
 
 def chain(mimic: str) -> Model:

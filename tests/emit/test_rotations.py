@@ -59,7 +59,7 @@ def evaluated(
     }
     arguments = [f"const {{0}} *x{k}" for k in range(len(given))] + [f"{{0}} *r{k}" for k in range(results)]
     made = library(
-        rotations_header("t", "0", scalar), ", ".join(arguments), calls, compiler, flags, folder, scalar
+        rotations_header("t", scalar), ", ".join(arguments), calls, compiler, flags, folder, scalar
     )
     found = {}
     for form in calls:

@@ -106,13 +106,7 @@ def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: Scalar
     )
     calls["wide"] = (lanes, f"t_vector{lanes} y, z; {call}")
     return library(
-        batch_headers("t", "0", scalar),
-        "const {0} *x, {0} *s, {0} *c",
-        calls,
-        compiler,
-        flags,
-        folder,
-        scalar,
+        batch_headers("t", scalar), "const {0} *x, {0} *s, {0} *c", calls, compiler, flags, folder, scalar
     )
 
 

@@ -23,14 +23,13 @@ from rbdc.model import Model
 class Package:
     """The package that targets print files for.
 
-    version: of rbdc. known: every function that rbdc can build for the model. scalar: the type that all
+    known: every function that rbdc can build for the model. scalar: the type that all
     functions compute with. portable: the C library is compiled in several variants, one of which is chosen at
     run time. warnings: those of the build that the package keeps.
     """
 
     model: Model
     robot: str
-    version: str
     known: tuple[str, ...] = ()
     scalar: ScalarType = DOUBLE
     portable: bool = False

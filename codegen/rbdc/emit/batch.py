@@ -55,12 +55,12 @@ class BatchTarget(Backend):
         if not plan.samples:
             return
         if planned.declaration.framed:
-            _add_frames_batch(source, package.robot, package.model, plan.samples, package.version)
+            _add_frames_batch(source, package.robot, package.model, plan.samples)
         else:
-            _add_batch(source, package.robot, plan, package.version)
+            _add_batch(source, package.robot, plan)
 
 
-def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str) -> None:
+def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files. Of two programs of samples the first
     goes without the optional input, and the second takes it. Where samples go one by one only
     `<robot>_<name>_lanes` runs the kernel.
@@ -68,11 +68,11 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str
     declaration = source.declaration = replace(source.declaration, lanes=True)
     source.one_by_one, scalar = plan.one_by_one, declaration.scalar
     programs, places = side_by_side(plan.samples, scalar.lanes)
-    made = FunctionSource(declaration, cost(programs[0]), batch_headers(robot, version, scalar))
+    made = FunctionSource(declaration, cost(programs[0]), batch_headers(robot, scalar))
     turning = any(polynomials.has_rotations(program) for program in programs)
     if turning:
-        made.files |= polynomials.rotations_header(robot, version, scalar)
-    kernels = add_kernels(robot, _kernel_name(robot, declaration), programs, made, version, storage=_KERNEL)
+        made.files |= polynomials.rotations_header(robot, scalar)
+    kernels = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
     source.batch_files |= made.files
     source.internal += made.internal
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
@@ -80,7 +80,6 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str
         places,
         f"{figures(made.cost)} for {scalar.lanes} samples",
         robot=robot,
-        version=version,
         one_by_one=plan.one_by_one,
         headers=["batch", *(["rotations"] if turning else [])],
         kernel="parts.c.jinja",
@@ -91,9 +90,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str
     )
 
 
-def _add_frames_batch(
-    source: FunctionSource, robot: str, model: Model, steps: Sequence[Program], version: str
-) -> None:
+def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Sequence[Program]) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
     functions of frames share.
     """
@@ -102,13 +99,12 @@ def _add_frames_batch(
     wide = [widened(step, lanes) for step in steps]
     total = sum((cost(step) for step in wide), Cost())
     words = kernel_words(robot, model, declaration)
-    source.batch_files |= batch_headers(robot, version, declaration.scalar)
+    source.batch_files |= batch_headers(robot, declaration.scalar)
     source.batch_files[f"{robot}_frames_batch.c"] = climb_file(
         robot,
         model,
         wide,
         source,
-        version,
         wide=True,
         headers=[f"{robot}_{header}.h" for header in ("batch", "frames")],
         figures=f"{figures(total)}, for all bodies together and {lanes} samples",
@@ -123,7 +119,6 @@ def _add_frames_batch(
         places,
         f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
         robot=robot,
-        version=version,
         one_by_one=False,
         headers=["batch", "frames"],
         kernel="frames_kernel.c.jinja",
@@ -196,12 +191,11 @@ def _table(places: Sequence[int], lanes: int) -> list[str]:
     return [", ".join(padded[k : k + _IN_A_LINE]) + "," for k in range(0, len(padded), _IN_A_LINE)]
 
 
-def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+def batch_headers(robot: str, scalar: ScalarType) -> dict[str, str]:
     """The internal headers that all batches of a robot share, by name."""
     text = render(
         "batch.h.jinja",
         robot=robot,
-        version=version,
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
         functions=elementary_functions(scalar),
@@ -212,9 +206,7 @@ def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str
         **scalar.words,
         **trigonometry.batch_context(scalar),
     )
-    shared = polynomials.arctangent_header(robot, version, scalar) | trigonometry.header(
-        robot, version, scalar
-    )
+    shared = polynomials.arctangent_header(robot, scalar) | trigonometry.header(robot, scalar)
     return {**shared, f"{robot}_batch.h": text}
 
 

@@ -111,7 +111,7 @@ def straight_line_of(function: Function, method: str, kernels: tuple[Program, ..
         STRAIGHT_LINE,
         cost(kernels[0]),
         lambda package, loop: function_source(
-            package.robot, function.declaration, kernels, package.version, method, loop=loop
+            package.robot, function.declaration, kernels, method, loop=loop
         ),
         method,
         kernels,
@@ -141,7 +141,7 @@ def columns(subject: Subject) -> Plan | None:
     return Plan(
         COLUMNS,
         total,
-        lambda package, loop: column_source(package.robot, declaration, solved, package.version, loop=loop),
+        lambda package, loop: column_source(package.robot, declaration, solved, loop=loop),
         COLUMNS,
         tuple(solved),
         looped,
@@ -161,9 +161,7 @@ def kernel_along_paths(subject: Subject) -> Plan | None:
     return Plan(
         KERNEL_ALONG_PATHS,
         kernel_cost(kernel, model, scalar, bodies),
-        lambda package, loop: kernel_source(
-            Request(package.robot, function, package.model, package.version, bodies, loop)
-        ),
+        lambda package, loop: kernel_source(Request(package.robot, function, package.model, bodies, loop)),
         looped=products_by_inverse(kernel, model, scalar),
     )
 
@@ -194,7 +192,7 @@ def _used(model: Model, function: Function, name: str, kernels: int) -> LoopsAlo
 
 
 def _printed(loops: LoopsAlongPaths, package: Package, loop: bool) -> FunctionSource:
-    return path_loops_source(package.robot, replace(loops, plain_loop=loop), package.model, package.version)
+    return path_loops_source(package.robot, replace(loops, plain_loop=loop), package.model)
 
 
 def climb(subject: Subject) -> Plan | None:
@@ -208,9 +206,7 @@ def climb(subject: Subject) -> Plan | None:
     return Plan(
         CLIMB,
         frames_cost(model, function, steps),
-        lambda package, loop: frames_source(
-            package.robot, function, package.model, steps, package.version, loop=loop
-        ),
+        lambda package, loop: frames_source(package.robot, function, package.model, steps, loop=loop),
     )
 
 
@@ -224,9 +220,7 @@ def rolled(subject: Subject) -> Plan | None:
     return Plan(
         ROLLED,
         nest.cost(),
-        lambda package, _: loops_source(
-            package.robot, subject.function.declaration, nest, package.version, method
-        ),
+        lambda package, _: loops_source(package.robot, subject.function.declaration, nest, method),
         method,
     )
 

@@ -104,12 +104,7 @@ def column_cost(program: Program, declaration: FunctionDeclaration) -> tuple[Cos
 
 
 def column_source(
-    robot: str,
-    declaration: FunctionDeclaration,
-    programs: Sequence[Program],
-    version: str,
-    *,
-    loop: bool = True,
+    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], *, loop: bool = True
 ) -> FunctionSource:
     """The C of a function whose outputs are solutions of its `System`. `programs` compute what `preparation`
     declares, the first of two without the optional inputs; `loop`: its batch is a loop over samples.
@@ -117,17 +112,16 @@ def column_source(
     plan, name = plan_of(programs, declaration), f"{robot}_{declaration.name}"
     kernels = [kernel(program, plan) for program in programs]
     source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(plan), method="columns")
-    add_headers(source, robot, kernels, version)
+    add_headers(source, robot, kernels)
     source.style = "columns"
-    source.files |= lanes_header(robot, version, declaration.scalar)
-    views = add_kernels(robot, f"{name}_columns", kernels, source, version)
+    source.files |= lanes_header(robot, declaration.scalar)
+    views = add_kernels(robot, f"{name}_columns", kernels, source)
     early = _solve(f"{name}_solve", plan, plan.early_blocks)
     late = _solve(f"{name}_solve_late", plan, plan.late_blocks)
     source.statements += sum(row.statements for _, part in early.parts + late.parts for row in part)
     source.files[f"{name}.c"] = function_file(
         robot,
         source,
-        version,
         loop=loop,
         body="columns.c.jinja",
         foreign=views.foreign,

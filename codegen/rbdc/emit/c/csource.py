@@ -29,7 +29,6 @@ def function_source(
     robot: str,
     declaration: FunctionDeclaration,
     programs: Sequence[Program],
-    version: str,
     method: str,
     *,
     loop: bool = True,
@@ -41,21 +40,19 @@ def function_source(
     source = FunctionSource(declaration, cost(programs[0]), method=method)
     name = f"{robot}_{declaration.name}"
     whole = not declaration.optional
-    add_headers(source, robot, programs, version)
-    kernels = add_kernels(robot, name, programs, source, version, storage="" if whole else "static ")
+    add_headers(source, robot, programs)
+    kernels = add_kernels(robot, name, programs, source, storage="" if whole else "static ")
     entries = [] if whole else [(declaration.c_prototype(robot, batch=False), kernels.call)]
     if declaration.zeroed:
         call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
         entries.append((declaration.zeroed_prototype(robot), call))
     source.files[f"{name}.c"] = function_file(
-        robot, source, version, foreign=kernels.foreign, parts=kernels.parts, entries=entries, loop=loop
+        robot, source, foreign=kernels.foreign, parts=kernels.parts, entries=entries, loop=loop
     )
     return source
 
 
-def function_file(
-    robot: str, source: FunctionSource, version: str, *, loop: bool = False, **view: Any
-) -> str:
+def function_file(robot: str, source: FunctionSource, *, loop: bool = False, **view: Any) -> str:
     """A C file of a function: its head, C functions of programs, and what the template `body` has; by default
     entry points, prototypes with the calls of kernels, of which there are none. `loop`: with the batch as a
     loop over samples.
@@ -67,28 +64,23 @@ def function_file(
     return render(
         "function.c.jinja",
         robot=robot,
-        version=version,
         library=declaration.scalar.header,
         batch=batch_view(robot, declaration) if loop else None,
         **{**defaults, **declaration.scalar.words, **view},
     )
 
 
-def kernel_source(
-    robot: str, declaration: FunctionDeclaration, program: Program, version: str
-) -> FunctionSource:
+def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program) -> FunctionSource:
     """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in
     `<robot>_<name>.c`.
     """
     source = FunctionSource(declaration, cost(program))
     name = f"{robot}_{declaration.name}"
     if declaration.scalar.integer:
-        add_headers(source, robot, [program], version)
-    parts, foreign = kernel_parts(robot, name, program, source, version, storage="")
+        add_headers(source, robot, [program])
+    parts, foreign = kernel_parts(robot, name, program, source, storage="")
     prototype = f"void {name}({parameters(robot, program, declaration.scalar)})"
-    source.files[f"{name}.c"] = function_file(
-        robot, source, version, foreign=[prototype, *foreign], parts=parts
-    )
+    source.files[f"{name}.c"] = function_file(robot, source, foreign=[prototype, *foreign], parts=parts)
     return source
 
 
@@ -137,12 +129,7 @@ class Kernels:
 
 
 def add_kernels(
-    robot: str,
-    stem: str,
-    programs: Sequence[Program],
-    source: FunctionSource,
-    version: str,
-    storage: str = "static ",
+    robot: str, stem: str, programs: Sequence[Program], source: FunctionSource, storage: str = "static "
 ) -> Kernels:
     """The kernels of a function, whose names begin with `stem`, which is the whole name where there are no
     optional inputs. What is too large for one file goes to the files of `source`.
@@ -150,10 +137,7 @@ def add_kernels(
     options = source.declaration.of_options
     endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]
     names = [f"{stem}{ending}" for ending in endings] if options else [stem]
-    made = [
-        kernel_parts(robot, k, p, source, version, storage=storage)
-        for k, p in zip(names, programs, strict=True)
-    ]
+    made = [kernel_parts(robot, k, p, source, storage=storage) for k, p in zip(names, programs, strict=True)]
     call = _kernel_call(robot, source.declaration, list(zip(names, programs, strict=True)))
     return Kernels(
         [part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], call
@@ -189,27 +173,25 @@ def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
     return ", ".join(map(scalar.literal, values))
 
 
-def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
+def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program]) -> None:
     """The internal headers that the programs' C needs."""
-    source.files |= elementary_headers(robot, programs, source.declaration.scalar, version)
+    source.files |= elementary_headers(robot, programs, source.declaration.scalar)
     if any(value.width > 1 for program in programs for value in program.values):
-        source.files |= lanes_header(robot, version, source.declaration.scalar)
+        source.files |= lanes_header(robot, source.declaration.scalar)
         source.style = "lanes"
 
 
-def elementary_headers(
-    robot: str, programs: Sequence[Program], scalar: ScalarType, version: str
-) -> dict[str, str]:
+def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarType) -> dict[str, str]:
     """The headers of elementary functions that the programs call, by name: of sines and cosines where one has
     them side by side or both of one angle, of angles of points, of rotations.
     """
     found: dict[str, str] = {}
     if any(takes_both(program) for program in programs):
-        found |= trigonometry.header(robot, version, scalar)
+        found |= trigonometry.header(robot, scalar)
     if any(value.operation is ATAN2 for program in programs for value in program.values):
-        found |= polynomials.arctangent_header(robot, version, scalar)
+        found |= polynomials.arctangent_header(robot, scalar)
     if any(polynomials.has_rotations(program) for program in programs):
-        found |= polynomials.rotations_header(robot, version, scalar)
+        found |= polynomials.rotations_header(robot, scalar)
     return found
 
 
@@ -219,7 +201,7 @@ def headers(source: FunctionSource) -> list[str]:
 
 
 def kernel_parts(
-    robot: str, name: str, program: Program, source: FunctionSource, version: str, *, storage: str = "static "
+    robot: str, name: str, program: Program, source: FunctionSource, *, storage: str = "static "
 ) -> tuple[list[CFunction], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their
     own.
@@ -250,7 +232,6 @@ def kernel_parts(
         source.files[f"{part_name}.c"] = function_file(
             robot,
             source,
-            version,
             function=f"{source.declaration.name}, part {number + 1} of {chunks.count}",
             figures=f"See {name}.c.",
             wide=wide,

@@ -115,7 +115,7 @@ def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> C
 
 
 def frames_source(
-    robot: str, function: Function, model: Model, steps: Sequence[Program], version: str, *, loop: bool = True
+    robot: str, function: Function, model: Model, steps: Sequence[Program], *, loop: bool = True
 ) -> FunctionSource:
     """The C of a function of a frame: its own file, and those that all of them share: one straight-line step
     for each body, and the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) ->
@@ -125,11 +125,10 @@ def frames_source(
     """
     declaration, total = function.declaration, frames_cost(model, function, steps)
     source = FunctionSource(declaration, total, method="climb")
-    source.files |= _shared(robot, model, steps, source, version)
+    source.files |= _shared(robot, model, steps, source)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
-        version,
         headers=[f"{robot}_frames.h"],
         figures=f"{figures(total)}, where every body carries the frame",
         body="frames_kernel.c.jinja",
@@ -160,18 +159,15 @@ def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> 
     }
 
 
-def _shared(
-    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, version: str
-) -> dict[str, str]:
+def _shared(robot: str, model: Model, steps: Sequence[Program], source: FunctionSource) -> dict[str, str]:
     """The files that are the same for every function of a frame."""
     table, scalar = frame_dofs(model), source.declaration.scalar
     starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
-    internal = elementary_headers(robot, steps, scalar, version)
+    internal = elementary_headers(robot, steps, scalar)
     words = kernel_words(robot, model, source.declaration)
     header = render(
         "frames.h.jinja",
         robot=robot,
-        version=version,
         **scalar.words,
         **words,
         bodies=model.njoints,
@@ -184,7 +180,6 @@ def _shared(
         model,
         steps,
         source,
-        version,
         headers=[f"{robot}_frames.h", *internal],
         figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
         body="frames.c.jinja",
@@ -210,14 +205,13 @@ def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
 
 
 def climb_file(
-    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, version: str, **view: Any
+    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, **view: Any
 ) -> str:
     """The file of the climb by these programs, each a C function."""
     scalar = source.declaration.scalar
     return function_file(
         robot,
         source,
-        version,
         function="the climb from a frame to the root",
         summary="Shared by the functions of frames.",
         parts=[

@@ -27,22 +27,19 @@ class TableView:
     lines: list[str]
 
 
-def loops_source(
-    robot: str, declaration: FunctionDeclaration, nest: LoopNest, version: str, method: str
-) -> FunctionSource:
+def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, method: str) -> FunctionSource:
     """The C of a function as loops, its tables beside it."""
     scalar = declaration.scalar
     source = FunctionSource(declaration, nest.cost(), method=method, style="rolled")
-    add_headers(source, robot, [step.program for step in nest.steps()], version)
+    add_headers(source, robot, [step.program for step in nest.steps()])
     if any(isinstance(statement, Sines) for statement in nest.statements):
-        source.files |= trigonometry.header(robot, version, scalar)
+        source.files |= trigonometry.header(robot, scalar)
     writer = _LoopWriter(robot, nest, scalar)
     lines = writer.body(nest.statements)
     source.statements = sum(line.endswith(";") for line in lines)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
-        version,
         loop=True,
         body="loops.c.jinja",
         enumerators=", ".join(nest.enumerators),

@@ -66,7 +66,7 @@ def _arctangent(m: Any, z: Any) -> Any:
     return (m.atan(m.sqrt(z)) / m.sqrt(z) - 1) / z
 
 
-def arctangent_header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+def arctangent_header(robot: str, scalar: ScalarType) -> dict[str, str]:
     """The file that a C file with angles of points includes, by its name; it is alike for every function."""
     made, oblique = _POINTS[scalar], math.tan(math.pi / 8)
     coefficients = interpolated(_arctangent, oblique**2, made.count)
@@ -74,7 +74,6 @@ def arctangent_header(robot: str, version: str, scalar: ScalarType) -> dict[str,
     text = render(
         "arctangent.h.jinja",
         robot=robot,
-        version=version,
         vectors=vectors,
         shortest=vectors[0],
         functions=elementary_functions(scalar),
@@ -147,7 +146,7 @@ def has_rotations(program: Program) -> bool:
     return any(value.operation.call for value in program.values)
 
 
-def rotations_header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+def rotations_header(robot: str, scalar: ScalarType) -> dict[str, str]:
     """The file that a C file with rotations includes, by its name; it is alike for every function."""
     made = _ROTATIONS[scalar]
     exponential = [
@@ -159,7 +158,6 @@ def rotations_header(robot: str, version: str, scalar: ScalarType) -> dict[str, 
     text = render(
         "rotations.h.jinja",
         robot=robot,
-        version=version,
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
         functions=elementary_functions(scalar),

@@ -21,9 +21,7 @@ class CTarget(Backend):
         """The library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the
         support at run time that is copied into every package.
         """
-        declarations, version = [source.declaration for source in sources], package.version
-        library = render_library(package.model, package.robot, sources, version, portable=package.portable)
-        module = render_python(
-            package.model, package.robot, declarations, package.known, version, package.warnings
-        )
+        declarations = [source.declaration for source in sources]
+        library = render_library(package.model, package.robot, sources, portable=package.portable)
+        module = render_python(package.model, package.robot, declarations, package.known, package.warnings)
         return library | module

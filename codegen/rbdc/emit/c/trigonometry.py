@@ -183,7 +183,7 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
     return text
 
 
-def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+def header(robot: str, scalar: ScalarType) -> dict[str, str]:
     """The file that a C file with joint angles includes, by its name; it is alike for every function."""
     narrow = _OF[scalar].narrow
     context = _context(scalar, narrow)
@@ -200,7 +200,7 @@ def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
     sizes = (*widths(scalar)[1:], scalar.lanes)  # batches take the longest
     angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
     views = {"angles": angles, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
-    own = {"robot": robot, "version": version, **views, "precision": _OF[scalar].precision, **reduction}
+    own = {"robot": robot, **views, "precision": _OF[scalar].precision, **reduction}
     text = render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
     return {f"{robot}_trigonometry.h": text}
 

@@ -65,13 +65,12 @@ def elementary_functions(scalar: ScalarType) -> dict[str, str]:
     return {name: scalar.function(name) for name in ("sqrt", "sin", "cos", "atan2")}
 
 
-def lanes_header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+def lanes_header(robot: str, scalar: ScalarType) -> dict[str, str]:
     """The internal header of vectors, by its name: of limbs side by side, and of columns."""
     of_columns = (scalar.single_lanes, 2 * scalar.single_lanes)  # in registers of 32 and 64 bytes
     text = render(
         "lanes.h.jinja",
         robot=robot,
-        version=version,
         vectors=[vector_view(scalar, lanes) for lanes in dict.fromkeys((*LANES, *of_columns))],
         columns=[vector_view(scalar, lanes) for lanes in of_columns],
         **scalar.words,

@@ -63,7 +63,6 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         "casadi.c.jinja",
         title=comment(robot),
         robot=robot,
-        version=package.version,
         nq=model.nq,
         nv=model.nv,
         most=max([1, *sizes]),

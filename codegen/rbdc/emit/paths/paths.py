@@ -51,7 +51,6 @@ class Request:
     robot: str
     function: Function
     model: Model
-    version: str
     bodies: Bodies
     loop: bool = True
 
@@ -68,7 +67,6 @@ def kernel_source(request: Request) -> FunctionSource:
         function=declaration.name,
         summary=comment(declaration.summary),
         figures=figures(cost),
-        version=request.version,
         **scalar.words,
         **_kernel_words(kernel, schedule, bodies),
         **_layout_words(schedule, constants, scalar),
@@ -79,7 +77,7 @@ def kernel_source(request: Request) -> FunctionSource:
         prototype=declaration.c_prototype(robot, batch=False),
         batch=batch_view(robot, declaration) if request.loop else None,
     )
-    files = {**trigonometry.header(robot, request.version, scalar), f"{robot}_{declaration.name}.c": text}
+    files = {**trigonometry.header(robot, scalar), f"{robot}_{declaration.name}.c": text}
     statements = sum(line.endswith(";") for line in text.splitlines())
     return FunctionSource(declaration, cost, files, statements, kernel.method, "windows")
 

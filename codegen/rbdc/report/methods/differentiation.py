@@ -111,7 +111,7 @@ def _assembled(
 
 def _generated(model: Model, name: str) -> Called:
     """A generated function and `integrate`."""
-    made = generate(model, ROBOT, (name, INTEGRATE), rbdc.__version__, lambda _: None, GenerationOptions())
+    made = generate(model, ROBOT, (name, INTEGRATE), lambda _: None, GenerationOptions())
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
     catalogue = functions_of(model)
     return files, [catalogue[name].declaration, catalogue[INTEGRATE].declaration]
@@ -124,7 +124,7 @@ def _kernels(*kernels: tuple[str, Program, ScalarType]) -> Called:
 
 def _kernel(name: str, program: Program, scalar: ScalarType) -> FunctionSource:
     declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
-    return kernel_source(ROBOT, declaration, program, rbdc.__version__)
+    return kernel_source(ROBOT, declaration, program)
 
 
 @dataclass(frozen=True)

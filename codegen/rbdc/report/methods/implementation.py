@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import rbdc
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
@@ -122,7 +121,7 @@ def of_files(
 def of_program(declaration: FunctionDeclaration, program: Program, algorithm: str) -> Implementation:
     """An implementation from a program over the inputs that are not optional."""
     bare = without_optional(declaration)
-    source = kernel_source(ROBOT, bare, program, rbdc.__version__)
+    source = kernel_source(ROBOT, bare, program)
     files = {**source.files, f"{ROBOT}.h": prototypes([bare])}
     text_bytes = sum(len(text) for text in files.values())
     files["adapter.c"] = adapter(bare)
