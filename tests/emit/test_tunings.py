@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc.emit.batch import batch_headers
+from rbdc.emit.batch import batch_header
 from rbdc.emit.c.csource import kernel_source
+from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.library import render_library
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -108,7 +109,8 @@ def constants(folder: Path, scalar: ScalarType) -> Path:
     prototype = f"void robot_constants(const {scalar.name} *restrict x, {scalar.name} *restrict y);"
     return written(
         folder,
-        {"robot_constants.c": text.replace("#include <stddef.h>", f"#include <stddef.h>\n{prototype}")},
+        source.files
+        | {"robot_constants.c": text.replace("#include <stddef.h>", f"#include <stddef.h>\n{prototype}")},
     )
 
 
@@ -248,6 +250,13 @@ def test_the_test_for_large_angles_takes_no_lane_through_memory(scalar: ScalarTy
     lanes = scalar.lanes
     own = f"int moderate(const t_lanes{lanes} *x)"
     call = f"{own};\n{own}\n{{\n    return t_moderate{lanes}(x, 1);\n}}\n"
-    folder = written(tmp_path, {**batch_headers("t", scalar), "t.c": f'#include "t_batch.h"\n{call}'})
+    folder = written(
+        tmp_path,
+        {
+            **elementary_header("t", scalar),
+            **batch_header("t", scalar),
+            "t.c": f'#include "t_batch.h"\n{call}',
+        },
+    )
     text = compiled(folder / "t.c", (*OPTIMISATION_FLAGS, *AVX2))
     assert len(re.findall(r"^\t[a-z]", text, re.MULTILINE)) < 60 and "%rsp" not in text

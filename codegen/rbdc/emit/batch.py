@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
-from rbdc.emit.c import polynomials, trigonometry
+from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
 from rbdc.emit.c.frames import climb_file, kernel_words
 from rbdc.emit.c.vectors import VectorView, elementary_functions, exchanged, vector_view
@@ -68,10 +68,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     declaration = source.declaration = replace(source.declaration, lanes=True)
     source.one_by_one, scalar = plan.one_by_one, declaration.scalar
     programs, places = side_by_side(plan.samples, scalar.lanes)
-    made = FunctionSource(declaration, cost(programs[0]), batch_headers(robot, scalar))
-    turning = any(polynomials.has_rotations(program) for program in programs)
-    if turning:
-        made.files |= polynomials.rotations_header(robot, scalar)
+    made = FunctionSource(declaration, cost(programs[0]), batch_header(robot, scalar))
     kernels = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
     source.batch_files |= made.files
     source.internal += made.internal
@@ -81,7 +78,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
         f"{figures(made.cost)} for {scalar.lanes} samples",
         robot=robot,
         one_by_one=plan.one_by_one,
-        headers=["batch", *(["rotations"] if turning else [])],
+        headers=["batch"],
         kernel="parts.c.jinja",
         parts=kernels.parts,
         foreign=kernels.foreign,
@@ -99,7 +96,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
     wide = [widened(step, lanes) for step in steps]
     total = sum((cost(step) for step in wide), Cost())
     words = kernel_words(robot, model, declaration)
-    source.batch_files |= batch_headers(robot, declaration.scalar)
+    source.batch_files |= batch_header(robot, declaration.scalar)
     source.batch_files[f"{robot}_frames_batch.c"] = climb_file(
         robot,
         model,
@@ -191,8 +188,8 @@ def _table(places: Sequence[int], lanes: int) -> list[str]:
     return [", ".join(padded[k : k + _IN_A_LINE]) + "," for k in range(0, len(padded), _IN_A_LINE)]
 
 
-def batch_headers(robot: str, scalar: ScalarType) -> dict[str, str]:
-    """The internal headers that all batches of a robot share, by name."""
+def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
+    """The internal header that all batches of a robot share, by its name."""
     text = render(
         "batch.h.jinja",
         robot=robot,
@@ -206,8 +203,7 @@ def batch_headers(robot: str, scalar: ScalarType) -> dict[str, str]:
         **scalar.words,
         **trigonometry.batch_context(scalar),
     )
-    shared = polynomials.arctangent_header(robot, scalar) | trigonometry.header(robot, scalar)
-    return {**shared, f"{robot}_batch.h": text}
+    return {f"{robot}_batch.h": text}
 
 
 def _transposition(lanes: int) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdc.emit import VERSION
 from rbdc.emit.backend import FunctionSource, Package
+from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.cpp import cpp_function
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -42,9 +43,9 @@ def render_library(
     """Header, C files, CMakeLists.txt and README.md, by name; `portable`: and what a library in several
     variants needs.
     """
-    files = {
-        name: text for source in sources for name, text in {**source.files, **source.batch_files}.items()
-    }
+    files = elementary_header(robot, sources[0].declaration.scalar)
+    for source in sources:
+        files |= source.files | source.batch_files
     templates = _FILES | (_FILES_OF_VARIANTS if portable else {})
     view = _view(model, robot, [source.declaration for source in sources])
     view |= variants_view(robot, sources) if portable else {"variants": []}

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import add_headers, add_kernels, function_file
-from rbdc.emit.c.vectors import lanes_header
+from rbdc.emit.c.csource import add_kernels, function_file
 from rbdc.emit.column_loop import Loop, loop_of
 from rbdc.emit.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -112,9 +111,7 @@ def column_source(
     plan, name = plan_of(programs, declaration), f"{robot}_{declaration.name}"
     kernels = [kernel(program, plan) for program in programs]
     source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(plan), method="columns")
-    add_headers(source, robot, kernels)
     source.style = "columns"
-    source.files |= lanes_header(robot, declaration.scalar)
     views = add_kernels(robot, f"{name}_columns", kernels, source)
     early = _solve(f"{name}_solve", plan, plan.early_blocks)
     late = _solve(f"{name}_solve_late", plan, plan.late_blocks)

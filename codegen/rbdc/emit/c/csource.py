@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c import polynomials, trigonometry
 from rbdc.emit.c.expressions import CodeBlock, StatementWriter
-from rbdc.emit.c.vectors import lanes_header
+from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import ATAN2
-from rbdc.ir.passes.angles import takes_both
 from rbdc.ir.passes.function_splitting import chunk
 
 CHUNK_OPERATIONS = 1500
@@ -40,7 +37,8 @@ def function_source(
     source = FunctionSource(declaration, cost(programs[0]), method=method)
     name = f"{robot}_{declaration.name}"
     whole = not declaration.optional
-    add_headers(source, robot, programs)
+    if any(value.width > 1 for program in programs for value in program.values):
+        source.style = "lanes"
     kernels = add_kernels(robot, name, programs, source, storage="" if whole else "static ")
     entries = [] if whole else [(declaration.c_prototype(robot, batch=False), kernels.call)]
     if declaration.zeroed:
@@ -76,11 +74,10 @@ def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program
     """
     source = FunctionSource(declaration, cost(program))
     name = f"{robot}_{declaration.name}"
-    if declaration.scalar.integer:
-        add_headers(source, robot, [program])
     parts, foreign = kernel_parts(robot, name, program, source, storage="")
     prototype = f"void {name}({parameters(robot, program, declaration.scalar)})"
     source.files[f"{name}.c"] = function_file(robot, source, foreign=[prototype, *foreign], parts=parts)
+    source.files |= elementary_header(robot, declaration.scalar)
     return source
 
 
@@ -171,28 +168,6 @@ def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
     """The entries that stand for an input that is not given, each for so many samples."""
     values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
     return ", ".join(map(scalar.literal, values))
-
-
-def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program]) -> None:
-    """The internal headers that the programs' C needs."""
-    source.files |= elementary_headers(robot, programs, source.declaration.scalar)
-    if any(value.width > 1 for program in programs for value in program.values):
-        source.files |= lanes_header(robot, source.declaration.scalar)
-        source.style = "lanes"
-
-
-def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarType) -> dict[str, str]:
-    """The headers of elementary functions that the programs call, by name: of sines and cosines where one has
-    them side by side or both of one angle, of angles of points, of rotations.
-    """
-    found: dict[str, str] = {}
-    if any(takes_both(program) for program in programs):
-        found |= trigonometry.header(robot, scalar)
-    if any(value.operation is ATAN2 for program in programs for value in program.values):
-        found |= polynomials.arctangent_header(robot, scalar)
-    if any(polynomials.has_rotations(program) for program in programs):
-        found |= polynomials.rotations_header(robot, scalar)
-    return found
 
 
 def headers(source: FunctionSource) -> list[str]:

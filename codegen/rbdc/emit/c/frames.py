@@ -29,7 +29,7 @@ from rbdc.algorithms.frames import (
 )
 from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import CFunction, elementary_headers, figures, function_file, parameters, whole_part
+from rbdc.emit.c.csource import CFunction, figures, function_file, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.errors import UnsupportedError
@@ -163,7 +163,6 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], source: Function
     """The files that are the same for every function of a frame."""
     table, scalar = frame_dofs(model), source.declaration.scalar
     starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
-    internal = elementary_headers(robot, steps, scalar)
     words = kernel_words(robot, model, source.declaration)
     header = render(
         "frames.h.jinja",
@@ -180,7 +179,7 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], source: Function
         model,
         steps,
         source,
-        headers=[f"{robot}_frames.h", *internal],
+        headers=[f"{robot}_frames.h"],
         figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
         body="frames.c.jinja",
         **words,
@@ -192,7 +191,7 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], source: Function
         frame_body=braced(frame.body for frame in model.frames),
         frame_placement=[braced(map(scalar.literal, frame.placement.scalars())) for frame in model.frames],
     )
-    return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": text}
+    return {f"{robot}_frames.h": header, f"{robot}_frames.c": text}
 
 
 def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:

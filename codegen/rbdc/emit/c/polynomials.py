@@ -1,6 +1,6 @@
-"""Elementary functions by polynomials that are interpolated: the angle of a point, atan2, of one point or of
-several side by side; the ratios that exponentials and logarithms of rotations are made of. Their headers, and
-who needs that of rotations.
+"""The internal header of elementary functions. Those of polynomials that are interpolated: the angle of a
+point, atan2, of one point or of several side by side; the ratios that exponentials and logarithms of
+rotations are made of.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 import mpmath
 
-from rbdc.emit.c.trigonometry import horner, in_pairs, nested, signed, widths
+from rbdc.emit.c.trigonometry import horner, in_pairs, nested, signed, sines_and_cosines, widths
 from rbdc.emit.c.vectors import elementary_functions, vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
-from rbdc.ir.nodes import Program
+from rbdc.reduction.limbs import LANES
 
 _DIGITS = 40
 """Decimals that coefficients are computed to, so that those of every machine round to the same numbers."""
@@ -66,12 +66,28 @@ def _arctangent(m: Any, z: Any) -> Any:
     return (m.atan(m.sqrt(z)) / m.sqrt(z) - 1) / z
 
 
-def arctangent_header(robot: str, scalar: ScalarType) -> dict[str, str]:
-    """The file that a C file with angles of points includes, by its name; it is alike for every function."""
+def elementary_header(robot: str, scalar: ScalarType) -> dict[str, str]:
+    """The header that every C file of functions includes, by its name; none of numbers that have no lanes."""
+    if not scalar.integer:
+        return {}
+    loose = [vector_view(scalar, lanes) for lanes in (scalar.single_lanes, scalar.lanes)]
+    text = render(
+        "elementary.h.jinja",
+        robot=robot,
+        vectors=[*(vector_view(scalar, lanes) for lanes in LANES if lanes < loose[0].lanes), *loose],
+        loose=loose,
+        parts=[part(robot, scalar) for part in (sines_and_cosines, _arctangents, _rotations)],
+        **scalar.words,
+    )
+    return {f"{robot}_elementary.h": text}
+
+
+def _arctangents(robot: str, scalar: ScalarType) -> str:
+    """The C functions of angles of points."""
     made, oblique = _POINTS[scalar], math.tan(math.pi / 8)
     coefficients = interpolated(_arctangent, oblique**2, made.count)
     vectors = [vector_view(scalar, lanes) for lanes in (widths(scalar)[1], scalar.lanes)]
-    text = render(
+    return render(
         "arctangent.h.jinja",
         robot=robot,
         vectors=vectors,
@@ -85,7 +101,6 @@ def arctangent_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         smallest=scalar.literal(made.smallest),
         **scalar.words,
     )
-    return {f"{robot}_arctangent.h": text}
 
 
 FARTHEST = 22.5
@@ -141,13 +156,8 @@ ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
 """Errors are below so much (tested): relative, but of the cosine, and of (t - sin t)/t^3 in units of 1/6."""
 
 
-def has_rotations(program: Program) -> bool:
-    """Whether a program needs any of the ratios."""
-    return any(value.operation.call for value in program.values)
-
-
-def rotations_header(robot: str, scalar: ScalarType) -> dict[str, str]:
-    """The file that a C file with rotations includes, by its name; it is alike for every function."""
+def _rotations(robot: str, scalar: ScalarType) -> str:
+    """The C functions of the ratios."""
     made = _ROTATIONS[scalar]
     exponential = [
         interpolated(ratio, FARTHEST, made.exponential) for ratio in (_half_cosine, _half_sine, _cubic)
@@ -155,7 +165,7 @@ def rotations_header(robot: str, scalar: ScalarType) -> dict[str, str]:
     logarithm = [interpolated(ratio, 1, made.logarithm) for ratio in (_angle, _cotangent)]
     cosine, sine, cubic = (horner(scalar, polynomial, "u") for polynomial in exponential)
     angle, cotangent = (horner(scalar, polynomial, "x") for polynomial in logarithm)
-    text = render(
+    return render(
         "rotations.h.jinja",
         robot=robot,
         lanes=scalar.lanes,
@@ -173,7 +183,6 @@ def rotations_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         error=f"{ERRORS[scalar]:g}",
         **scalar.words,
     )
-    return {f"{robot}_rotations.h": text}
 
 
 @dataclass(frozen=True)

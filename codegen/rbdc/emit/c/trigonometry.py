@@ -183,8 +183,8 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
     return text
 
 
-def header(robot: str, scalar: ScalarType) -> dict[str, str]:
-    """The file that a C file with joint angles includes, by its name; it is alike for every function."""
+def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
+    """The C functions of angles, alone or several side by side."""
     narrow = _OF[scalar].narrow
     context = _context(scalar, narrow)
     sine, cosine = (
@@ -201,8 +201,7 @@ def header(robot: str, scalar: ScalarType) -> dict[str, str]:
     angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
     views = {"angles": angles, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
     own = {"robot": robot, **views, "precision": _OF[scalar].precision, **reduction}
-    text = render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
-    return {f"{robot}_trigonometry.h": text}
+    return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 
 def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, int]]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdc.emit.render import render
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.reduction.limbs import LANES
 
 _SHORTEST = 16
 """Bytes of the shortest vector registers."""
@@ -63,16 +61,3 @@ def exchanged(name: str, row: int, half: int, lanes: int) -> str:
 def elementary_functions(scalar: ScalarType) -> dict[str, str]:
     """The names in C of elementary functions over this type."""
     return {name: scalar.function(name) for name in ("sqrt", "sin", "cos", "atan2")}
-
-
-def lanes_header(robot: str, scalar: ScalarType) -> dict[str, str]:
-    """The internal header of vectors, by its name: of limbs side by side, and of columns."""
-    of_columns = (scalar.single_lanes, 2 * scalar.single_lanes)  # in registers of 32 and 64 bytes
-    text = render(
-        "lanes.h.jinja",
-        robot=robot,
-        vectors=[vector_view(scalar, lanes) for lanes in dict.fromkeys((*LANES, *of_columns))],
-        columns=[vector_view(scalar, lanes) for lanes in of_columns],
-        **scalar.words,
-    )
-    return {f"{robot}_lanes.h": text}

@@ -77,7 +77,7 @@ def kernel_source(request: Request) -> FunctionSource:
         prototype=declaration.c_prototype(robot, batch=False),
         batch=batch_view(robot, declaration) if request.loop else None,
     )
-    files = {**trigonometry.header(robot, scalar), f"{robot}_{declaration.name}.c": text}
+    files = {f"{robot}_{declaration.name}.c": text}
     statements = sum(line.endswith(";") for line in text.splitlines())
     return FunctionSource(declaration, cost, files, statements, kernel.method, "windows")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import Kernels, add_headers, add_kernels, function_file, function_source
+from rbdc.emit.c.csource import Kernels, add_kernels, function_file, function_source
 from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.render import render
 from rbdc.emit.second_order.loops import SHARED, LoopsAlongPaths, is_weighted
@@ -55,7 +55,6 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     made = layout(model, scalar)
     sizes = _sizes(made, scalar)
     source = FunctionSource(declaration, planned.cost(made), method="along_paths")
-    add_headers(source, robot, planned.programs)
     source.style = "paths"
     operators = lane_functions(planned.bodies[: len(SHARED)], scalar)
     words = {"robot": robot, **scalar.words, **sizes}
