@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -198,8 +198,8 @@ def kernel_parts(
             number,
             prototype,
             comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts.",
+            spaces=spaces,
         )
-        part.unused.extend(sorted(set(spaces) - writer.used_workspaces(number)))
         source.statements += part.statements
         prototypes.append(prototype)
         source.internal.append(part_name)
@@ -224,13 +224,14 @@ def whole_part(robot: str, program: Program, prototype: str, comment: str, scala
     return _part(StatementWriter(robot, program, chunk(program), scalar), 0, prototype, comment)
 
 
-def _part(writer: StatementWriter, number: int, prototype: str, comment: str = "") -> CFunction:
-    """The view of one C function."""
+def _part(
+    writer: StatementWriter, number: int, prototype: str, comment: str = "", spaces: Collection[str] = ()
+) -> CFunction:
+    """The view of one C function, which has the parameters of the program and `spaces`, workspaces."""
     blocks = writer.blocks(number)
     text = "\n".join(line for block in blocks for line in block.lines)
-    used = writer.used_inputs(number)
-    unused = [a.name for a in writer.program.inputs if a.name not in used]
-    unused += [a.name for a in writer.program.outputs if not re.search(rf"\b{a.name}\b", text)]
+    arrays = [array.name for array in (*writer.program.inputs, *writer.program.outputs)]
+    unused = [name for name in (*arrays, *spaces) if not re.search(rf"\b{name}\b", text)]
     return CFunction(comment, prototype, [], unused, blocks, [])
 
 
