@@ -21,6 +21,7 @@ from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.analysis.availability import singular_joints
 from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import add_loop
 from rbdc.emit.c.loops import loops_source
 from rbdc.emit.library import render_library
 from rbdc.emit.paths.kernels import has_windows
@@ -279,6 +280,7 @@ def sources_of(model: Model, robot: str = "robot") -> list[FunctionSource]:
     for name in rollable():
         method, nest = rolled(model, catalogue[name])
         made.append(loops_source(robot, catalogue[name].declaration, nest, method))
+        add_loop(robot, made[-1])
     return made
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.batch import BatchTarget
+from rbdc.emit.c.csource import add_loop
 from rbdc.emit.casadi.target import CasadiTarget
 from rbdc.emit.jax import JaxTarget
 from rbdc.emit.library import render_library
@@ -81,7 +82,9 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
 
 def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backend]) -> FunctionSource:
     """The text that the targets make of one function: its C, and what they add to that."""
-    source = planned.printed(package, not planned.batch.samples)
+    source = planned.printed(package.robot)
+    if not planned.batch.samples:
+        add_loop(package.robot, source)
     for backend in backends:
         backend.add_function(package, planned, source)
     return source

@@ -103,10 +103,10 @@ def column_cost(program: Program, declaration: FunctionDeclaration) -> tuple[Cos
 
 
 def column_source(
-    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], *, loop: bool = True
+    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program]
 ) -> FunctionSource:
     """The C of a function whose outputs are solutions of its `System`. `programs` compute what `preparation`
-    declares, the first of two without the optional inputs; `loop`: its batch is a loop over samples.
+    declares, the first of two without the optional inputs.
     """
     plan, name = plan_of(programs, declaration), f"{robot}_{declaration.name}"
     kernels = [kernel(program, plan) for program in programs]
@@ -119,7 +119,6 @@ def column_source(
     source.files[f"{name}.c"] = function_file(
         robot,
         source,
-        loop=loop,
         body="columns.c.jinja",
         foreign=views.foreign,
         parts=views.parts,

@@ -23,16 +23,10 @@ CHUNK_OPERATIONS = 1500
 
 
 def function_source(
-    robot: str,
-    declaration: FunctionDeclaration,
-    programs: Sequence[Program],
-    method: str,
-    *,
-    loop: bool = True,
+    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], method: str
 ) -> FunctionSource:
     """The C of a straight-line function. With two programs the second takes the optional last input, the
-    first does without; with one the optional input is replaced by zeros where it is NULL. `loop`: its batch
-    is a loop over samples.
+    first does without; with one the optional input is replaced by zeros where it is NULL.
     """
     source = FunctionSource(declaration, cost(programs[0]), method=method)
     name = f"{robot}_{declaration.name}"
@@ -45,15 +39,14 @@ def function_source(
         call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
         entries.append((declaration.zeroed_prototype(robot), call))
     source.files[f"{name}.c"] = function_file(
-        robot, source, foreign=kernels.foreign, parts=kernels.parts, entries=entries, loop=loop
+        robot, source, foreign=kernels.foreign, parts=kernels.parts, entries=entries
     )
     return source
 
 
-def function_file(robot: str, source: FunctionSource, *, loop: bool = False, **view: Any) -> str:
+def function_file(robot: str, source: FunctionSource, **view: Any) -> str:
     """A C file of a function: its head, C functions of programs, and what the template `body` has; by default
-    entry points, prototypes with the calls of kernels, of which there are none. `loop`: with the batch as a
-    loop over samples.
+    entry points, prototypes with the calls of kernels, of which there are none.
     """
     declaration = source.declaration
     defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False}
@@ -63,9 +56,15 @@ def function_file(robot: str, source: FunctionSource, *, loop: bool = False, **v
         "function.c.jinja",
         robot=robot,
         library=declaration.scalar.header,
-        batch=batch_view(robot, declaration) if loop else None,
         **{**defaults, **declaration.scalar.words, **view},
     )
+
+
+def add_loop(robot: str, source: FunctionSource) -> None:
+    """Add the batch to a function's file as a loop over samples."""
+    declaration = source.declaration
+    text = render("loop.c.jinja", batch=batch_view(robot, declaration))
+    source.files[f"{robot}_{declaration.name}.c"] += text
 
 
 def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program) -> FunctionSource:

@@ -114,12 +114,10 @@ def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> C
     return sum((cost(step) for step in steps), loops)
 
 
-def frames_source(
-    robot: str, function: Function, model: Model, steps: Sequence[Program], *, loop: bool = True
-) -> FunctionSource:
+def frames_source(robot: str, function: Function, model: Model, steps: Sequence[Program]) -> FunctionSource:
     """The C of a function of a frame: its own file, and those that all of them share: one straight-line step
     for each body, and the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) ->
-    (J, up). `loop`: its batch is a loop over samples.
+    (J, up).
 
     Cost and statements are of all these together, as `frames_cost` counts.
     """
@@ -134,7 +132,6 @@ def frames_source(
         body="frames_kernel.c.jinja",
         declaration=declaration,
         prototype=declaration.c_prototype(robot, batch=False),
-        loop=loop,
         **kernel_words(robot, model, declaration),
     )
     source.statements = sum(

@@ -36,7 +36,6 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
-        loop=True,
         body="loops.c.jinja",
         enumerators=", ".join(nest.enumerators),
         tables=[_table_view(table, scalar) for table in nest.tables],

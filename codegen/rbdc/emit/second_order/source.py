@@ -61,14 +61,13 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
     kernels = _start(robot, planned.programs, preparation(declaration, made.size), source)
     for use in planned.uses:
-        first = function_source(robot, use.declaration, use.programs, use.method, loop=False)
+        first = function_source(robot, use.declaration, use.programs, use.method)
         source.files |= first.files
         source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
     forward = "second_forward.c.jinja" if planned.uses else "second_inverse.c.jinja"
     text = function_file(
         robot,
         source,
-        loop=planned.plain_loop,
         foreign=[
             *(use.declaration.c_prototype(robot, batch=False) for use in planned.uses),
             *kernels.foreign,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from rbdc.emit.c.csource import function_source
+from rbdc.emit.c.csource import add_loop, function_source
 from rbdc.emit.library import render_library
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Kind
@@ -169,4 +169,5 @@ def by_method(model: Model, function: Function, method: str, evaluate: Evaluate)
     if function.preset == SECOND and operations > LIMIT:
         raise NotTried(f"{operations} operations; the limit is {LIMIT}")
     source = function_source(ROBOT, entry.declaration, made, method)
+    add_loop(ROBOT, source)
     return of_files(model, render_library(model, ROBOT, [source]), source)
