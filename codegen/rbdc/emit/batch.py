@@ -69,7 +69,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     source.one_by_one, scalar = plan.one_by_one, declaration.scalar
     programs, places = side_by_side(plan.samples, scalar.lanes)
     made = FunctionSource(declaration, cost(programs[0]), batch_header(robot, scalar))
-    kernels = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
+    parts, call = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
     source.batch_files |= made.files
     source.internal += made.internal
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
@@ -80,9 +80,8 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
         one_by_one=plan.one_by_one,
         headers=["batch"],
         kernel="parts.c.jinja",
-        parts=kernels.parts,
-        foreign=kernels.foreign,
-        call=kernels.call,
+        parts=parts,
+        call=call,
         **scalar.words,
     )
 

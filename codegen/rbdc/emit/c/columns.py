@@ -112,7 +112,7 @@ def column_source(
     kernels = [kernel(program, plan) for program in programs]
     source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(plan), method="columns")
     source.style = "columns"
-    views = add_kernels(robot, f"{name}_columns", kernels, source)
+    parts, call = add_kernels(robot, f"{name}_columns", kernels, source)
     early = _solve(f"{name}_solve", plan, plan.early_blocks)
     late = _solve(f"{name}_solve_late", plan, plan.late_blocks)
     source.statements += sum(row.statements for _, part in early.parts + late.parts for row in part)
@@ -120,15 +120,14 @@ def column_source(
         robot,
         source,
         body="columns.c.jinja",
-        foreign=views.foreign,
-        parts=views.parts,
+        parts=parts,
         solves=[early, late],
         calls=early.calls,
         late_calls=late.calls,
         sizes=_sizes(plan),
         lanes=plan.lanes,
         prototype=declaration.c_prototype(robot, batch=False),
-        call=views.call,
+        call=call,
         outputs=_runs(plan.system.solutions, plan, plan.system.contacts),
         of_contacts=_runs(plan.system.of_contacts, plan, 0),
         inverse="" if plan.system.inverse is None else plan.system.inverse.name,

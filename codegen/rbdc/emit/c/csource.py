@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
@@ -33,14 +33,12 @@ def function_source(
     whole = not declaration.optional
     if any(value.width > 1 for program in programs for value in program.values):
         source.style = "lanes"
-    kernels = add_kernels(robot, name, programs, source, storage="" if whole else "static ")
-    entries = [] if whole else [(declaration.c_prototype(robot, batch=False), kernels.call)]
+    parts, call = add_kernels(robot, name, programs, source, storage="" if whole else "static ")
+    entries = [] if whole else [(declaration.c_prototype(robot, batch=False), call)]
     if declaration.zeroed:
         call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
         entries.append((declaration.zeroed_prototype(robot), call))
-    source.files[f"{name}.c"] = function_file(
-        robot, source, foreign=kernels.foreign, parts=kernels.parts, entries=entries
-    )
+    source.files[f"{name}.c"] = function_file(robot, source, parts=parts, entries=entries)
     return source
 
 
@@ -50,8 +48,9 @@ def function_file(robot: str, source: FunctionSource, **view: Any) -> str:
     """
     declaration = source.declaration
     defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False}
-    defaults |= {"summary": comment(declaration.summary), "headers": headers(source)}
-    defaults |= {"foreign": [], "parts": [], "body": "entries.c.jinja", "entries": []}
+    shared = [name for name in source.files if name.endswith(".h")]
+    defaults |= {"summary": comment(declaration.summary), "headers": shared}
+    defaults |= {"parts": [], "body": "entries.c.jinja", "entries": []}
     return render(
         "function.c.jinja",
         robot=robot,
@@ -73,25 +72,27 @@ def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program
     """
     source = FunctionSource(declaration, cost(program))
     name = f"{robot}_{declaration.name}"
-    parts, foreign = kernel_parts(robot, name, program, source, storage="")
-    prototype = f"void {name}({parameters(robot, program, declaration.scalar)})"
-    source.files[f"{name}.c"] = function_file(robot, source, foreign=[prototype, *foreign], parts=parts)
+    part = _kernel(robot, name, program, source, storage="")
+    part.declared.insert(0, part.prototype)
+    source.files[f"{name}.c"] = function_file(robot, source, parts=[part])
     source.files |= elementary_header(robot, declaration.scalar)
     return source
 
 
 @dataclass(frozen=True)
 class CFunction:
-    """One C function of a program. workspaces: declarations of those that it owns; unused: parameters that it
-    does not read; calls: of the parts of a program that is in several.
+    """One C function of a program. declared: prototypes that stand before it. workspaces: declarations of
+    those that it owns; unused: parameters that it does not read; calls: of the parts of a program that is in
+    several.
     """
 
-    comment: str
     prototype: str
-    workspaces: list[str]
-    unused: list[str]
-    blocks: list[CodeBlock]
-    calls: list[str]
+    comment: str = ""
+    declared: list[str] = field(default_factory=list)
+    workspaces: Sequence[str] = ()
+    unused: Sequence[str] = ()
+    blocks: Sequence[CodeBlock] = ()
+    calls: Sequence[str] = ()
 
     @property
     def statements(self) -> int:
@@ -113,31 +114,18 @@ class KernelCall:
     tables: Sequence[tuple[str, int, str]] = ()
 
 
-@dataclass(frozen=True)
-class Kernels:
-    """The kernels of one function as a template has them: their C functions, prototypes of those in other
-    files, and how they are called.
-    """
-
-    parts: list[CFunction]
-    foreign: list[str]
-    call: KernelCall
-
-
 def add_kernels(
     robot: str, stem: str, programs: Sequence[Program], source: FunctionSource, storage: str = "static "
-) -> Kernels:
+) -> tuple[list[CFunction], KernelCall]:
     """The kernels of a function, whose names begin with `stem`, which is the whole name where there are no
-    optional inputs. What is too large for one file goes to the files of `source`.
+    optional inputs, and how they are called. What is too large for one file goes to the files of `source`.
     """
     options = source.declaration.of_options
     endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]
     names = [f"{stem}{ending}" for ending in endings] if options else [stem]
-    made = [kernel_parts(robot, k, p, source, storage=storage) for k, p in zip(names, programs, strict=True)]
-    call = _kernel_call(robot, source.declaration, list(zip(names, programs, strict=True)))
-    return Kernels(
-        [part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], call
-    )
+    kernels = list(zip(names, programs, strict=True))
+    parts = [_kernel(robot, name, program, source, storage) for name, program in kernels]
+    return parts, _kernel_call(robot, source.declaration, kernels)
 
 
 def _kernel_call(
@@ -169,36 +157,24 @@ def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
     return ", ".join(map(scalar.literal, values))
 
 
-def headers(source: FunctionSource) -> list[str]:
-    """The headers among the files of a function, which its C files include."""
-    return [name for name in source.files if name.endswith(".h")]
-
-
-def kernel_parts(
-    robot: str, name: str, program: Program, source: FunctionSource, *, storage: str = "static "
-) -> tuple[list[CFunction], list[str]]:
-    """The C functions of one program for the main file, and prototypes of those that went into files of their
-    own.
-    """
+def _kernel(robot: str, name: str, program: Program, source: FunctionSource, storage: str) -> CFunction:
+    """The C function of one program; what is too large for one is in several, in files of their own."""
     chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
     writer = StatementWriter(robot, program, chunks, scalar)
+    whole = f"{storage}void {name}({parameters(robot, program, scalar)})"
     if chunks.count == 1:
-        part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
+        part = _part(writer, 0, whole)
         source.statements += part.statements
-        return [part], []
+        return part
     wide = any(array.width > scalar.single_lanes for array in (*program.inputs, *program.outputs))
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
+    about = f"{' and '.join(spaces)}: values of earlier parts."
     for number in range(chunks.count):
-        part_name = f"{name}_part{number + 1}"
+        part_name, which = f"{name}_part{number + 1}", f"part {number + 1} of {chunks.count}"
         prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
-        part = _part(
-            writer,
-            number,
-            prototype,
-            comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts.",
-            spaces=spaces,
-        )
+        part = _part(writer, number, prototype, f"{which.capitalize()}; {about}", spaces)
+        part.declared.append(prototype)
         source.statements += part.statements
         prototypes.append(prototype)
         source.internal.append(part_name)
@@ -206,16 +182,13 @@ def kernel_parts(
         source.files[f"{part_name}.c"] = function_file(
             robot,
             source,
-            function=f"{source.declaration.name}, part {number + 1} of {chunks.count}",
+            function=f"{source.declaration.name}, {which}",
             figures=f"See {name}.c.",
             wide=wide,
-            foreign=[prototype],
             parts=[part],
         )
     owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]
-    return [
-        CFunction("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)
-    ], prototypes
+    return CFunction(whole, declared=prototypes, workspaces=owned, calls=calls)
 
 
 def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
@@ -231,7 +204,7 @@ def _part(
     text = "\n".join(line for block in blocks for line in block.lines)
     arrays = [array.name for array in (*writer.program.inputs, *writer.program.outputs)]
     unused = [name for name in (*arrays, *spaces) if not re.search(rf"\b{name}\b", text)]
-    return CFunction(comment, prototype, [], unused, blocks, [])
+    return CFunction(prototype, comment, unused=unused, blocks=blocks)
 
 
 def parameters(robot: str, program: Program, scalar: ScalarType) -> str:

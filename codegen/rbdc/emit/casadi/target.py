@@ -76,5 +76,4 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         units=units,
         unit_count=len(units),
         parts=chart_functions(robot, model, twice=tensors) if units else [],
-        foreign=[],
     )

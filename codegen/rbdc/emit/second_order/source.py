@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import Kernels, add_kernels, function_file, function_source
+from rbdc.emit.c.csource import CFunction, KernelCall, add_kernels, function_file, function_source
 from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.render import render
 from rbdc.emit.second_order.loops import SHARED, LoopsAlongPaths, is_weighted
@@ -59,7 +59,8 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     operators = lane_functions(planned.bodies[: len(SHARED)], scalar)
     words = {"robot": robot, **scalar.words, **sizes}
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
-    kernels = _start(robot, planned.programs, preparation(declaration, made.size), source)
+    parts, call = _start(robot, planned.programs, preparation(declaration, made.size), source)
+    parts[0].declared[:0] = [use.declaration.c_prototype(robot, batch=False) for use in planned.uses]
     for use in planned.uses:
         first = function_source(robot, use.declaration, use.programs, use.method)
         source.files |= first.files
@@ -68,12 +69,8 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     text = function_file(
         robot,
         source,
-        foreign=[
-            *(use.declaration.c_prototype(robot, batch=False) for use in planned.uses),
-            *kernels.foreign,
-        ],
-        parts=kernels.parts,
-        call=kernels.call,
+        parts=parts,
+        call=call,
         body="second_vector.c.jinja" if is_weighted(declaration) else forward,
         **sizes,
         **_words(robot, planned),
@@ -86,7 +83,7 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
 
 def _start(
     robot: str, programs: Sequence[Program], declaration: FunctionDeclaration, source: FunctionSource
-) -> Kernels:
+) -> tuple[list[CFunction], KernelCall]:
     """The kernels of what `preparation` declares. What is too large for one file goes to files that all
     functions of a package share, which have the same text in each.
     """
