@@ -13,7 +13,7 @@ from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, Plann
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
 from rbdc.emit.c.frames import climb_file, kernel_words
-from rbdc.emit.c.vectors import VectorView, elementary_functions, exchanged, vector_view
+from rbdc.emit.c.vectors import VectorView, exchanged, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -194,7 +194,6 @@ def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         robot=robot,
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
-        functions=elementary_functions(scalar),
         square_entries=scalar.lanes * scalar.lanes,
         squares=[_square(scalar, size // scalar.size, macro) for macro, size in _REGISTERS.items()],
         cached=CACHED,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.c.trigonometry import horner, in_pairs, nested, signed, sines_and_cosines, widths
-from rbdc.emit.c.vectors import elementary_functions, vector_view
+from rbdc.emit.c.vectors import vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.reduction.limbs import LANES
@@ -84,7 +84,6 @@ def _arctangents(robot: str, scalar: ScalarType) -> str:
         robot=robot,
         vectors=vectors,
         shortest=vectors[0],
-        functions=elementary_functions(scalar),
         units=f"{UNITS} units",
         polynomial=in_pairs([signed(scalar, x) for x in made.polynomial]),
         oblique=scalar.literal(oblique),
@@ -172,7 +171,6 @@ def _rotations(robot: str, scalar: ScalarType) -> str:
         robot=robot,
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
-        functions=elementary_functions(scalar),
         exponential=_together(scalar, made.exponential, 4, "u"),
         logarithm=_together(scalar, made.logarithm, 2, "x"),
         cosine=cosine,
