@@ -15,7 +15,7 @@ from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, pl
 from rbdc.emit.c.frames import climb_file, kernel_words
 from rbdc.emit.c.vectors import VectorView, exchanged, vector_view
 from rbdc.emit.names import comment
-from rbdc.emit.render import render
+from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import FLOAT, ScalarType
 from rbdc.ir.cost import Cost, cost
@@ -32,8 +32,6 @@ CACHED = 16 << 20
 """Bytes of results of one call from which on they are written past the caches, where most of them would not
 stay: a line that is written there is read first.
 """
-
-_IN_A_LINE = 24
 
 _REGISTERS = {"__AVX512F__": 64, "__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
 """Bytes of the registers of processors by the macro that says so. A square that does not fit one is
@@ -149,7 +147,8 @@ def _batch_text(
     of_block |= {p: f"(const {vector} *)({here[p]})" for p in declaration.inputs}
     loaded = {p: place_in(p, f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
     loaded |= {p: f"{RESULTS} + {own[0]}" for p, own in zip(declaration.outputs, places, strict=True)}
-    tables = [[] if direct and given["one_by_one"] else _table(own, lanes) for own in places]
+    padded = ([*own, *[0] * (lanes - len(own))] for own in places)  # as long as there are lanes or longer
+    tables = ["" if direct and given["one_by_one"] else braced(own) for own in padded]
     buffers = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in declaration.inputs]
     angles = [p for p in declaration.inputs if p.configuration]
     return render(
@@ -179,12 +178,6 @@ def _batch_text(
 
 def _call(function: str, declaration: FunctionDeclaration, place: Callable[[Parameter], str]) -> str:
     return f"{function}({', '.join(declaration.arguments(place))})"
-
-
-def _table(places: Sequence[int], lanes: int) -> list[str]:
-    """The lines of a table of places, as long as there are lanes or longer."""
-    padded = [*map(str, places), *["0"] * (lanes - len(places))]
-    return [", ".join(padded[k : k + _IN_A_LINE]) + "," for k in range(0, len(padded), _IN_A_LINE)]
 
 
 def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
