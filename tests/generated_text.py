@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-import rbdc
 from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import presets
 from rbdc.model import Model
@@ -32,7 +31,7 @@ def texts(robot: str, root: str, processes: int) -> dict[str, str]:
     model = Model.from_file(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
     names, _ = buildable(model, list(presets()["full"]), None)
     options = GenerationOptions(targets=("c", "batch"), processes=processes)
-    return generate(model, robot, names, rbdc.__version__, lambda _: None, options).files
+    return generate(model, robot, names, lambda _: None, options).files
 
 
 def digests(robots: Sequence[str], processes: int) -> dict[str, str]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from rbdc.ir.cost import Cost
 
 COUNTING = """
-#include <cmath>
-#include <cstddef>
-#include <cstdio>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 extern long n[5];
 struct counted {
     double x;
@@ -31,7 +32,8 @@ inline bool operator<(counted a, counted b) { return a.x < b.x; }
 inline counted sqrt(counted a) { ++n[4]; return std::sqrt(a.x); }
 inline counted &operator/=(counted &a, counted b) { return a = a / b; }
 inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
-#define __FAST_MATH__ 1 /* sines and cosines by the library, one by one */
+inline counted atan2(counted a, counted b) { ++n[4]; return std::atan2(a.x, b.x); }
+#undef __GNUC__ /* no vectors of what is no number, and sines and cosines by the library, one by one */
 #define double counted
 #define restrict __restrict
 """

@@ -98,7 +98,7 @@ def build_tiny(
     declarations = [replace(d, scalar=scalar) for d in DECLARATIONS]
     c = files or c_files(declarations)
     native = compile_package(c, ROBOT, declarations, find_compiler(), flags, 1)
-    text = {**c, **render_python(model(), ROBOT, declarations, ["mix", "absent"], "0"), **(python or {})}
+    text = {**c, **render_python(model(), ROBOT, declarations, ["mix", "absent"]), **(python or {})}
     package = destination.parent / f"{destination.name}.parts"
     package.mkdir(parents=True)
     contents = {name: content.encode() for name, content in text.items()}

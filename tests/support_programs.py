@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rbdc.emit.batch import batch_headers
-from rbdc.emit.c.csource import elementary_headers, kernel_source, parameters
+from rbdc.emit.batch import batch_header
+from rbdc.emit.c.csource import kernel_source, parameters
 from rbdc.emit.c.expressions import StatementWriter
+from rbdc.emit.c.polynomials import elementary_header
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder
@@ -104,14 +105,14 @@ def shown(made: Program) -> list[str]:
 def compiled(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
     """Its only output by compiled C, at its only input."""
     declaration = FunctionDeclaration("f", "", (), ())
-    source = kernel_source("t", declaration, program, "0")
+    source = kernel_source("t", declaration, program)
     return _called({**source.files, "t.h": ""}, "t_f.c", "t_f", folder, np.array(x), program.outputs[0].size)
 
 
 def compiled_side_by_side(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
     """The same from a kernel of batches, in all lanes."""
     wide = widened(program, DOUBLE.lanes)
-    headers = {**batch_headers("t", "0", DOUBLE), **elementary_headers("t", [wide], DOUBLE, "0")}
+    headers = elementary_header("t", DOUBLE) | batch_header("t", DOUBLE)
     statements = [
         line
         for block in StatementWriter("t", wide, chunk(wide, 10**6), DOUBLE).blocks(0)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-import rbdc
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.processes import Helper, HelperEnded, spread
@@ -105,7 +104,7 @@ def test_the_text_is_the_same_by_any_number_of_processes() -> None:
     options = [
         GenerationOptions(fuse=[("rnea", "crba")], targets=("c", "batch"), processes=n) for n in (1, 3)
     ]
-    made = [generate(tree, "robot", names, rbdc.__version__, lambda _: None, one) for one in options]
+    made = [generate(tree, "robot", names, lambda _: None, one) for one in options]
     assert made[0].files == made[1].files
     assert made[0].sources == made[1].sources
 
@@ -113,7 +112,7 @@ def test_the_text_is_the_same_by_any_number_of_processes() -> None:
 def test_a_wrong_group_is_refused_by_helpers_too() -> None:
     with pytest.raises(OptionError, match="each once"):
         twice = GenerationOptions(fuse=[("rnea", "rnea")], processes=2)
-        generate(random_tree(1), "robot", ["rnea", "crba"], rbdc.__version__, lambda _: None, twice)
+        generate(random_tree(1), "robot", ["rnea", "crba"], lambda _: None, twice)
 
 
 def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:

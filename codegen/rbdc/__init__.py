@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rbdc.emit import VERSION as __version__
+
 if TYPE_CHECKING:
     from rbdc.analysis.cones import friction_cone as friction_cone
     from rbdc.analysis.cones import wrench_cone as wrench_cone
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from rbdc.spatial import Rotation as Rotation
     from rbdc.spatial import Symmetric3 as Symmetric3
     from rbdc.spatial import Vector3 as Vector3
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "rbdc.analysis.cones": ("friction_cone", "wrench_cone"),

@@ -12,7 +12,6 @@ from os import PathLike, cpu_count, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-import rbdc
 from rbdc.build_result import BuildResult, result_of, sizes
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
 from rbdc.errors import LoadError, RbdcWarning, UnsupportedError, VerificationError
@@ -231,7 +230,7 @@ def _emitted(job: _Job, names: list[str], warnings: list[str]) -> Generated:
         processes=options.jobs or cpu_count() or 1,
         warnings=tuple(warnings),
     )
-    return generate(job.model, job.robot, names, rbdc.__version__, job.progress, chosen)
+    return generate(job.model, job.robot, names, job.progress, chosen)
 
 
 def _compiled(job: _Job, generated: Generated) -> Native:
@@ -287,7 +286,7 @@ def _written(
         ],
     }
     sized = {source.declaration.name: sizes(source, native) for source in generated.sources}
-    package = Package(job.model, job.robot, rbdc.__version__)
+    package = Package(job.model, job.robot)
     manifest = render_manifest(package, generated.sources, build, sized)
     for name, content in {**contents, MANIFEST: sealed(manifest).encode()}.items():
         (folder / name).write_bytes(content)

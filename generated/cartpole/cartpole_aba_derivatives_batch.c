@@ -155,19 +155,13 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_kernel8_with_fext
 }
 
 /* where each entry of ddq_dq is among the results */
-static const unsigned short ddq_dq_places[] = {
-    0, 1, 0, 2, 0, 0, 0, 0,
-};
+static const unsigned short ddq_dq_places[] = {0, 1, 0, 2, 0, 0, 0, 0};
 
 /* where each entry of ddq_dv is among the results */
-static const unsigned short ddq_dv_places[] = {
-    0, 3, 0, 4, 0, 0, 0, 0,
-};
+static const unsigned short ddq_dv_places[] = {0, 3, 0, 4, 0, 0, 0, 0};
 
 /* where each entry of ddq_dtau is among the results */
-static const unsigned short ddq_dtau_places[] = {
-    5, 6, 6, 7, 0, 0, 0, 0,
-};
+static const unsigned short ddq_dtau_places[] = {5, 6, 6, 7, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_aba_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)

@@ -115,9 +115,7 @@ static __attribute__((noinline)) void cartpole_aba_jvp_kernel8_with_fext(const c
 }
 
 /* where each entry of dddq is among the results */
-static const unsigned short dddq_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short dddq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_aba_jvp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict dtau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dddq)

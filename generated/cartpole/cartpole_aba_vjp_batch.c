@@ -123,19 +123,13 @@ static __attribute__((noinline)) void cartpole_aba_vjp_kernel8_with_fext(const c
 }
 
 /* where each entry of w_ddq_dq is among the results */
-static const unsigned short w_ddq_dq_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short w_ddq_dq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* where each entry of w_ddq_dv is among the results */
-static const unsigned short w_ddq_dv_places[] = {
-    0, 2, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short w_ddq_dv_places[] = {0, 2, 0, 0, 0, 0, 0, 0};
 
 /* where each entry of w_ddq_dtau is among the results */
-static const unsigned short w_ddq_dtau_places[] = {
-    3, 4, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short w_ddq_dtau_places[] = {3, 4, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_aba_vjp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)

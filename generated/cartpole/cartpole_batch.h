@@ -3,14 +3,11 @@
 #ifndef RBDC_CARTPOLE_BATCH_H
 #define RBDC_CARTPOLE_BATCH_H
 
-#include "cartpole_arctangent.h"
-#include "cartpole_trigonometry.h"
+#include "cartpole_elementary.h"
 
 #include <stdint.h>
 
-/* in registers; in arrays, wherever those begin; the truth of comparisons */
-typedef double cartpole_vector8 __attribute__((vector_size(64)));
-typedef double cartpole_lanes8 __attribute__((vector_size(64), aligned(8), may_alias));
+/* the truth of comparisons */
 typedef long long cartpole_mask8 __attribute__((vector_size(64)));
 
 #if defined(__has_builtin)

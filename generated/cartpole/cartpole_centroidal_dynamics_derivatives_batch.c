@@ -89,24 +89,16 @@ static __attribute__((noinline)) void cartpole_centroidal_dynamics_derivatives_k
 }
 
 /* where each entry of dh_dq is among the results */
-static const unsigned short dh_dq_places[] = {
-    0, 1, 0, 0, 0, 2, 0, 0, 3, 4, 0, 0,
-};
+static const unsigned short dh_dq_places[] = {0, 1, 0, 0, 0, 2, 0, 0, 3, 4, 0, 0};
 
 /* where each entry of dhdot_dq is among the results */
-static const unsigned short dhdot_dq_places[] = {
-    0, 5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0,
-};
+static const unsigned short dhdot_dq_places[] = {0, 5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0};
 
 /* where each entry of dhdot_dv is among the results */
-static const unsigned short dhdot_dv_places[] = {
-    0, 8, 0, 0, 0, 9, 0, 0, 0, 10, 0, 0,
-};
+static const unsigned short dhdot_dv_places[] = {0, 8, 0, 0, 0, 9, 0, 0, 0, 10, 0, 0};
 
 /* where each entry of dhdot_da is among the results */
-static const unsigned short dhdot_da_places[] = {
-    11, 12, 0, 0, 0, 13, 0, 0, 0, 14, 0, 0,
-};
+static const unsigned short dhdot_da_places[] = {11, 12, 0, 0, 0, 13, 0, 0, 0, 14, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_centroidal_dynamics_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)

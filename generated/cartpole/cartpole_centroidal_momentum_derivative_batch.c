@@ -48,9 +48,7 @@ static __attribute__((noinline)) void cartpole_centroidal_momentum_derivative_ke
 }
 
 /* where each entry of dh is among the results */
-static const unsigned short dh_places[] = {
-    0, 1, 2, 1, 3, 1, 0, 0,
-};
+static const unsigned short dh_places[] = {0, 1, 2, 1, 3, 1, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_centroidal_momentum_derivative_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)

@@ -37,9 +37,7 @@ static __attribute__((noinline)) void cartpole_centroidal_momentum_matrix_kernel
 }
 
 /* where each entry of A is among the results */
-static const unsigned short A_places[] = {
-    0, 1, 2, 2, 2, 3, 2, 2, 2, 4, 2, 2,
-};
+static const unsigned short A_places[] = {0, 1, 2, 2, 2, 3, 2, 2, 2, 4, 2, 2};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_centroidal_momentum_matrix_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)

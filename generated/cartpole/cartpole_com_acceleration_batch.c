@@ -36,9 +36,7 @@ static __attribute__((noinline)) void cartpole_com_acceleration_kernel8(const ca
 }
 
 /* where each entry of acceleration is among the results */
-static const unsigned short acceleration_places[] = {
-    0, 1, 2, 0, 0, 0, 0, 0,
-};
+static const unsigned short acceleration_places[] = {0, 1, 2, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_com_acceleration_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict acceleration)

@@ -30,9 +30,7 @@ static __attribute__((noinline)) void cartpole_com_kernel8(const cartpole_lanes8
 }
 
 /* where each entry of position is among the results */
-static const unsigned short position_places[] = {
-    0, 1, 2, 0, 0, 0, 0, 0,
-};
+static const unsigned short position_places[] = {0, 1, 2, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_com_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict position)

@@ -32,9 +32,7 @@ static __attribute__((noinline)) void cartpole_com_jacobian_kernel8(const cartpo
 }
 
 /* where each entry of J is among the results */
-static const unsigned short J_places[] = {
-    0, 1, 2, 2, 2, 3, 0, 0,
-};
+static const unsigned short J_places[] = {0, 1, 2, 2, 2, 3, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_com_jacobian_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)

@@ -30,9 +30,7 @@ static __attribute__((noinline)) void cartpole_coriolis_kernel8(const cartpole_l
 }
 
 /* where each entry of C is among the results */
-static const unsigned short C_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short C_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_coriolis_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict results)

@@ -30,9 +30,7 @@ static __attribute__((noinline)) void cartpole_crba_kernel8(const cartpole_lanes
 }
 
 /* where each entry of M is among the results */
-static const unsigned short M_places[] = {
-    0, 1, 1, 2, 0, 0, 0, 0,
-};
+static const unsigned short M_places[] = {0, 1, 1, 2, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_crba_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)

@@ -33,10 +33,7 @@ static __attribute__((noinline)) void cartpole_forward_kinematics_kernel8(const 
 }
 
 /* where each entry of placements is among the results */
-static const unsigned short placements_places[] = {
-    0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 2, 1, 0, 1, 1,
-    1, 1, 0, 1, 1, 1, 1, 0, 3, 1, 4, 2, 1, 0, 1, 1, 5, 1, 3, 1, 1, 1, 1, 0,
-};
+static const unsigned short placements_places[] = {0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 2, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 3, 1, 4, 2, 1, 0, 1, 1, 5, 1, 3, 1, 1, 1, 1, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_forward_kinematics_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)

@@ -26,9 +26,7 @@ static __attribute__((noinline)) void cartpole_frame_jacobian_kernel8(const cart
 }
 
 /* where each entry of J is among the results */
-static const unsigned short J_places[] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-};
+static const unsigned short J_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_frame_jacobian_block(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict J)

@@ -32,9 +32,7 @@ static __attribute__((noinline)) void cartpole_frame_placement_kernel8(const car
 }
 
 /* where each entry of placement is among the results */
-static const unsigned short placement_places[] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-};
+static const unsigned short placement_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_frame_placement_block(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict placement)

@@ -34,10 +34,7 @@ static __attribute__((noinline)) void cartpole_frame_placement_derivatives_kerne
 }
 
 /* where each entry of dplacement_dq is among the results */
-static const unsigned short dplacement_dq_places[] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
-    24, 25, 26, 27, 28, 29, 30, 31,
-};
+static const unsigned short dplacement_dq_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_frame_placement_derivatives_block(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict dplacement_dq)

@@ -30,9 +30,7 @@ static __attribute__((noinline)) void cartpole_frame_position_derivatives_kernel
 }
 
 /* where each entry of dposition_dq is among the results */
-static const unsigned short dposition_dq_places[] = {
-    0, 1, 2, 3, 4, 5, 0, 0,
-};
+static const unsigned short dposition_dq_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_frame_position_derivatives_block(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict dposition_dq)

@@ -28,9 +28,7 @@ static __attribute__((noinline)) void cartpole_gravity_torque_kernel8(const cart
 }
 
 /* where each entry of tau is among the results */
-static const unsigned short tau_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short tau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_gravity_torque_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict tau)

@@ -34,14 +34,10 @@ static __attribute__((noinline)) void cartpole_kinetic_energy_derivatives_kernel
 }
 
 /* where each entry of denergy_dq is among the results */
-static const unsigned short denergy_dq_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short denergy_dq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* where each entry of denergy_dv is among the results */
-static const unsigned short denergy_dv_places[] = {
-    2, 3, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short denergy_dv_places[] = {2, 3, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_kinetic_energy_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict denergy_dq, cartpole_lanes8 *restrict denergy_dv)

@@ -42,9 +42,7 @@ static __attribute__((noinline)) void cartpole_kinetic_energy_regressor_kernel8(
 }
 
 /* where each entry of y is among the results */
-static const unsigned short y_places[] = {
-    0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 1, 4, 1, 1, 5, 1, 1, 1,
-};
+static const unsigned short y_places[] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 1, 4, 1, 1, 5, 1, 1, 1};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_kinetic_energy_regressor_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict results)

@@ -29,9 +29,7 @@ static __attribute__((noinline)) void cartpole_nle_kernel8(const cartpole_lanes8
 }
 
 /* where each entry of tau is among the results */
-static const unsigned short tau_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short tau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_nle_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict tau)

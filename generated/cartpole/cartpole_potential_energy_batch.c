@@ -23,9 +23,7 @@ static __attribute__((noinline)) void cartpole_potential_energy_kernel8(const ca
 }
 
 /* where each entry of energy is among the results */
-static const unsigned short energy_places[] = {
-    0, 0, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short energy_places[] = {0, 0, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_potential_energy_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict energy)

@@ -30,9 +30,7 @@ static __attribute__((noinline)) void cartpole_potential_energy_regressor_kernel
 }
 
 /* where each entry of y is among the results */
-static const unsigned short y_places[] = {
-    0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short y_places[] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_potential_energy_regressor_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)

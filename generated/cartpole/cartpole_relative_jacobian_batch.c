@@ -59,9 +59,7 @@ static __attribute__((noinline)) void cartpole_relative_jacobian_kernel8(const c
 }
 
 /* where each entry of J is among the results */
-static const unsigned short J_places[] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-};
+static const unsigned short J_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_relative_jacobian_block(const cartpole_lanes8 *restrict q, int frame, int other, int reference, cartpole_lanes8 *restrict J)

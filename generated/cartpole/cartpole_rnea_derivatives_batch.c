@@ -96,19 +96,13 @@ static __attribute__((noinline)) void cartpole_rnea_derivatives_kernel8_with_fex
 }
 
 /* where each entry of dtau_dq is among the results */
-static const unsigned short dtau_dq_places[] = {
-    0, 1, 0, 2, 0, 0, 0, 0,
-};
+static const unsigned short dtau_dq_places[] = {0, 1, 0, 2, 0, 0, 0, 0};
 
 /* where each entry of dtau_dv is among the results */
-static const unsigned short dtau_dv_places[] = {
-    0, 3, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short dtau_dv_places[] = {0, 3, 0, 0, 0, 0, 0, 0};
 
 /* where each entry of dtau_da is among the results */
-static const unsigned short dtau_da_places[] = {
-    4, 5, 5, 6, 0, 0, 0, 0,
-};
+static const unsigned short dtau_da_places[] = {4, 5, 5, 6, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_rnea_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)

@@ -73,9 +73,7 @@ static __attribute__((noinline)) void cartpole_rnea_jvp_kernel8_with_fext(const 
 }
 
 /* where each entry of dtau is among the results */
-static const unsigned short dtau_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short dtau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_rnea_jvp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dtau)

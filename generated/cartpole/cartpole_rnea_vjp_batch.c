@@ -85,19 +85,13 @@ static __attribute__((noinline)) void cartpole_rnea_vjp_kernel8_with_fext(const 
 }
 
 /* where each entry of w_dtau_dq is among the results */
-static const unsigned short w_dtau_dq_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short w_dtau_dq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* where each entry of w_dtau_dv is among the results */
-static const unsigned short w_dtau_dv_places[] = {
-    0, 2, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short w_dtau_dv_places[] = {0, 2, 0, 0, 0, 0, 0, 0};
 
 /* where each entry of w_dtau_da is among the results */
-static const unsigned short w_dtau_da_places[] = {
-    3, 4, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short w_dtau_da_places[] = {3, 4, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_rnea_vjp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)

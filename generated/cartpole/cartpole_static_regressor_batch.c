@@ -33,9 +33,7 @@ static __attribute__((noinline)) void cartpole_static_regressor_kernel8(const ca
 }
 
 /* where each entry of Y is among the results */
-static const unsigned short Y_places[] = {
-    0, 1, 2, 2, 0, 3, 2, 4, 2, 2, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 5, 2, 3,
-};
+static const unsigned short Y_places[] = {0, 1, 2, 2, 0, 3, 2, 4, 2, 2, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 5, 2, 3};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_static_regressor_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)

@@ -44,10 +44,7 @@ static __attribute__((noinline)) void cartpole_torque_regressor_kernel8(const ca
 }
 
 /* where each entry of Y is among the results */
-static const unsigned short Y_places[] = {
-    0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 1, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 5, 1, 6, 1, 1, 7, 1, 1, 1,
-};
+static const unsigned short Y_places[] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 1, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 1, 6, 1, 1, 7, 1, 1, 1};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int cartpole_torque_regressor_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)

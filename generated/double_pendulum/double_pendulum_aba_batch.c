@@ -103,9 +103,7 @@ static __attribute__((noinline)) void double_pendulum_aba_kernel8_with_fext(cons
 }
 
 /* where each entry of ddq is among the results */
-static const unsigned short ddq_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short ddq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_aba_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict ddq)

@@ -246,19 +246,13 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_kernel8_wi
 }
 
 /* where each entry of ddq_dq is among the results */
-static const unsigned short ddq_dq_places[] = {
-    0, 1, 2, 3, 0, 0, 0, 0,
-};
+static const unsigned short ddq_dq_places[] = {0, 1, 2, 3, 0, 0, 0, 0};
 
 /* where each entry of ddq_dv is among the results */
-static const unsigned short ddq_dv_places[] = {
-    4, 5, 6, 7, 0, 0, 0, 0,
-};
+static const unsigned short ddq_dv_places[] = {4, 5, 6, 7, 0, 0, 0, 0};
 
 /* where each entry of ddq_dtau is among the results */
-static const unsigned short ddq_dtau_places[] = {
-    8, 9, 9, 10, 0, 0, 0, 0,
-};
+static const unsigned short ddq_dtau_places[] = {8, 9, 9, 10, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_aba_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)

@@ -182,9 +182,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_kernel8_with_fext(
 }
 
 /* where each entry of dddq is among the results */
-static const unsigned short dddq_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short dddq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_aba_jvp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict dddq)

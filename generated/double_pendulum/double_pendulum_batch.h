@@ -3,14 +3,11 @@
 #ifndef RBDC_DOUBLE_PENDULUM_BATCH_H
 #define RBDC_DOUBLE_PENDULUM_BATCH_H
 
-#include "double_pendulum_arctangent.h"
-#include "double_pendulum_trigonometry.h"
+#include "double_pendulum_elementary.h"
 
 #include <stdint.h>
 
-/* in registers; in arrays, wherever those begin; the truth of comparisons */
-typedef double double_pendulum_vector8 __attribute__((vector_size(64)));
-typedef double double_pendulum_lanes8 __attribute__((vector_size(64), aligned(8), may_alias));
+/* the truth of comparisons */
 typedef long long double_pendulum_mask8 __attribute__((vector_size(64)));
 
 #if defined(__has_builtin)

@@ -210,24 +210,16 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
 }
 
 /* where each entry of dh_dq is among the results */
-static const unsigned short dh_dq_places[] = {
-    0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-};
+static const unsigned short dh_dq_places[] = {0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
 /* where each entry of dhdot_dq is among the results */
-static const unsigned short dhdot_dq_places[] = {
-    0, 0, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-};
+static const unsigned short dhdot_dq_places[] = {0, 0, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
 
 /* where each entry of dhdot_dv is among the results */
-static const unsigned short dhdot_dv_places[] = {
-    0, 0, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
-};
+static const unsigned short dhdot_dv_places[] = {0, 0, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30};
 
 /* where each entry of dhdot_da is among the results */
-static const unsigned short dhdot_da_places[] = {
-    0, 0, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
-};
+static const unsigned short dhdot_da_places[] = {0, 0, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_centroidal_dynamics_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)

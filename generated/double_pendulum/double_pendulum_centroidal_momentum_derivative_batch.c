@@ -78,9 +78,7 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_deriva
 }
 
 /* where each entry of dh is among the results */
-static const unsigned short dh_places[] = {
-    0, 1, 2, 3, 4, 5, 0, 0,
-};
+static const unsigned short dh_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_centroidal_momentum_derivative_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict dh)

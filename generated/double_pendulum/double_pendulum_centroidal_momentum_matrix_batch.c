@@ -67,9 +67,7 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
 }
 
 /* where each entry of A is among the results */
-static const unsigned short A_places[] = {
-    0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-};
+static const unsigned short A_places[] = {0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_centroidal_momentum_matrix_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)

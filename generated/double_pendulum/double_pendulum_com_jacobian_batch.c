@@ -47,9 +47,7 @@ static __attribute__((noinline)) void double_pendulum_com_jacobian_kernel8(const
 }
 
 /* where each entry of J is among the results */
-static const unsigned short J_places[] = {
-    0, 0, 1, 2, 3, 4, 0, 0,
-};
+static const unsigned short J_places[] = {0, 0, 1, 2, 3, 4, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_com_jacobian_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)

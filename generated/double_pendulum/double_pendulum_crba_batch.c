@@ -33,9 +33,7 @@ static __attribute__((noinline)) void double_pendulum_crba_kernel8(const double_
 }
 
 /* where each entry of M is among the results */
-static const unsigned short M_places[] = {
-    0, 1, 1, 2, 0, 0, 0, 0,
-};
+static const unsigned short M_places[] = {0, 1, 1, 2, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_crba_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)

@@ -50,10 +50,7 @@ static __attribute__((noinline)) void double_pendulum_forward_kinematics_kernel8
 }
 
 /* where each entry of placements is among the results */
-static const unsigned short placements_places[] = {
-    0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 2, 1, 3, 4, 1,
-    1, 5, 3, 6, 1, 1, 1, 0, 0, 1, 1, 7, 1, 8, 9, 10, 1, 11, 8, 12, 1, 1, 1, 0,
-};
+static const unsigned short placements_places[] = {0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 2, 1, 3, 4, 1, 1, 5, 3, 6, 1, 1, 1, 0, 0, 1, 1, 7, 1, 8, 9, 10, 1, 11, 8, 12, 1, 1, 1, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_forward_kinematics_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)

@@ -28,9 +28,7 @@ static __attribute__((noinline)) void double_pendulum_frame_acceleration_kernel8
 }
 
 /* where each entry of acceleration is among the results */
-static const unsigned short acceleration_places[] = {
-    0, 1, 2, 3, 4, 5, 0, 0,
-};
+static const unsigned short acceleration_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_frame_acceleration_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict acceleration)

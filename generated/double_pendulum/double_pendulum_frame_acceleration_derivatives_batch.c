@@ -52,19 +52,13 @@ static __attribute__((noinline)) void double_pendulum_frame_acceleration_derivat
 }
 
 /* where each entry of da_dq is among the results */
-static const unsigned short da_dq_places[] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-};
+static const unsigned short da_dq_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* where each entry of da_dv is among the results */
-static const unsigned short da_dv_places[] = {
-    12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
-};
+static const unsigned short da_dv_places[] = {12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
 
 /* where each entry of da_da is among the results */
-static const unsigned short da_da_places[] = {
-    24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35,
-};
+static const unsigned short da_da_places[] = {24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_frame_acceleration_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict da_dq, double_pendulum_lanes8 *restrict da_dv, double_pendulum_lanes8 *restrict da_da)

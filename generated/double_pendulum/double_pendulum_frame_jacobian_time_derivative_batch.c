@@ -45,9 +45,7 @@ static __attribute__((noinline)) void double_pendulum_frame_jacobian_time_deriva
 }
 
 /* where each entry of dJ is among the results */
-static const unsigned short dJ_places[] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-};
+static const unsigned short dJ_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_frame_jacobian_time_derivative_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict dJ)

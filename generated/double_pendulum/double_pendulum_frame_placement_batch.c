@@ -32,9 +32,7 @@ static __attribute__((noinline)) void double_pendulum_frame_placement_kernel8(co
 }
 
 /* where each entry of placement is among the results */
-static const unsigned short placement_places[] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-};
+static const unsigned short placement_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_frame_placement_block(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict placement)

@@ -26,9 +26,7 @@ static __attribute__((noinline)) void double_pendulum_frame_position_kernel8(con
 }
 
 /* where each entry of position is among the results */
-static const unsigned short position_places[] = {
-    0, 1, 2, 0, 0, 0, 0, 0,
-};
+static const unsigned short position_places[] = {0, 1, 2, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_frame_position_block(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict position)

@@ -30,9 +30,7 @@ static __attribute__((noinline)) void double_pendulum_frame_velocity_kernel8(con
 }
 
 /* where each entry of velocity is among the results */
-static const unsigned short velocity_places[] = {
-    0, 1, 2, 3, 4, 5, 0, 0,
-};
+static const unsigned short velocity_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_frame_velocity_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict velocity)

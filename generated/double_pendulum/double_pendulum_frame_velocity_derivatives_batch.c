@@ -39,14 +39,10 @@ static __attribute__((noinline)) void double_pendulum_frame_velocity_derivatives
 }
 
 /* where each entry of dv_dq is among the results */
-static const unsigned short dv_dq_places[] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-};
+static const unsigned short dv_dq_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* where each entry of dv_dv is among the results */
-static const unsigned short dv_dv_places[] = {
-    12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
-};
+static const unsigned short dv_dv_places[] = {12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_frame_velocity_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict dv_dq, double_pendulum_lanes8 *restrict dv_dv)

@@ -7,6 +7,7 @@
 #if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
+#include "double_pendulum_elementary.h"
 #include "double_pendulum_batch.h"
 #include "double_pendulum_frames.h"
 

@@ -43,9 +43,7 @@ static __attribute__((noinline)) void double_pendulum_gravity_torque_kernel8(con
 }
 
 /* where each entry of tau is among the results */
-static const unsigned short tau_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short tau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_gravity_torque_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict tau)

@@ -39,14 +39,10 @@ static __attribute__((noinline)) void double_pendulum_kinetic_energy_derivatives
 }
 
 /* where each entry of denergy_dq is among the results */
-static const unsigned short denergy_dq_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short denergy_dq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* where each entry of denergy_dv is among the results */
-static const unsigned short denergy_dv_places[] = {
-    2, 3, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short denergy_dv_places[] = {2, 3, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_kinetic_energy_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict denergy_dq, double_pendulum_lanes8 *restrict denergy_dv)

@@ -44,9 +44,7 @@ static __attribute__((noinline)) void double_pendulum_kinetic_energy_regressor_k
 }
 
 /* where each entry of y is among the results */
-static const unsigned short y_places[] = {
-    0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0, 3, 4, 5, 0, 0, 0, 0, 0,
-};
+static const unsigned short y_places[] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0, 3, 4, 5, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_kinetic_energy_regressor_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict results)

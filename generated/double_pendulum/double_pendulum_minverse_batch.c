@@ -32,9 +32,7 @@ static __attribute__((noinline)) void double_pendulum_minverse_kernel8(const dou
 }
 
 /* where each entry of Minv is among the results */
-static const unsigned short Minv_places[] = {
-    0, 1, 1, 2, 0, 0, 0, 0,
-};
+static const unsigned short Minv_places[] = {0, 1, 1, 2, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_minverse_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)

@@ -45,9 +45,7 @@ static __attribute__((noinline)) void double_pendulum_nle_kernel8(const double_p
 }
 
 /* where each entry of tau is among the results */
-static const unsigned short tau_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short tau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_nle_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict tau)

@@ -32,9 +32,7 @@ static __attribute__((noinline)) void double_pendulum_potential_energy_kernel8(c
 }
 
 /* where each entry of energy is among the results */
-static const unsigned short energy_places[] = {
-    0, 0, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short energy_places[] = {0, 0, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_potential_energy_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict energy)

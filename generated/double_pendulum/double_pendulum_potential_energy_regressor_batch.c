@@ -40,9 +40,7 @@ static __attribute__((noinline)) void double_pendulum_potential_energy_regressor
 }
 
 /* where each entry of y is among the results */
-static const unsigned short y_places[] = {
-    0, 1, 2, 3, 1, 1, 1, 1, 1, 1, 4, 1, 5, 6, 1, 1, 1, 1, 1, 1,
-};
+static const unsigned short y_places[] = {0, 1, 2, 3, 1, 1, 1, 1, 1, 1, 4, 1, 5, 6, 1, 1, 1, 1, 1, 1};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_potential_energy_regressor_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)

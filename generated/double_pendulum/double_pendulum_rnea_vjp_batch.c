@@ -123,19 +123,13 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_kernel8_with_fext
 }
 
 /* where each entry of w_dtau_dq is among the results */
-static const unsigned short w_dtau_dq_places[] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short w_dtau_dq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
 /* where each entry of w_dtau_dv is among the results */
-static const unsigned short w_dtau_dv_places[] = {
-    2, 3, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short w_dtau_dv_places[] = {2, 3, 0, 0, 0, 0, 0, 0};
 
 /* where each entry of w_dtau_da is among the results */
-static const unsigned short w_dtau_da_places[] = {
-    4, 5, 0, 0, 0, 0, 0, 0,
-};
+static const unsigned short w_dtau_da_places[] = {4, 5, 0, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_rnea_vjp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)

@@ -50,9 +50,7 @@ static __attribute__((noinline)) void double_pendulum_static_regressor_kernel8(c
 }
 
 /* where each entry of Y is among the results */
-static const unsigned short Y_places[] = {
-    0, 1, 2, 2, 3, 1, 2, 2, 2, 2, 4, 5, 6, 2, 7, 8, 9, 2, 10, 4, 11, 2, 12, 7,
-};
+static const unsigned short Y_places[] = {0, 1, 2, 2, 3, 1, 2, 2, 2, 2, 4, 5, 6, 2, 7, 8, 9, 2, 10, 4, 11, 2, 12, 7};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_static_regressor_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)

@@ -63,10 +63,7 @@ static __attribute__((noinline)) void double_pendulum_torque_regressor_kernel8(c
 }
 
 /* where each entry of Y is among the results */
-static const unsigned short Y_places[] = {
-    0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 4, 0, 5, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 8, 9, 7, 0, 0, 0, 0, 0,
-};
+static const unsigned short Y_places[] = {0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 4, 0, 5, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 9, 7, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
 static inline int double_pendulum_torque_regressor_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)

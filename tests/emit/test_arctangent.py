@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.c.polynomials import UNITS, arctangent_header
+from rbdc.emit.c.polynomials import UNITS, elementary_header
 from rbdc.emit.c.trigonometry import widths
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from tests.emit.test_trigonometry import FLAG_PARAMETERS, FLAG_SETS, library
@@ -54,7 +54,7 @@ def angles(
         "pair": (pair, f"t_arctangent{pair}(y + i, x + i, angle + i);"),
         "lanes": (scalar.lanes, f"t_arctangent{scalar.lanes}(y + i, x + i, angle + i);"),
     }
-    headers = arctangent_header("t", "0", scalar)
+    headers = elementary_header("t", scalar)
     compiled, found = (
         library(headers, "const {0} *y, const {0} *x, {0} *angle", calls, compiler, flags, folder, scalar),
         {},

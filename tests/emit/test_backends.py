@@ -49,7 +49,7 @@ def module(toy: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mod
 
 def text_of(model: Model, names: list[str], **options: Any) -> Generated:
     """The package of some functions."""
-    return generate(model, "robot", names, "0", lambda _: None, GenerationOptions(**options))
+    return generate(model, "robot", names, lambda _: None, GenerationOptions(**options))
 
 
 def test_a_further_target_computes_what_the_module_does(module: ModuleType) -> None:
@@ -139,10 +139,10 @@ def test_the_recipe_of_the_readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     runpy.run_path(str(recipe))
     model = Model.from_urdf(resolve("double_pendulum"))
     options = GenerationOptions(targets=("c", "listing"))
-    files = generate(model, "robot", ["rnea"], "0", lambda _: None, options).files
+    files = generate(model, "robot", ["rnea"], lambda _: None, options).files
     assert re.fullmatch(r"rnea: \d+ values\n", files["robot_rnea.txt"])
     with pytest.raises(UnsupportedError, match="functions of frames"):
-        generate(model, "robot", ["frame_jacobian"], "0", lambda _: None, options)
+        generate(model, "robot", ["frame_jacobian"], lambda _: None, options)
 
 
 def test_two_targets_of_one_file_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:

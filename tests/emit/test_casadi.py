@@ -374,7 +374,7 @@ def test_a_name_is_no_word_of_the_text(more: tuple[str, ...]) -> None:
     model, texts = Model.from_file(resolve("double_pendulum")), set[str]()
     for name in ("plain", "second_blocks_of_ddq"):
         options = GenerationOptions(targets=("c", "casadi"))
-        made = generate(model, name, ["rnea", "rnea_derivatives", *more], "0", lambda _: None, options)
+        made = generate(model, name, ["rnea", "rnea_derivatives", *more], lambda _: None, options)
         text = made.files[f"{name}_casadi.c"]
         texts.add(text.replace(name, "").replace(name.upper(), ""))
     assert len(texts) == 1

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rbdc
 from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.registry import Generated
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
@@ -35,14 +34,13 @@ FUNCTIONS = (
 SINGLE = ("manipulability_gradient", "frame_placement_second_derivatives")
 """Their batches are loops: one has choices, the other more results than vectors of them are worth."""
 SHARED = {"robot_frames.c", "robot_frames.h"}
-TRIGONOMETRY = "robot_trigonometry.h"
-SHARED_BY_BATCHES = {"robot_frames_batch.c", "robot_batch.h", "robot_arctangent.h", TRIGONOMETRY}
+SHARED_BY_BATCHES = {"robot_frames_batch.c", "robot_batch.h"}
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 
 def generated(model: Model, *functions: str, batch: bool = False, scalar: ScalarType = DOUBLE) -> Generated:
     options = GenerationOptions(targets=("c", "batch") if batch else ("c",), scalar=scalar)
-    return generate(model, "robot", functions, rbdc.__version__, lambda _: None, options)
+    return generate(model, "robot", functions, lambda _: None, options)
 
 
 def chain(mimic: str) -> Model:
@@ -64,7 +62,7 @@ def chain(mimic: str) -> Model:
 @pytest.mark.parametrize("name", (*FUNCTIONS, *SINGLE))
 def test_one_function_brings_what_it_shares(name: str) -> None:
     made = generated(random_tree(1), name)
-    assert set(made.sources[0].files) == {f"robot_{name}.c", *SHARED, TRIGONOMETRY}
+    assert set(made.sources[0].files) == {f"robot_{name}.c", *SHARED}
     assert set(made.sources[0].files) <= set(made.files)
 
 

@@ -47,10 +47,10 @@ BATCH = GenerationOptions(targets=("c", "batch"))
 def package(robot: str) -> dict[str, str]:
     """All text of the full package of a shipped robot; the manifest as it is before compiling."""
     model = Model.from_urdf(resolve(robot))
-    generated = generate(model, robot, presets()["full"], rbdc.__version__, lambda _: None, BATCH)
+    generated = generate(model, robot, presets()["full"], lambda _: None, BATCH)
     hashes = recorded({name: text.encode() for name, text in generated.files.items()})
     about = {"left_out": [], "files": hashes, SEAL: "", "compiler": {}, "variants": []}
-    manifest = sealed(render_manifest(Package(model, robot, rbdc.__version__), generated.sources, about))
+    manifest = sealed(render_manifest(Package(model, robot), generated.sources, about))
     return {**generated.files, "manifest.json": manifest}
 
 
@@ -119,9 +119,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
 
 def c_of(model: Model, robot: str = "tree", names: Sequence[str] | None = None) -> dict[str, str]:
     """The text of functions of a model, by default of all, by file."""
-    return generate(
-        model, robot, list(names or presets()["full"]), rbdc.__version__, lambda _: None, BATCH
-    ).files
+    return generate(model, robot, list(names or presets()["full"]), lambda _: None, BATCH).files
 
 
 @cache

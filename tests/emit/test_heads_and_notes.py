@@ -30,7 +30,7 @@ def generated(dtype: str) -> dict[str, str]:
     """Second derivatives by loops along paths, functions of frames, and batches of these."""
     model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     options = GenerationOptions(scalar=SCALARS[dtype], targets=("c", "batch"))
-    return generate(model, "robot", [*SECOND, *FRAMED, "crba"], "0", lambda _: None, options).files
+    return generate(model, "robot", [*SECOND, *FRAMED, "crba"], lambda _: None, options).files
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_heads_of_batches_count_what_is_done_on_vectors() -> None:
 def test_a_comment_stands_once_in_a_function() -> None:
     """It names all limbs that it is about; where a section goes on, "more of" what it gives."""
     model = Model.from_file(resolve("hyq"), root_joint="free-flyer")
-    text = generate(model, "robot", ["rnea"], "0", lambda _: None).files["robot_rnea.c"]
+    text = generate(model, "robot", ["rnea"], lambda _: None).files["robot_rnea.c"]
     for function in text.split("\n}\n"):
         comments = re.findall(r"^ +/\* (.* = .*) \*/$", function, re.MULTILINE)
         assert len(comments) == len(set(comments))

@@ -96,7 +96,6 @@ def files() -> dict[str, str]:
         oddly_named(),
         "odd",
         ["gravity_torque", "frame_jacobian"],
-        "0",
         lambda _: None,
         GenerationOptions("rolled"),
     ).files
@@ -135,7 +134,7 @@ def test_names_in_c(files: dict[str, str], tmp_path: Path) -> None:
 def test_names_in_the_documentation_of_fused_functions(name: str) -> None:
     fuse = [("gravity_torque", f"frame_jacobian@{name}")]
     files = generate(
-        oddly_named(), "odd", ["gravity_torque"], "0", lambda _: None, GenerationOptions("rolled", fuse)
+        oddly_named(), "odd", ["gravity_torque"], lambda _: None, GenerationOptions("rolled", fuse)
     ).files
     for file in ("__init__.py", "__init__.pyi"):
         (made,) = [

@@ -22,7 +22,7 @@ ROBOT = "robot"
 def generated(name: str, *, side_by_side: bool = False) -> tuple[Model, Generated]:
     model = Model.from_urdf(resolve("double_pendulum"))
     options = GenerationOptions(targets=("c", "batch"), side_by_side=side_by_side)
-    return model, generate(model, ROBOT, [name], "0", lambda _: None, options)
+    return model, generate(model, ROBOT, [name], lambda _: None, options)
 
 
 def test_the_faster_way_is_taken() -> None:
@@ -69,6 +69,6 @@ def test_humanoids_run_side_by_side() -> None:
     """The kernel of 23,000 operations that gives all sensitivities of 301 samples in less than 1 ms."""
     options = GenerationOptions(targets=("c", "batch"))
     (source,) = generate(
-        Model.from_file(resolve("human43")), ROBOT, ["rnea_derivatives"], "0", lambda _: None, options
+        Model.from_file(resolve("human43")), ROBOT, ["rnea_derivatives"], lambda _: None, options
     ).sources
     assert source.declaration.lanes and not source.one_by_one

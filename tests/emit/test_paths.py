@@ -125,7 +125,7 @@ def test_choice() -> None:
     styles = {}
     for robot, root in (("g1_29dof", "free-flyer"), ("hyq", "free-flyer"), ("kuka_iiwa", "fixed")):
         model = Model.from_urdf(resolve(robot), root_joint=root)
-        made = generate(model, robot, [FUNCTION], "0", lambda _: None, PLAIN)
+        made = generate(model, robot, [FUNCTION], lambda _: None, PLAIN)
         styles[robot] = made.sources[0].style
     assert styles["g1_29dof"] == "windows"
     assert "windows" not in (styles["hyq"], styles["kuka_iiwa"])

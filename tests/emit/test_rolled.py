@@ -21,6 +21,7 @@ from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.analysis.availability import singular_joints
 from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import add_loop
 from rbdc.emit.c.loops import loops_source
 from rbdc.emit.library import render_library
 from rbdc.emit.paths.kernels import has_windows
@@ -195,7 +196,7 @@ def chain(length: int, kind: str = "revolute") -> Model:
 def test_style_of_what_cannot_be_unrolled(length: int, kind: str, style: str) -> None:
     """Loops along paths where there are such, otherwise over the model; only the latter where so asked."""
     model = chain(length, kind)
-    made = generate(model, "robot", ["crba", "minverse"], "0", lambda _: None, GenerationOptions(style=style))
+    made = generate(model, "robot", ["crba", "minverse"], lambda _: None, GenerationOptions(style=style))
     along_paths = [has_windows(model, functions_of(model)[s.declaration.name]) for s in made.sources]
     assert along_paths == [False, True]
     expected = ["windows" if style == "unrolled" and along else "rolled" for along in along_paths]
@@ -258,7 +259,7 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
     names = ["rnea", "aba_derivatives", "com"]
     unrolled, rolled = (
-        generate(model, "two", names, "0", lambda _: None, GenerationOptions(style))
+        generate(model, "two", names, lambda _: None, GenerationOptions(style))
         for style in ("unrolled", "rolled")
     )
     assert [source.style for source in unrolled.sources] == ["unrolled", "unrolled", "unrolled"]
@@ -266,7 +267,7 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     small, large, _ = (source.cost.operations for source in unrolled.sources)
     assert small < large
     monkeypatch.setattr(forms, "WORTH_ROLLING", small)
-    auto = generate(model, "two", names, "0", lambda _: None, GenerationOptions("auto"))
+    auto = generate(model, "two", names, lambda _: None, GenerationOptions("auto"))
     assert [source.style for source in auto.sources] == ["unrolled", "rolled", "unrolled"]
     assert auto.files["two_aba_derivatives.c"] == rolled.files["two_aba_derivatives.c"]
     for name in ("two.h", "__init__.py", "__init__.pyi"):
@@ -278,13 +279,14 @@ def sources_of(model: Model, robot: str = "robot") -> list[FunctionSource]:
     made = []
     for name in rollable():
         method, nest = rolled(model, catalogue[name])
-        made.append(loops_source(robot, catalogue[name].declaration, nest, "0", method))
+        made.append(loops_source(robot, catalogue[name].declaration, nest, method))
+        add_loop(robot, made[-1])
     return made
 
 
 def write(model: Model, folder: Path) -> list[str]:
     """All rolled functions of a model as files; the names of the C files."""
-    files = render_library(model, "robot", sources_of(model), "0")
+    files = render_library(model, "robot", sources_of(model))
     for name, text in files.items():
         (folder / name).write_text(text)
     return sorted(name for name in files if name.endswith(".c"))

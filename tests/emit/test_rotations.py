@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.c.polynomials import ERRORS, FARTHEST, rotations_header
+from rbdc.emit.c.polynomials import ERRORS, FARTHEST, elementary_header
 from rbdc.functions.scalar_types import SCALARS, ScalarType
 from tests.emit.test_trigonometry import FLAG_PARAMETERS, FLAG_SETS, library
 from tests.support import COMPILERS, around
@@ -49,7 +49,7 @@ def evaluated(
 ) -> dict[str, NDArray[Any]]:
     """The results, one row each, of one rotation and side by side."""
     places = ", ".join(f"r{k} + i" for k in range(results))
-    cast = f"t_ratios{scalar.lanes} *"
+    cast = f"t_vector{scalar.lanes} *"
     packed = [f"(const {cast})(x{k} + i)" for k in range(len(given))] + [
         f"({cast})(r{k} + i)" for k in range(results)
     ]
@@ -59,7 +59,7 @@ def evaluated(
     }
     arguments = [f"const {{0}} *x{k}" for k in range(len(given))] + [f"{{0}} *r{k}" for k in range(results)]
     made = library(
-        rotations_header("t", "0", scalar), ", ".join(arguments), calls, compiler, flags, folder, scalar
+        elementary_header("t", scalar), ", ".join(arguments), calls, compiler, flags, folder, scalar
     )
     found = {}
     for form in calls:

@@ -51,7 +51,7 @@ def write(name: str, folder: Path) -> list[str]:
     make, functions, style = MODELS[name]
     model = make()
     options = GenerationOptions(style, targets=("c", "batch"), scalar=FLOAT)
-    made = generate(model, "robot", functions or presets()["full"], rbdc.__version__, lambda _: None, options)
+    made = generate(model, "robot", functions or presets()["full"], lambda _: None, options)
     for file, text in made.files.items():
         (folder / file).write_text(text)
         assert not file.endswith((".c", ".h")) or not re.search(r"\bdouble\b", text), file
@@ -161,7 +161,7 @@ def test_a_model_that_floats_cannot_hold_is_refused() -> None:
         [rbdc.Link("base"), rbdc.Link("mass", heavy)],
         [rbdc.Joint("slide", "prismatic", "base", "mass")],
     )
-    generate(model, "heavy", ["crba"], "0", lambda _: None)
+    generate(model, "heavy", ["crba"], lambda _: None)
     for style in ("unrolled", "rolled"):
         with pytest.raises(UnsupportedError, match="too large for float32"):
-            generate(model, "heavy", ["crba"], "0", lambda _: None, GenerationOptions(style, scalar=FLOAT))
+            generate(model, "heavy", ["crba"], lambda _: None, GenerationOptions(style, scalar=FLOAT))

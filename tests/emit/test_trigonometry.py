@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.batch import batch_headers
+from rbdc.emit.batch import batch_header
+from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.c.trigonometry import limit, statements, widths
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, SCALARS, ScalarType
 from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, run
@@ -105,15 +106,8 @@ def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: Scalar
         "memcpy(s + i, &y, sizeof y); memcpy(c + i, &z, sizeof z);"
     )
     calls["wide"] = (lanes, f"t_vector{lanes} y, z; {call}")
-    return library(
-        batch_headers("t", "0", scalar),
-        "const {0} *x, {0} *s, {0} *c",
-        calls,
-        compiler,
-        flags,
-        folder,
-        scalar,
-    )
+    headers = elementary_header("t", scalar) | batch_header("t", scalar)
+    return library(headers, "const {0} *x, {0} *s, {0} *c", calls, compiler, flags, folder, scalar)
 
 
 def library(

@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc.emit.batch import batch_headers
+from rbdc.emit.batch import batch_header
 from rbdc.emit.c.csource import kernel_source
+from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.library import render_library
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -103,12 +104,13 @@ def constants(folder: Path, scalar: ScalarType) -> Path:
     program = finish("f", [Array("x", 1)], [output], builder, [entries], section, {})
     arrays = (Parameter("x", (1,), "none"),), (Parameter("y", (len(entries),), "numbers"),)
     declaration = FunctionDeclaration("constants", "Numbers.", *arrays, scalar=scalar)
-    source = kernel_source("robot", declaration, program, "0")
+    source = kernel_source("robot", declaration, program)
     text = source.files["robot_constants.c"].replace('#include "robot.h"', "")
     prototype = f"void robot_constants(const {scalar.name} *restrict x, {scalar.name} *restrict y);"
     return written(
         folder,
-        {"robot_constants.c": text.replace("#include <stddef.h>", f"#include <stddef.h>\n{prototype}")},
+        source.files
+        | {"robot_constants.c": text.replace("#include <stddef.h>", f"#include <stddef.h>\n{prototype}")},
     )
 
 
@@ -173,7 +175,7 @@ def test_second_derivatives_agree_with_the_description_tuned_for_intel(robot: st
 def second_derivatives() -> dict[str, str]:
     """The C of second derivatives of a pendulum with a free root."""
     model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
-    return generate(model, "robot", ["rnea_second_derivatives"], "0", lambda _: None).files
+    return generate(model, "robot", ["rnea_second_derivatives"], lambda _: None).files
 
 
 @pytest.mark.parametrize("tuning", ["icelake-server"])
@@ -188,7 +190,7 @@ def test_kernels_along_paths_copy_no_table_of_constants(tmp_path: Path) -> None:
     model = path_tree(3, 3, kinds=EVERY_KIND[5:])
     record = functions_of(model)["minverse"]
     source = kernel_alone(model, record)
-    folder = written(tmp_path, render_library(model, "robot", [source], "0"))
+    folder = written(tmp_path, render_library(model, "robot", [source]))
     text = (folder / "robot_minverse.c").read_text()
     assert "rows[ROWS]" in text and not re.search(r"memcpy\([^;]*constants", text)
     assert wide_constants(folder / "robot_minverse.c", (*CMAKE, *AVX512, "-mtune=sapphirerapids")) == []
@@ -199,7 +201,7 @@ def package(robot: str, root: str) -> dict[str, str]:
     """The C of inverse dynamics and of M, with batches."""
     model = Model.from_urdf(resolve(robot), root_joint=root)
     options = GenerationOptions(targets=("c", "batch"))
-    return generate(model, robot, ["rnea", "crba"], "0", lambda _: None, options).files
+    return generate(model, robot, ["rnea", "crba"], lambda _: None, options).files
 
 
 ROBOTS = [("kuka_iiwa", "fixed"), ("ur5", "fixed"), ("hyq", "free-flyer")]
@@ -248,6 +250,13 @@ def test_the_test_for_large_angles_takes_no_lane_through_memory(scalar: ScalarTy
     lanes = scalar.lanes
     own = f"int moderate(const t_lanes{lanes} *x)"
     call = f"{own};\n{own}\n{{\n    return t_moderate{lanes}(x, 1);\n}}\n"
-    folder = written(tmp_path, {**batch_headers("t", "0", scalar), "t.c": f'#include "t_batch.h"\n{call}'})
+    folder = written(
+        tmp_path,
+        {
+            **elementary_header("t", scalar),
+            **batch_header("t", scalar),
+            "t.c": f'#include "t_batch.h"\n{call}',
+        },
+    )
     text = compiled(folder / "t.c", (*OPTIMISATION_FLAGS, *AVX2))
     assert len(re.findall(r"^\t[a-z]", text, re.MULTILINE)) < 60 and "%rsp" not in text

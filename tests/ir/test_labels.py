@@ -37,7 +37,7 @@ def test_runs_join_the_section_around_them(name: str) -> None:
 
 
 def test_headings_name_all_limbs() -> None:
-    text = generate(quadruped(), "hyq", ["rnea"], "0", lambda _: None, PLAIN).files["hyq_rnea.c"]
+    text = generate(quadruped(), "hyq", ["rnea"], lambda _: None, PLAIN).files["hyq_rnea.c"]
     found = re.findall(r"/\* (.*): F = m a \+ U h", text)
     hips = "lf_hipassembly, lh_hipassembly, rf_hipassembly, rh_hipassembly"
     assert found.count(hips) == 1

@@ -177,7 +177,7 @@ def test_what_is_too_large_has_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_tree(1)
     monkeypatch.setattr(rbdc.planning.batches, "WORTH_A_BATCH", 1)
     made = generate(
-        model, "robot", list(FUNCTIONS), "0", lambda _: None, GenerationOptions(targets=("c", "batch"))
+        model, "robot", list(FUNCTIONS), lambda _: None, GenerationOptions(targets=("c", "batch"))
     )
     assert not any(source.batch_files or source.declaration.lanes for source in made.sources)
     assert "robot_frame_velocity_batch(" in made.files["robot_frame_velocity.c"]

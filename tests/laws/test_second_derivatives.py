@@ -182,7 +182,7 @@ def test_functions_share_what_they_start_from() -> None:
         Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
         ("rnea_second_derivatives", "rnea_hessian_vector"),
     )
-    alone = [generate(model, "robot", [name], "0", lambda _: None) for name in names]
+    alone = [generate(model, "robot", [name], lambda _: None) for name in names]
     parts = [{file for file in made.files if "_part" in file} for made in alone]
     assert parts[0] == parts[1] != set()
     assert all(alone[0].files[file] == alone[1].files[file] for file in parts[0])
@@ -204,7 +204,7 @@ def test_straight_line_code_is_taken_where_it_is_less_work() -> None:
     """Of joints on parallel and right-angled axes most constants are zero; of skew ones none are."""
     arm, skew = Model.from_urdf(resolve("ur5")), chain(4)
     for model, style in ((arm, "unrolled"), (skew, "paths")):
-        made = generate(model, "robot", ["rnea_second_derivatives"], "0", lambda _: None)
+        made = generate(model, "robot", ["rnea_second_derivatives"], lambda _: None)
         assert made.sources[0].style == style
 
 

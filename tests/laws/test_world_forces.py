@@ -239,7 +239,7 @@ def test_limbs_in_lanes() -> None:
 
 def test_loops_that_take_forces_in_the_bodies_are_left_out() -> None:
     model = in_world(Model.from_file(resolve("double_pendulum")))
-    made = generate(model, "dp", ["rnea", "crba"], "0", lambda _: None, GenerationOptions(style="rolled"))
+    made = generate(model, "dp", ["rnea", "crba"], lambda _: None, GenerationOptions(style="rolled"))
     assert [source.style for source in made.sources] == ["unrolled", "rolled"]
     humanoid = in_world(Model.from_file(resolve("simple_humanoid"), root_joint="free-flyer"))
     policies = {name: f.policy for name, f in functions_of(humanoid).items()}
@@ -250,6 +250,6 @@ def test_what_is_refused() -> None:
     large = in_world(random_tree(3, size=14))
     assert large.nv > 16
     with pytest.raises(UnsupportedError, match="world's frame.*--fext-frame local"):
-        generate(large, "large", ["rnea_second_derivatives"], "0", lambda _: None)
+        generate(large, "large", ["rnea_second_derivatives"], lambda _: None)
     with pytest.raises(OptionError, match="--fext-frame 'inertial': there are local, world"):
         read("cartpole", BuildOptions(fext_frame="inertial"))

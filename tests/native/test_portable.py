@@ -69,7 +69,7 @@ def generated(robot: str) -> Generated:
     """Its text."""
     options, functions, style = FORMS[robot]
     chosen = GenerationOptions(style, targets=("c", "batch"), portable=True)
-    return generate(Model.from_urdf(resolve(robot), **options), robot, functions, "0", lambda _: None, chosen)
+    return generate(Model.from_urdf(resolve(robot), **options), robot, functions, lambda _: None, chosen)
 
 
 def several(made: Array | tuple[Array, ...]) -> tuple[Array, ...]:
@@ -182,7 +182,7 @@ def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -
     options, _, style = FORMS[robot]
     model = Model.from_urdf(resolve(robot), **options)
     chosen = GenerationOptions(style, targets=("c", "batch"), portable=True)
-    files = generate(model, robot, list(functions_of(model)), "0", lambda _: None, chosen).files
+    files = generate(model, robot, list(functions_of(model)), lambda _: None, chosen).files
     renamed = set(re.findall(r"^#define (\w+) RBDC_NAME", files[f"{robot}_rename.h"], re.MULTILINE))
     external = re.compile(rf"^(?!static|typedef|return)(?:\w+ )+\**({robot}_\w+)[\[(]", re.MULTILINE)
     sources = [

@@ -39,7 +39,7 @@ class Text:
     def of(model: Model, robot: str, names: Sequence[str], *targets: str, style: str = "unrolled") -> Text:
         """The text of some functions for some targets."""
         options = GenerationOptions(targets=("c", *targets), style=style)
-        return Text(model, robot, generate(model, robot, names, "0", lambda _: None, options))
+        return Text(model, robot, generate(model, robot, names, lambda _: None, options))
 
     @property
     def files(self) -> dict[str, str]:
@@ -76,7 +76,7 @@ class Text:
         compiler, compiled = find_compiler(None), self.generated.compiled
         code = {name: text for name, text in files.items() if name in compiled}
         native = compile_package(code, self.robot, self.declarations, compiler, UNOPTIMISED, 1)
-        package = PackageOf(self.model, self.robot, "0")
+        package = PackageOf(self.model, self.robot)
         manifest = render_manifest(package, self.generated.sources, {"key": folder.name})
         for name, text in {**files, "manifest.json": manifest}.items():
             (folder / name).write_text(text, encoding="utf-8")

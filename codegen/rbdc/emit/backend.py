@@ -23,14 +23,13 @@ from rbdc.model import Model
 class Package:
     """The package that targets print files for.
 
-    version: of rbdc. known: every function that rbdc can build for the model. scalar: the type that all
+    known: every function that rbdc can build for the model. scalar: the type that all
     functions compute with. portable: the C library is compiled in several variants, one of which is chosen at
     run time. warnings: those of the build that the package keeps.
     """
 
     model: Model
     robot: str
-    version: str
     known: tuple[str, ...] = ()
     scalar: ScalarType = DOUBLE
     portable: bool = False
@@ -54,13 +53,12 @@ class BatchPlan:
 class PlannedFunction:
     """One function as planning hands it to the targets.
 
-    printed: the C of a call for one sample, by the package, and whether the batch is a loop over samples
-    beside it. batch: the plan of a call for several. program: one scalar straight-line program over all
-    inputs, there if a target `needs_program`.
+    printed: the C of a call for one sample, by the robot's name. batch: the plan of a call for several.
+    program: one scalar straight-line program over all inputs, there if a target `needs_program`.
     """
 
     function: Function
-    printed: Callable[[Package, bool], FunctionSource]
+    printed: Callable[[str], FunctionSource]
     batch: BatchPlan = BatchPlan()
     program: Program | None = None
 

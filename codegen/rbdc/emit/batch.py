@@ -10,12 +10,12 @@ from itertools import accumulate
 from typing import Any
 
 from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
-from rbdc.emit.c import polynomials, trigonometry
+from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
 from rbdc.emit.c.frames import climb_file, kernel_words
-from rbdc.emit.c.vectors import VectorView, elementary_functions, exchanged, vector_view
+from rbdc.emit.c.vectors import VectorView, exchanged, vector_view
 from rbdc.emit.names import comment
-from rbdc.emit.render import render
+from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import FLOAT, ScalarType
 from rbdc.ir.cost import Cost, cost
@@ -32,8 +32,6 @@ CACHED = 16 << 20
 """Bytes of results of one call from which on they are written past the caches, where most of them would not
 stay: a line that is written there is read first.
 """
-
-_IN_A_LINE = 24
 
 _REGISTERS = {"__AVX512F__": 64, "__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
 """Bytes of the registers of processors by the macro that says so. A square that does not fit one is
@@ -55,12 +53,12 @@ class BatchTarget(Backend):
         if not plan.samples:
             return
         if planned.declaration.framed:
-            _add_frames_batch(source, package.robot, package.model, plan.samples, package.version)
+            _add_frames_batch(source, package.robot, package.model, plan.samples)
         else:
-            _add_batch(source, package.robot, plan, package.version)
+            _add_batch(source, package.robot, plan)
 
 
-def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str) -> None:
+def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files. Of two programs of samples the first
     goes without the optional input, and the second takes it. Where samples go one by one only
     `<robot>_<name>_lanes` runs the kernel.
@@ -68,11 +66,8 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str
     declaration = source.declaration = replace(source.declaration, lanes=True)
     source.one_by_one, scalar = plan.one_by_one, declaration.scalar
     programs, places = side_by_side(plan.samples, scalar.lanes)
-    made = FunctionSource(declaration, cost(programs[0]), batch_headers(robot, version, scalar))
-    turning = any(polynomials.has_rotations(program) for program in programs)
-    if turning:
-        made.files |= polynomials.rotations_header(robot, version, scalar)
-    kernels = add_kernels(robot, _kernel_name(robot, declaration), programs, made, version, storage=_KERNEL)
+    made = FunctionSource(declaration, cost(programs[0]), batch_header(robot, scalar))
+    parts, call = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
     source.batch_files |= made.files
     source.internal += made.internal
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
@@ -80,20 +75,16 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str
         places,
         f"{figures(made.cost)} for {scalar.lanes} samples",
         robot=robot,
-        version=version,
         one_by_one=plan.one_by_one,
-        headers=["batch", *(["rotations"] if turning else [])],
+        headers=["batch"],
         kernel="parts.c.jinja",
-        parts=kernels.parts,
-        foreign=kernels.foreign,
-        call=kernels.call,
+        parts=parts,
+        call=call,
         **scalar.words,
     )
 
 
-def _add_frames_batch(
-    source: FunctionSource, robot: str, model: Model, steps: Sequence[Program], version: str
-) -> None:
+def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Sequence[Program]) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
     functions of frames share.
     """
@@ -102,13 +93,12 @@ def _add_frames_batch(
     wide = [widened(step, lanes) for step in steps]
     total = sum((cost(step) for step in wide), Cost())
     words = kernel_words(robot, model, declaration)
-    source.batch_files |= batch_headers(robot, version, declaration.scalar)
+    source.batch_files |= batch_header(robot, declaration.scalar)
     source.batch_files[f"{robot}_frames_batch.c"] = climb_file(
         robot,
         model,
         wide,
         source,
-        version,
         wide=True,
         headers=[f"{robot}_{header}.h" for header in ("batch", "frames")],
         figures=f"{figures(total)}, for all bodies together and {lanes} samples",
@@ -123,7 +113,6 @@ def _add_frames_batch(
         places,
         f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
         robot=robot,
-        version=version,
         one_by_one=False,
         headers=["batch", "frames"],
         kernel="frames_kernel.c.jinja",
@@ -158,7 +147,8 @@ def _batch_text(
     of_block |= {p: f"(const {vector} *)({here[p]})" for p in declaration.inputs}
     loaded = {p: place_in(p, f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
     loaded |= {p: f"{RESULTS} + {own[0]}" for p, own in zip(declaration.outputs, places, strict=True)}
-    tables = [[] if direct and given["one_by_one"] else _table(own, lanes) for own in places]
+    padded = ([*own, *[0] * (lanes - len(own))] for own in places)  # as long as there are lanes or longer
+    tables = ["" if direct and given["one_by_one"] else braced(own) for own in padded]
     buffers = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in declaration.inputs]
     angles = [p for p in declaration.inputs if p.configuration]
     return render(
@@ -190,21 +180,13 @@ def _call(function: str, declaration: FunctionDeclaration, place: Callable[[Para
     return f"{function}({', '.join(declaration.arguments(place))})"
 
 
-def _table(places: Sequence[int], lanes: int) -> list[str]:
-    """The lines of a table of places, as long as there are lanes or longer."""
-    padded = [*map(str, places), *["0"] * (lanes - len(places))]
-    return [", ".join(padded[k : k + _IN_A_LINE]) + "," for k in range(0, len(padded), _IN_A_LINE)]
-
-
-def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
-    """The internal headers that all batches of a robot share, by name."""
+def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
+    """The internal header that all batches of a robot share, by its name."""
     text = render(
         "batch.h.jinja",
         robot=robot,
-        version=version,
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
-        functions=elementary_functions(scalar),
         square_entries=scalar.lanes * scalar.lanes,
         squares=[_square(scalar, size // scalar.size, macro) for macro, size in _REGISTERS.items()],
         cached=CACHED,
@@ -212,10 +194,7 @@ def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str
         **scalar.words,
         **trigonometry.batch_context(scalar),
     )
-    shared = polynomials.arctangent_header(robot, version, scalar) | trigonometry.header(
-        robot, version, scalar
-    )
-    return {**shared, f"{robot}_batch.h": text}
+    return {f"{robot}_batch.h": text}
 
 
 def _transposition(lanes: int) -> list[str]:

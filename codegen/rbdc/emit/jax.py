@@ -29,7 +29,6 @@ class JaxTarget(Backend):
             "jax.c.jinja",
             title=comment(package.robot),
             robot=package.robot,
-            version=package.version,
             scalar=package.scalar,
             xla_type=_XLA_TYPES[package.scalar == DOUBLE],
             functions=[_handler(package.robot, d) for d in declarations if not d.pair],

@@ -7,7 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rbdc.emit import VERSION
 from rbdc.emit.backend import FunctionSource, Package
+from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.cpp import cpp_function
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -36,16 +38,16 @@ _FILES_OF_VARIANTS = {f"{{robot}}_{name}": name for name in ("rename.h", "varian
 
 
 def render_library(
-    model: Model, robot: str, sources: Sequence[FunctionSource], version: str, *, portable: bool = False
+    model: Model, robot: str, sources: Sequence[FunctionSource], *, portable: bool = False
 ) -> dict[str, str]:
     """Header, C files, CMakeLists.txt and README.md, by name; `portable`: and what a library in several
     variants needs.
     """
-    files = {
-        name: text for source in sources for name, text in {**source.files, **source.batch_files}.items()
-    }
+    files = elementary_header(robot, sources[0].declaration.scalar)
+    for source in sources:
+        files |= source.files | source.batch_files
     templates = _FILES | (_FILES_OF_VARIANTS if portable else {})
-    view = _view(model, robot, [source.declaration for source in sources], version)
+    view = _view(model, robot, [source.declaration for source in sources])
     view |= variants_view(robot, sources) if portable else {"variants": []}
     view |= {
         "files": sorted(files),
@@ -89,7 +91,7 @@ def render_manifest(
     manifest = {
         "schema": MANIFEST_SCHEMA,
         "generator": "rbdc",
-        "version": package.version,
+        "version": VERSION,
         "name": package.robot,
         "description_sha256": package.model.description_hash,
         **build,
@@ -102,9 +104,7 @@ def _parameter(p: Parameter) -> dict[str, Any]:
     return {"name": p.name, "shape": list(p.shape), "meaning": p.meaning, "optional": p.optional}
 
 
-def _view(
-    model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str
-) -> dict[str, Any]:
+def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
     """The view of the library, whose templates take what they need."""
     restrict, first = f"{robot.upper()}_RESTRICT", declarations[0]
     return {
@@ -112,7 +112,6 @@ def _view(
         "robot": robot,
         "upper": robot.upper(),
         "title": comment(robot),
-        "version": version,
         "nq": model.nq,
         "nv": model.nv,
         "njoints": model.njoints,

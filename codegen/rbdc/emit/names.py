@@ -22,20 +22,7 @@ _C_KEYWORDS = frozenset(
     """.split()  # noqa: SIM905 - forty lines as a list
 )
 OWN = frozenset(
-    (
-        "rbdc",
-        "numpy",
-        "casadi",
-        "sympy",
-        "mpmath",
-        "jinja2",
-        "cffi",
-        "lxml",
-        "click",
-        "rich",
-        "platformdirs",
-        "filelock",
-    )
+    "rbdc numpy casadi sympy mpmath jinja2 cffi lxml click rich platformdirs filelock".split()  # noqa: SIM905
 )
 """rbdc and what it is made with. Test: the dependencies in pyproject.toml."""
 _MAXIMUM_LENGTH = 100

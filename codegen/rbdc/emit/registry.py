@@ -1,4 +1,4 @@
-"""The targets of a build: each is one line of `BACKENDS`."""
+"""The targets of a build: each is one line of `BACKENDS`. The target `c`, which every package has."""
 
 from __future__ import annotations
 
@@ -7,10 +7,30 @@ from dataclasses import dataclass
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.batch import BatchTarget
-from rbdc.emit.c.target import CTarget
+from rbdc.emit.c.csource import add_loop
 from rbdc.emit.casadi.target import CasadiTarget
 from rbdc.emit.jax import JaxTarget
+from rbdc.emit.library import render_library
+from rbdc.emit.python.package import render_python
 from rbdc.errors import OptionError, UnsupportedError
+
+
+class CTarget(Backend):
+    """C99 of single samples, with loops over the samples of a batch, as planning has it printed; every other
+    target of C adds to its library.
+    """
+
+    name = "c"
+    compiled = (".c", ".h")
+
+    def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
+        """The library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the
+        support at run time that is copied into every package.
+        """
+        model, robot, declarations = package.model, package.robot, [source.declaration for source in sources]
+        library = render_library(model, robot, sources, portable=package.portable)
+        return library | render_python(model, robot, declarations, package.known, package.warnings)
+
 
 BACKENDS: dict[str, Backend] = {
     "c": CTarget(),
@@ -62,7 +82,9 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
 
 def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backend]) -> FunctionSource:
     """The text that the targets make of one function: its C, and what they add to that."""
-    source = planned.printed(package, not planned.batch.samples)
+    source = planned.printed(package.robot)
+    if not planned.batch.samples:
+        add_loop(package.robot, source)
     for backend in backends:
         backend.add_function(package, planned, source)
     return source

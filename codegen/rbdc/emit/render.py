@@ -10,11 +10,13 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from rbdc.emit import VERSION
+
 
 @cache
 def _environment(html: bool) -> Environment:
     # autoescape is for HTML: what goes into C and Python is made safe in rbdc.emit.names, as it becomes text.
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("rbdc.templates", ""),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -22,10 +24,12 @@ def _environment(html: bool) -> Environment:
         keep_trailing_newline=True,
         autoescape=html,
     )
+    environment.globals["version"] = VERSION
+    return environment
 
 
 def render(template: str, **context: Any) -> str:
-    """The text of a template, which gets plain data and does no more than lay it out."""
+    """The text of a template, which gets plain data, and rbdc's version, and does no more than lay it out."""
     return _environment(False).get_template(template).render(context)
 
 

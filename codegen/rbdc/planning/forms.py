@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
-from rbdc.emit.backend import FunctionSource, Package
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.columns import column_cost, column_source
 from rbdc.emit.c.csource import function_source
 from rbdc.emit.c.frames import frames_cost, frames_source
@@ -16,7 +16,7 @@ from rbdc.emit.c.loops import loops_source
 from rbdc.emit.column_solve import System
 from rbdc.emit.paths.costs import kernel_cost, products_by_inverse
 from rbdc.emit.paths.kernels import has_windows, kernel_of
-from rbdc.emit.paths.paths import Request, kernel_source
+from rbdc.emit.paths.paths import kernel_source
 from rbdc.emit.second_order.loops import LoopsAlongPaths, body_names
 from rbdc.emit.second_order.paths import layout
 from rbdc.emit.second_order.source import loops_source as path_loops_source
@@ -72,15 +72,14 @@ class Plan:
     """A function of a model in one form: the operations of a call for one sample without the optional input,
     those of functions that it calls included, and its C.
 
-    printed: gives the C, `loop` where the batch is a loop over samples beside the function. method: the
-    algorithm, as the manifest names it. kernels: the straight-line programs that it mostly consists of, if
-    it does. looped: operations of loops that solve in columns or multiply matrices; moved: numbers among the
-    columns.
+    printed: gives the C, by the robot's name. method: the algorithm, as the manifest names it. kernels:
+    the straight-line programs that it mostly consists of, if it does. looped: operations of loops that
+    solve in columns or multiply matrices; moved: numbers among the columns.
     """
 
     form: str
     cost: Cost
-    printed: Callable[[Package, bool], FunctionSource]
+    printed: Callable[[str], FunctionSource]
     method: str = ""
     kernels: tuple[Program, ...] = ()
     looped: int = 0
@@ -110,9 +109,7 @@ def straight_line_of(function: Function, method: str, kernels: tuple[Program, ..
     return Plan(
         STRAIGHT_LINE,
         cost(kernels[0]),
-        lambda package, loop: function_source(
-            package.robot, function.declaration, kernels, package.version, method, loop=loop
-        ),
+        lambda robot: function_source(robot, function.declaration, kernels, method),
         method,
         kernels,
     )
@@ -141,7 +138,7 @@ def columns(subject: Subject) -> Plan | None:
     return Plan(
         COLUMNS,
         total,
-        lambda package, loop: column_source(package.robot, declaration, solved, package.version, loop=loop),
+        lambda robot: column_source(robot, declaration, solved),
         COLUMNS,
         tuple(solved),
         looped,
@@ -161,9 +158,7 @@ def kernel_along_paths(subject: Subject) -> Plan | None:
     return Plan(
         KERNEL_ALONG_PATHS,
         kernel_cost(kernel, model, scalar, bodies),
-        lambda package, loop: kernel_source(
-            Request(package.robot, function, package.model, package.version, bodies, loop)
-        ),
+        lambda robot: kernel_source(robot, function, model, bodies),
         looped=products_by_inverse(kernel, model, scalar),
     )
 
@@ -180,7 +175,7 @@ def loops_along_paths(subject: Subject) -> Plan | None:
     made = layout(model, function.declaration.scalar)
     bodies = path_bodies(body_names(function.declaration, made, forward=bool(uses)), made.lanes)
     loops = LoopsAlongPaths(function.declaration, tuple(start), uses=uses, bodies=bodies)
-    return Plan(LOOPS_ALONG_PATHS, loops.cost(made), partial(_printed, loops))
+    return Plan(LOOPS_ALONG_PATHS, loops.cost(made), lambda robot: path_loops_source(robot, loops, model))
 
 
 def _used(model: Model, function: Function, name: str, kernels: int) -> LoopsAlongPaths:
@@ -193,10 +188,6 @@ def _used(model: Model, function: Function, name: str, kernels: int) -> LoopsAlo
     return LoopsAlongPaths(declaration, tuple(programs[-kernels:]), method)
 
 
-def _printed(loops: LoopsAlongPaths, package: Package, loop: bool) -> FunctionSource:
-    return path_loops_source(package.robot, replace(loops, plain_loop=loop), package.model, package.version)
-
-
 def climb(subject: Subject) -> Plan | None:
     """A function of a frame, by steps of straight-line code from it to the root, those above the frame at run
     time; None for other functions.
@@ -206,11 +197,7 @@ def climb(subject: Subject) -> Plan | None:
         return None
     steps = tuple(frame_step_programs(model))
     return Plan(
-        CLIMB,
-        frames_cost(model, function, steps),
-        lambda package, loop: frames_source(
-            package.robot, function, package.model, steps, package.version, loop=loop
-        ),
+        CLIMB, frames_cost(model, function, steps), lambda robot: frames_source(robot, function, model, steps)
     )
 
 
@@ -224,9 +211,7 @@ def rolled(subject: Subject) -> Plan | None:
     return Plan(
         ROLLED,
         nest.cost(),
-        lambda package, _: loops_source(
-            package.robot, subject.function.declaration, nest, package.version, method
-        ),
+        lambda robot: loops_source(robot, subject.function.declaration, nest, method),
         method,
     )
 

@@ -50,7 +50,6 @@ def generate(
     model: Model,
     robot: str,
     names: Sequence[str],
-    version: str,
     progress: Callable[[str], None],
     options: GenerationOptions = PLAIN,
 ) -> Generated:
@@ -59,9 +58,7 @@ def generate(
     The same arguments give the same bytes, by any number of processes.
     """
     catalogue, fuse, backends = functions_of(model), options.fuse, backends_of(options.targets)
-    package = Package(
-        model, robot, version, tuple(catalogue), options.scalar, options.portable, options.warnings
-    )
+    package = Package(model, robot, tuple(catalogue), options.scalar, options.portable, options.warnings)
     for backend in backends:
         backend.check(package, [catalogue[name].declaration for name in names])
     framed = tuple(name for name in names if catalogue[name].declaration.framed)

@@ -83,14 +83,13 @@ def _quarter(angle: float) -> float:
 
 
 def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
-    """Cost of the differences between the constants of two bodies, higher where not only a sign differs."""
+    """Cost of the differences between the constants of two bodies."""
     total = 0.0
     for name, x, y in zip(LinkConstants._fields, constants(one), constants(other), strict=True):
         if name != "theta" and (abs(x) < ROUNDING) != (abs(y) < ROUNDING):
             total += OTHER_ZERO
         elif abs(x - y) > 1e-9 * max(abs(x), abs(y)):
-            alike = abs(abs(x) - abs(y)) < 1e-9 * max(abs(x), abs(y))
-            total += _weight(name) * (1.0 if alike else 1.5)
+            total += _weight(name)
     return total
 
 

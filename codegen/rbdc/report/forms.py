@@ -130,6 +130,6 @@ def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
 
 
 def _implementation(model: Model, planned: PlannedFunction) -> Implementation:
-    package, backends = Package(model, ROBOT, rbdc.__version__), backends_of([FOUNDATION])
+    package, backends = Package(model, ROBOT), backends_of([FOUNDATION])
     source = emitted(package, planned, backends)
     return of_files(model, assembled(package, [source], backends).files, source)

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import add_headers, add_kernels, function_file
-from rbdc.emit.c.vectors import lanes_header
+from rbdc.emit.c.csource import add_kernels, function_file
 from rbdc.emit.column_loop import Loop, loop_of
 from rbdc.emit.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -104,41 +103,31 @@ def column_cost(program: Program, declaration: FunctionDeclaration) -> tuple[Cos
 
 
 def column_source(
-    robot: str,
-    declaration: FunctionDeclaration,
-    programs: Sequence[Program],
-    version: str,
-    *,
-    loop: bool = True,
+    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program]
 ) -> FunctionSource:
     """The C of a function whose outputs are solutions of its `System`. `programs` compute what `preparation`
-    declares, the first of two without the optional inputs; `loop`: its batch is a loop over samples.
+    declares, the first of two without the optional inputs.
     """
     plan, name = plan_of(programs, declaration), f"{robot}_{declaration.name}"
     kernels = [kernel(program, plan) for program in programs]
     source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(plan), method="columns")
-    add_headers(source, robot, kernels, version)
     source.style = "columns"
-    source.files |= lanes_header(robot, version, declaration.scalar)
-    views = add_kernels(robot, f"{name}_columns", kernels, source, version)
+    parts, call = add_kernels(robot, f"{name}_columns", kernels, source)
     early = _solve(f"{name}_solve", plan, plan.early_blocks)
     late = _solve(f"{name}_solve_late", plan, plan.late_blocks)
     source.statements += sum(row.statements for _, part in early.parts + late.parts for row in part)
     source.files[f"{name}.c"] = function_file(
         robot,
         source,
-        version,
-        loop=loop,
         body="columns.c.jinja",
-        foreign=views.foreign,
-        parts=views.parts,
+        parts=parts,
         solves=[early, late],
         calls=early.calls,
         late_calls=late.calls,
         sizes=_sizes(plan),
         lanes=plan.lanes,
         prototype=declaration.c_prototype(robot, batch=False),
-        call=views.call,
+        call=call,
         outputs=_runs(plan.system.solutions, plan, plan.system.contacts),
         of_contacts=_runs(plan.system.of_contacts, plan, 0),
         inverse="" if plan.system.inverse is None else plan.system.inverse.name,

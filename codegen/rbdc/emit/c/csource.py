@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c import polynomials, trigonometry
 from rbdc.emit.c.expressions import CodeBlock, StatementWriter
-from rbdc.emit.c.vectors import lanes_header
+from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import ATAN2
-from rbdc.ir.passes.angles import takes_both
 from rbdc.ir.passes.function_splitting import chunk
 
 CHUNK_OPERATIONS = 1500
@@ -26,84 +23,76 @@ CHUNK_OPERATIONS = 1500
 
 
 def function_source(
-    robot: str,
-    declaration: FunctionDeclaration,
-    programs: Sequence[Program],
-    version: str,
-    method: str,
-    *,
-    loop: bool = True,
+    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], method: str
 ) -> FunctionSource:
     """The C of a straight-line function. With two programs the second takes the optional last input, the
-    first does without; with one the optional input is replaced by zeros where it is NULL. `loop`: its batch
-    is a loop over samples.
+    first does without; with one the optional input is replaced by zeros where it is NULL.
     """
     source = FunctionSource(declaration, cost(programs[0]), method=method)
     name = f"{robot}_{declaration.name}"
     whole = not declaration.optional
-    add_headers(source, robot, programs, version)
-    kernels = add_kernels(robot, name, programs, source, version, storage="" if whole else "static ")
-    entries = [] if whole else [(declaration.c_prototype(robot, batch=False), kernels.call)]
+    if any(value.width > 1 for program in programs for value in program.values):
+        source.style = "lanes"
+    parts, call = add_kernels(robot, name, programs, source, storage="" if whole else "static ")
+    entries = [] if whole else [(declaration.c_prototype(robot, batch=False), call)]
     if declaration.zeroed:
         call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
         entries.append((declaration.zeroed_prototype(robot), call))
-    source.files[f"{name}.c"] = function_file(
-        robot, source, version, foreign=kernels.foreign, parts=kernels.parts, entries=entries, loop=loop
-    )
+    source.files[f"{name}.c"] = function_file(robot, source, parts=parts, entries=entries)
     return source
 
 
-def function_file(
-    robot: str, source: FunctionSource, version: str, *, loop: bool = False, **view: Any
-) -> str:
+def function_file(robot: str, source: FunctionSource, **view: Any) -> str:
     """A C file of a function: its head, C functions of programs, and what the template `body` has; by default
-    entry points, prototypes with the calls of kernels, of which there are none. `loop`: with the batch as a
-    loop over samples.
+    entry points, prototypes with the calls of kernels, of which there are none.
     """
     declaration = source.declaration
     defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False}
-    defaults |= {"summary": comment(declaration.summary), "headers": headers(source)}
-    defaults |= {"foreign": [], "parts": [], "body": "entries.c.jinja", "entries": []}
+    shared = [name for name in source.files if name.endswith(".h")]
+    defaults |= {"summary": comment(declaration.summary), "headers": shared}
+    defaults |= {"parts": [], "body": "entries.c.jinja", "entries": []}
     return render(
         "function.c.jinja",
         robot=robot,
-        version=version,
         library=declaration.scalar.header,
-        batch=batch_view(robot, declaration) if loop else None,
         **{**defaults, **declaration.scalar.words, **view},
     )
 
 
-def kernel_source(
-    robot: str, declaration: FunctionDeclaration, program: Program, version: str
-) -> FunctionSource:
+def add_loop(robot: str, source: FunctionSource) -> None:
+    """Add the batch to a function's file as a loop over samples."""
+    declaration = source.declaration
+    text = render("loop.c.jinja", batch=batch_view(robot, declaration))
+    source.files[f"{robot}_{declaration.name}.c"] += text
+
+
+def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program) -> FunctionSource:
     """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in
     `<robot>_<name>.c`.
     """
     source = FunctionSource(declaration, cost(program))
     name = f"{robot}_{declaration.name}"
-    if declaration.scalar.integer:
-        add_headers(source, robot, [program], version)
-    parts, foreign = kernel_parts(robot, name, program, source, version, storage="")
-    prototype = f"void {name}({parameters(robot, program, declaration.scalar)})"
-    source.files[f"{name}.c"] = function_file(
-        robot, source, version, foreign=[prototype, *foreign], parts=parts
-    )
+    part = _kernel(robot, name, program, source, storage="")
+    part.declared.insert(0, part.prototype)
+    source.files[f"{name}.c"] = function_file(robot, source, parts=[part])
+    source.files |= elementary_header(robot, declaration.scalar)
     return source
 
 
 @dataclass(frozen=True)
 class CFunction:
-    """One C function of a program. workspaces: declarations of those that it owns; unused: parameters that it
-    does not read; calls: of the parts of a program that is in several.
+    """One C function of a program. declared: prototypes that stand before it. workspaces: declarations of
+    those that it owns; unused: parameters that it does not read; calls: of the parts of a program that is in
+    several.
     """
 
-    comment: str
     prototype: str
-    workspaces: list[str]
-    unused: list[str]
-    blocks: list[CodeBlock]
-    calls: list[str]
+    comment: str = ""
+    declared: list[str] = field(default_factory=list)
+    workspaces: Sequence[str] = ()
+    unused: Sequence[str] = ()
+    blocks: Sequence[CodeBlock] = ()
+    calls: Sequence[str] = ()
 
     @property
     def statements(self) -> int:
@@ -125,39 +114,18 @@ class KernelCall:
     tables: Sequence[tuple[str, int, str]] = ()
 
 
-@dataclass(frozen=True)
-class Kernels:
-    """The kernels of one function as a template has them: their C functions, prototypes of those in other
-    files, and how they are called.
-    """
-
-    parts: list[CFunction]
-    foreign: list[str]
-    call: KernelCall
-
-
 def add_kernels(
-    robot: str,
-    stem: str,
-    programs: Sequence[Program],
-    source: FunctionSource,
-    version: str,
-    storage: str = "static ",
-) -> Kernels:
+    robot: str, stem: str, programs: Sequence[Program], source: FunctionSource, storage: str = "static "
+) -> tuple[list[CFunction], KernelCall]:
     """The kernels of a function, whose names begin with `stem`, which is the whole name where there are no
-    optional inputs. What is too large for one file goes to the files of `source`.
+    optional inputs, and how they are called. What is too large for one file goes to the files of `source`.
     """
     options = source.declaration.of_options
     endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]
     names = [f"{stem}{ending}" for ending in endings] if options else [stem]
-    made = [
-        kernel_parts(robot, k, p, source, version, storage=storage)
-        for k, p in zip(names, programs, strict=True)
-    ]
-    call = _kernel_call(robot, source.declaration, list(zip(names, programs, strict=True)))
-    return Kernels(
-        [part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], call
-    )
+    kernels = list(zip(names, programs, strict=True))
+    parts = [_kernel(robot, name, program, source, storage) for name, program in kernels]
+    return parts, _kernel_call(robot, source.declaration, kernels)
 
 
 def _kernel_call(
@@ -189,60 +157,24 @@ def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
     return ", ".join(map(scalar.literal, values))
 
 
-def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
-    """The internal headers that the programs' C needs."""
-    source.files |= elementary_headers(robot, programs, source.declaration.scalar, version)
-    if any(value.width > 1 for program in programs for value in program.values):
-        source.files |= lanes_header(robot, version, source.declaration.scalar)
-        source.style = "lanes"
-
-
-def elementary_headers(
-    robot: str, programs: Sequence[Program], scalar: ScalarType, version: str
-) -> dict[str, str]:
-    """The headers of elementary functions that the programs call, by name: of sines and cosines where one has
-    them side by side or both of one angle, of angles of points, of rotations.
-    """
-    found: dict[str, str] = {}
-    if any(takes_both(program) for program in programs):
-        found |= trigonometry.header(robot, version, scalar)
-    if any(value.operation is ATAN2 for program in programs for value in program.values):
-        found |= polynomials.arctangent_header(robot, version, scalar)
-    if any(polynomials.has_rotations(program) for program in programs):
-        found |= polynomials.rotations_header(robot, version, scalar)
-    return found
-
-
-def headers(source: FunctionSource) -> list[str]:
-    """The headers among the files of a function, which its C files include."""
-    return [name for name in source.files if name.endswith(".h")]
-
-
-def kernel_parts(
-    robot: str, name: str, program: Program, source: FunctionSource, version: str, *, storage: str = "static "
-) -> tuple[list[CFunction], list[str]]:
-    """The C functions of one program for the main file, and prototypes of those that went into files of their
-    own.
-    """
+def _kernel(robot: str, name: str, program: Program, source: FunctionSource, storage: str) -> CFunction:
+    """The C function of one program; what is too large for one is in several, in files of their own."""
     chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
     writer = StatementWriter(robot, program, chunks, scalar)
+    whole = f"{storage}void {name}({parameters(robot, program, scalar)})"
     if chunks.count == 1:
-        part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
+        part = _part(writer, 0, whole)
         source.statements += part.statements
-        return [part], []
+        return part
     wide = any(array.width > scalar.single_lanes for array in (*program.inputs, *program.outputs))
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
+    about = f"{' and '.join(spaces)}: values of earlier parts."
     for number in range(chunks.count):
-        part_name = f"{name}_part{number + 1}"
+        part_name, which = f"{name}_part{number + 1}", f"part {number + 1} of {chunks.count}"
         prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
-        part = _part(
-            writer,
-            number,
-            prototype,
-            comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts.",
-        )
-        part.unused.extend(sorted(set(spaces) - writer.used_workspaces(number)))
+        part = _part(writer, number, prototype, f"{which.capitalize()}; {about}", spaces)
+        part.declared.append(prototype)
         source.statements += part.statements
         prototypes.append(prototype)
         source.internal.append(part_name)
@@ -250,17 +182,13 @@ def kernel_parts(
         source.files[f"{part_name}.c"] = function_file(
             robot,
             source,
-            version,
-            function=f"{source.declaration.name}, part {number + 1} of {chunks.count}",
+            function=f"{source.declaration.name}, {which}",
             figures=f"See {name}.c.",
             wide=wide,
-            foreign=[prototype],
             parts=[part],
         )
     owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]
-    return [
-        CFunction("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)
-    ], prototypes
+    return CFunction(whole, declared=prototypes, workspaces=owned, calls=calls)
 
 
 def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
@@ -268,14 +196,15 @@ def whole_part(robot: str, program: Program, prototype: str, comment: str, scala
     return _part(StatementWriter(robot, program, chunk(program), scalar), 0, prototype, comment)
 
 
-def _part(writer: StatementWriter, number: int, prototype: str, comment: str = "") -> CFunction:
-    """The view of one C function."""
+def _part(
+    writer: StatementWriter, number: int, prototype: str, comment: str = "", spaces: Collection[str] = ()
+) -> CFunction:
+    """The view of one C function, which has the parameters of the program and `spaces`, workspaces."""
     blocks = writer.blocks(number)
     text = "\n".join(line for block in blocks for line in block.lines)
-    used = writer.used_inputs(number)
-    unused = [a.name for a in writer.program.inputs if a.name not in used]
-    unused += [a.name for a in writer.program.outputs if not re.search(rf"\b{a.name}\b", text)]
-    return CFunction(comment, prototype, [], unused, blocks, [])
+    arrays = [array.name for array in (*writer.program.inputs, *writer.program.outputs)]
+    unused = [name for name in (*arrays, *spaces) if not re.search(rf"\b{name}\b", text)]
+    return CFunction(prototype, comment, unused=unused, blocks=blocks)
 
 
 def parameters(robot: str, program: Program, scalar: ScalarType) -> str:

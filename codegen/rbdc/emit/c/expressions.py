@@ -65,13 +65,6 @@ class StatementWriter:
         slots = self.chunks.slots
         return {_workspace(width): (self._type_of(width), count) for width, count in slots.items()}
 
-    def used_workspaces(self, number: int) -> set[str]:
-        """The workspaces that chunk `number` reads or writes."""
-        members = set(self._members[number])
-        stored = {k for k in members if k in self.chunks.slot_of}
-        read = {k for i in members for k in self.program.values[i].arguments if self._foreign(k, number)}
-        return {_workspace(self.program.values[k].width) for k in stored | read}
-
     def blocks(self, number: int) -> list[CodeBlock]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
         homes = {index: self._home(index) for result in self.program.results for index in result}

@@ -29,7 +29,7 @@ from rbdc.algorithms.frames import (
 )
 from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import CFunction, elementary_headers, figures, function_file, parameters, whole_part
+from rbdc.emit.c.csource import CFunction, figures, function_file, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.errors import UnsupportedError
@@ -114,28 +114,24 @@ def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> C
     return sum((cost(step) for step in steps), loops)
 
 
-def frames_source(
-    robot: str, function: Function, model: Model, steps: Sequence[Program], version: str, *, loop: bool = True
-) -> FunctionSource:
+def frames_source(robot: str, function: Function, model: Model, steps: Sequence[Program]) -> FunctionSource:
     """The C of a function of a frame: its own file, and those that all of them share: one straight-line step
     for each body, and the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) ->
-    (J, up). `loop`: its batch is a loop over samples.
+    (J, up).
 
     Cost and statements are of all these together, as `frames_cost` counts.
     """
     declaration, total = function.declaration, frames_cost(model, function, steps)
     source = FunctionSource(declaration, total, method="climb")
-    source.files |= _shared(robot, model, steps, source, version)
+    source.files |= _shared(robot, model, steps, source)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
-        version,
         headers=[f"{robot}_frames.h"],
         figures=f"{figures(total)}, where every body carries the frame",
         body="frames_kernel.c.jinja",
         declaration=declaration,
         prototype=declaration.c_prototype(robot, batch=False),
-        loop=loop,
         **kernel_words(robot, model, declaration),
     )
     source.statements = sum(
@@ -160,18 +156,14 @@ def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> 
     }
 
 
-def _shared(
-    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, version: str
-) -> dict[str, str]:
+def _shared(robot: str, model: Model, steps: Sequence[Program], source: FunctionSource) -> dict[str, str]:
     """The files that are the same for every function of a frame."""
     table, scalar = frame_dofs(model), source.declaration.scalar
     starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
-    internal = elementary_headers(robot, steps, scalar, version)
     words = kernel_words(robot, model, source.declaration)
     header = render(
         "frames.h.jinja",
         robot=robot,
-        version=version,
         **scalar.words,
         **words,
         bodies=model.njoints,
@@ -184,8 +176,7 @@ def _shared(
         model,
         steps,
         source,
-        version,
-        headers=[f"{robot}_frames.h", *internal],
+        headers=[f"{robot}_frames.h"],
         figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
         body="frames.c.jinja",
         **words,
@@ -197,7 +188,7 @@ def _shared(
         frame_body=braced(frame.body for frame in model.frames),
         frame_placement=[braced(map(scalar.literal, frame.placement.scalars())) for frame in model.frames],
     )
-    return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": text}
+    return {f"{robot}_frames.h": header, f"{robot}_frames.c": text}
 
 
 def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
@@ -210,14 +201,13 @@ def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
 
 
 def climb_file(
-    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, version: str, **view: Any
+    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, **view: Any
 ) -> str:
     """The file of the climb by these programs, each a C function."""
     scalar = source.declaration.scalar
     return function_file(
         robot,
         source,
-        version,
         function="the climb from a frame to the root",
         summary="Shared by the functions of frames.",
         parts=[

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c import trigonometry
-from rbdc.emit.c.csource import add_headers, function_file
+from rbdc.emit.c.csource import function_file
 from rbdc.emit.c.expressions import StatementWriter
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import ScalarType
@@ -27,23 +26,16 @@ class TableView:
     lines: list[str]
 
 
-def loops_source(
-    robot: str, declaration: FunctionDeclaration, nest: LoopNest, version: str, method: str
-) -> FunctionSource:
+def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, method: str) -> FunctionSource:
     """The C of a function as loops, its tables beside it."""
     scalar = declaration.scalar
     source = FunctionSource(declaration, nest.cost(), method=method, style="rolled")
-    add_headers(source, robot, [step.program for step in nest.steps()], version)
-    if any(isinstance(statement, Sines) for statement in nest.statements):
-        source.files |= trigonometry.header(robot, version, scalar)
     writer = _LoopWriter(robot, nest, scalar)
     lines = writer.body(nest.statements)
     source.statements = sum(line.endswith(";") for line in lines)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
-        version,
-        loop=True,
         body="loops.c.jinja",
         enumerators=", ".join(nest.enumerators),
         tables=[_table_view(table, scalar) for table in nest.tables],

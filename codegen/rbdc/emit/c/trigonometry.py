@@ -7,20 +7,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rbdc.emit.c.vectors import elementary_functions, reduced, vector_view
+from rbdc.emit.c.vectors import SHORTEST, reduced, vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.nodes import Program
 from rbdc.ir.operations import SIN
 from rbdc.ir.passes.angles import JOINT_ANGLES
 
-_SHORTEST = 16
-"""Bytes of the shortest vectors of angles."""
-
 
 def widths(scalar: ScalarType) -> tuple[int, ...]:
     """How many angles of one sample are computed side by side, or one alone."""
-    return (1, _SHORTEST // scalar.size, scalar.single_lanes)
+    return (1, SHORTEST // scalar.size, scalar.single_lanes)
 
 
 @dataclass(frozen=True)
@@ -183,8 +180,8 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
     return text
 
 
-def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
-    """The file that a C file with joint angles includes, by its name; it is alike for every function."""
+def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
+    """The C functions of angles, alone or several side by side."""
     narrow = _OF[scalar].narrow
     context = _context(scalar, narrow)
     sine, cosine = (
@@ -199,10 +196,9 @@ def header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
     reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
     sizes = (*widths(scalar)[1:], scalar.lanes)  # batches take the longest
     angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
-    views = {"angles": angles, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
-    own = {"robot": robot, "version": version, **views, "precision": _OF[scalar].precision, **reduction}
-    text = render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
-    return {f"{robot}_trigonometry.h": text}
+    views = {"angles": angles, "pair": vector_view(scalar, 2)}
+    own = {"robot": robot, **views, "precision": _OF[scalar].precision, **reduction}
+    return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 
 def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, int]]:

@@ -1,14 +1,12 @@
-"""Views of vectors and of elementary functions for the templates of internal headers."""
+"""Views of vectors for the templates of internal headers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdc.emit.render import render
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.reduction.limbs import LANES
 
-_SHORTEST = 16
+SHORTEST = 16
 """Bytes of the shortest vector registers."""
 
 
@@ -33,7 +31,7 @@ def reduced(scalar: ScalarType, lanes: int, name: str) -> tuple[list[str], str]:
     its lanes one by one), and the `or` of what is left.
     """
     steps = []
-    while lanes * scalar.size > _SHORTEST:
+    while lanes * scalar.size > SHORTEST:
         lanes //= 2
         kind, halved = f"halves{lanes}", f"{name}{lanes}"
         lower, upper = (
@@ -58,22 +56,3 @@ def exchanged(name: str, row: int, half: int, lanes: int) -> str:
         entries = [(k ^ half) + lanes if k & half else k for k in range(lanes)]
     first, second = (name.format(number) for number in (row & ~half, row | half))
     return f"__builtin_shufflevector({first}, {second}, {', '.join(map(str, entries))})"
-
-
-def elementary_functions(scalar: ScalarType) -> dict[str, str]:
-    """The names in C of elementary functions over this type."""
-    return {name: scalar.function(name) for name in ("sqrt", "sin", "cos", "atan2")}
-
-
-def lanes_header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
-    """The internal header of vectors, by its name: of limbs side by side, and of columns."""
-    of_columns = (scalar.single_lanes, 2 * scalar.single_lanes)  # in registers of 32 and 64 bytes
-    text = render(
-        "lanes.h.jinja",
-        robot=robot,
-        version=version,
-        vectors=[vector_view(scalar, lanes) for lanes in dict.fromkeys((*LANES, *of_columns))],
-        columns=[vector_view(scalar, lanes) for lanes in of_columns],
-        **scalar.words,
-    )
-    return {f"{robot}_lanes.h": text}

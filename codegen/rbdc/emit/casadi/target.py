@@ -63,7 +63,6 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         "casadi.c.jinja",
         title=comment(robot),
         robot=robot,
-        version=package.version,
         nq=model.nq,
         nv=model.nv,
         most=max([1, *sizes]),
@@ -77,5 +76,4 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         units=units,
         unit_count=len(units),
         parts=chart_functions(robot, model, twice=tensors) if units else [],
-        foreign=[],
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import trigonometry
-from rbdc.emit.c.csource import batch_view, figures
+from rbdc.emit.c.csource import figures
 from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.names import comment
 from rbdc.emit.paths import entries
@@ -42,24 +41,10 @@ ROOT = {
 """A free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """A kernel that is wanted: of a function of a robot, with its bodies; `loop`: its batch is a loop over
-    samples.
-    """
-
-    robot: str
-    function: Function
-    model: Model
-    version: str
-    bodies: Bodies
-    loop: bool = True
-
-
-def kernel_source(request: Request) -> FunctionSource:
-    """The C of a kernel."""
-    declaration, robot, model = request.function.declaration, request.robot, request.model
-    kernel, scalar, bodies = kernel_of(request.function), declaration.scalar, request.bodies
+def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) -> FunctionSource:
+    """The C of the kernel of a function, with its bodies."""
+    declaration, kernel = function.declaration, kernel_of(function)
+    scalar = declaration.scalar
     schedule, outputs = scheduled(model), [p.name for p in declaration.outputs]
     constants, cost = constants_of(schedule), kernel_cost(kernel, model, scalar, bodies)
     text = render(
@@ -68,7 +53,6 @@ def kernel_source(request: Request) -> FunctionSource:
         function=declaration.name,
         summary=comment(declaration.summary),
         figures=figures(cost),
-        version=request.version,
         **scalar.words,
         **_kernel_words(kernel, schedule, bodies),
         **_layout_words(schedule, constants, scalar),
@@ -77,9 +61,8 @@ def kernel_source(request: Request) -> FunctionSource:
         outputs=outputs,
         diagonal=[] if kernel.factors else _diagonal(model, outputs, scalar),
         prototype=declaration.c_prototype(robot, batch=False),
-        batch=batch_view(robot, declaration) if request.loop else None,
     )
-    files = {**trigonometry.header(robot, request.version, scalar), f"{robot}_{declaration.name}.c": text}
+    files = {f"{robot}_{declaration.name}.c": text}
     statements = sum(line.endswith(";") for line in text.splitlines())
     return FunctionSource(declaration, cost, files, statements, kernel.method, "windows")
 

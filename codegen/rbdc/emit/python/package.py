@@ -23,7 +23,6 @@ def render_python(
     robot: str,
     declarations: Sequence[FunctionDeclaration],
     known: Sequence[str],
-    version: str,
     warnings: Sequence[str] = (),
 ) -> dict[str, str]:
     """The Python files of the package, by name. known: all functions that rbdc can build. warnings: texts
@@ -32,7 +31,6 @@ def render_python(
     context = {
         "title": docstring(robot),
         "scalar": declarations[0].scalar,
-        "version": version,
         "robot": string_literal(robot),
         "model_hash": _content_hash(model),
         "nq": model.nq,

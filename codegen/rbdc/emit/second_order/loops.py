@@ -40,8 +40,7 @@ class LoopsAlongPaths:
 
     programs: the straight-line code that the loops start from, or that the called function is; of two the
     first goes without the optional input. method: of a called function. uses: functions that this one calls,
-    under names of their own. bodies: of the loops, those that all share first. plain_loop: its batch is a
-    loop over samples beside the function.
+    under names of their own. bodies: of the loops, those that all share first.
     """
 
     declaration: FunctionDeclaration
@@ -49,7 +48,6 @@ class LoopsAlongPaths:
     method: str = ""
     uses: tuple[LoopsAlongPaths, ...] = ()
     bodies: tuple[LaneProgram, ...] = ()
-    plain_loop: bool = True
 
     def operations(self, name: str) -> int:
         """Operations of a body, 0 of one that the function does without."""

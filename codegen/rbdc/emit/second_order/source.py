@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import Kernels, add_headers, add_kernels, function_file, function_source
+from rbdc.emit.c.csource import CFunction, KernelCall, add_kernels, function_file, function_source
 from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.render import render
 from rbdc.emit.second_order.loops import SHARED, LoopsAlongPaths, is_weighted
@@ -46,7 +46,7 @@ def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclarat
     )
 
 
-def loops_source(robot: str, planned: LoopsAlongPaths, model: Model, version: str) -> FunctionSource:
+def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> FunctionSource:
     """The C of the function: of a Hessian of weighted sums, of tensors of forward dynamics, which call
     others, or of inverse dynamics. `planned.programs` compute what `preparation` declares, the first of two
     without the optional input.
@@ -55,28 +55,22 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model, version: st
     made = layout(model, scalar)
     sizes = _sizes(made, scalar)
     source = FunctionSource(declaration, planned.cost(made), method="along_paths")
-    add_headers(source, robot, planned.programs, version)
     source.style = "paths"
     operators = lane_functions(planned.bodies[: len(SHARED)], scalar)
-    words = {"robot": robot, "version": version, **scalar.words, **sizes}
+    words = {"robot": robot, **scalar.words, **sizes}
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
-    kernels = _start(robot, planned.programs, preparation(declaration, made.size), source, version)
+    parts, call = _start(robot, planned.programs, preparation(declaration, made.size), source)
+    parts[0].declared[:0] = [use.declaration.c_prototype(robot, batch=False) for use in planned.uses]
     for use in planned.uses:
-        first = function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
+        first = function_source(robot, use.declaration, use.programs, use.method)
         source.files |= first.files
         source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
     forward = "second_forward.c.jinja" if planned.uses else "second_inverse.c.jinja"
     text = function_file(
         robot,
         source,
-        version,
-        loop=planned.plain_loop,
-        foreign=[
-            *(use.declaration.c_prototype(robot, batch=False) for use in planned.uses),
-            *kernels.foreign,
-        ],
-        parts=kernels.parts,
-        call=kernels.call,
+        parts=parts,
+        call=call,
         body="second_vector.c.jinja" if is_weighted(declaration) else forward,
         **sizes,
         **_words(robot, planned),
@@ -88,17 +82,13 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model, version: st
 
 
 def _start(
-    robot: str,
-    programs: Sequence[Program],
-    declaration: FunctionDeclaration,
-    source: FunctionSource,
-    version: str,
-) -> Kernels:
+    robot: str, programs: Sequence[Program], declaration: FunctionDeclaration, source: FunctionSource
+) -> tuple[list[CFunction], KernelCall]:
     """The kernels of what `preparation` declares. What is too large for one file goes to files that all
     functions of a package share, which have the same text in each.
     """
     start, stem = FunctionSource(declaration, Cost(), source.files), f"{robot}_second_state"
-    kernels = add_kernels(robot, stem, programs, start, version)
+    kernels = add_kernels(robot, stem, programs, start)
     source.internal += start.internal
     source.statements += start.statements
     return kernels

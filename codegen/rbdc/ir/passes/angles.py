@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbdc.ir.nodes import Program, Section
-from rbdc.ir.operations import ADD, CONSTANT, COS, GATHER, INPUT, LANES, MUL, NEG, SIN, SUB
+from rbdc.ir.operations import ADD, CONSTANT, GATHER, INPUT, LANES, MUL, NEG, SUB
 from rbdc.ir.passes.simplify import remove_dead_code
 
 JOINT_ANGLES = Section("joint angles", "sines and cosines of all of them, side by side")
@@ -64,17 +64,6 @@ def _with_offsets(program: Program) -> Program:
 def is_joint_angle(program: Program, index: int) -> bool:
     """Whether a value is an input but for its sign and constants."""
     return _angle(program, index) is not None
-
-
-def takes_both(program: Program) -> bool:
-    """Whether sines and cosines are computed together.
-
-    They are for gathered joint angles, and where both of some other number are taken.
-    """
-    scalars = [value for value in program.values if value.operation.is_trigonometric and value.width == 1]
-    taken = {(value.operation, value.arguments[0]) for value in scalars}
-    both = any((COS, angle) in taken for operation, angle in taken if operation is SIN)
-    return program.sections[:1] == (JOINT_ANGLES,) or both
 
 
 _MAKES_ANGLES = (INPUT, CONSTANT, LANES, GATHER, ADD, SUB, MUL, NEG)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from os import cpu_count
 from pathlib import Path
 
-import rbdc
 from rbdc.analysis.availability import buildable
 from rbdc.emit.render import render
 from rbdc.errors import OptionError, ToolchainError
@@ -239,7 +238,7 @@ def generated(
     """
     name = function.declaration.name
     options = GenerationOptions(targets=("c", "batch"), scalar=scalar, side_by_side=side_by_side)
-    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, options)
+    made = generate(model, ROBOT, [name], lambda _: None, options)
     (source,) = made.sources
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
     frame = deepest_frame(model)

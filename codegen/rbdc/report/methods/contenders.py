@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import rbdc
-from rbdc.emit.c.csource import function_source
+from rbdc.emit.c.csource import add_loop, function_source
 from rbdc.emit.library import render_library
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
@@ -146,7 +145,7 @@ def generated(
     words: what is said of it beside its algorithm.
     """
     names, options = [function.declaration.name], GenerationOptions(style, scalar=scalar)
-    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, options)
+    made = generate(model, ROBOT, names, lambda _: None, options)
     found = of_files(model, made.files, made.sources[0], zeroed=zeroed)
     return replace(found, algorithm=found.algorithm + words)
 
@@ -165,8 +164,9 @@ def by_method(model: Model, function: Function, method: str, evaluate: Evaluate)
     operations = max(cost(program).operations for program in made)
     if function.preset == SECOND and operations > LIMIT:
         raise NotTried(f"{operations} operations; the limit is {LIMIT}")
-    source = function_source(ROBOT, entry.declaration, made, rbdc.__version__, method)
-    return of_files(model, render_library(model, ROBOT, [source], rbdc.__version__), source)
+    source = function_source(ROBOT, entry.declaration, made, method)
+    add_loop(ROBOT, source)
+    return of_files(model, render_library(model, ROBOT, [source]), source)
 
 
 class Toolchain(NamedTuple):

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import rbdc
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
 from rbdc.emit.c.csource import kernel_source
@@ -91,7 +90,6 @@ def _made(
     text = render(
         template,
         robot=ROBOT,
-        version=rbdc.__version__,
         base=base,
         step=repr(STEPS.get(method)),
         nq=model.nq,
@@ -110,7 +108,7 @@ def _made(
 
 def _generated(model: Model, name: str) -> Called:
     """A generated function and `integrate`."""
-    made = generate(model, ROBOT, (name, INTEGRATE), rbdc.__version__, lambda _: None, GenerationOptions())
+    made = generate(model, ROBOT, (name, INTEGRATE), lambda _: None, GenerationOptions())
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
     declarations = [functions_of(model)[one].declaration for one in (name, INTEGRATE)]
     return files, [one.c_prototype(ROBOT, batch=False) for one in declarations]
@@ -121,7 +119,7 @@ def _kernels(*kernels: tuple[str, Program, ScalarType]) -> Called:
     files, prototypes = dict[str, str](), list[str]()
     for name, program, scalar in kernels:
         declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
-        files |= kernel_source(ROBOT, declaration, program, rbdc.__version__).files
+        files |= kernel_source(ROBOT, declaration, program).files
         arguments = [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
         arguments += [f"{scalar.name} *restrict {a.name}" for a in program.outputs]
         prototypes.append(f"void {ROBOT}_{name}({', '.join(arguments)})")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import rbdc
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
@@ -86,7 +85,8 @@ class Implementation:
     """C files of one method for one function.
 
     algorithm: the recursion in words. cost, statements: None where they are not ours to count. text_bytes:
-    size of the generated text. scalar: type that the entry point takes and gives.
+    size of the generated C, but for headers, which functions share. scalar: type that the entry point takes
+    and gives.
     """
 
     algorithm: str
@@ -113,7 +113,7 @@ def of_files(
     """
     declaration = source.declaration
     kept = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
-    text_bytes = sum(len(text) for name, text in kept.items() if name != f"{ROBOT}.h")
+    text_bytes = sum(len(text) for name, text in kept.items() if name.endswith(".c"))
     kept["adapter.c"] = adapter(declaration, deepest_frame(model), nominal(model), zeroed=zeroed)
     counts = (source.cost, source.statements, text_bytes)
     return Implementation(source.method, kept, *counts, declaration.scalar)
@@ -122,9 +122,9 @@ def of_files(
 def of_program(declaration: FunctionDeclaration, program: Program, algorithm: str) -> Implementation:
     """An implementation from a program over the inputs that are not optional."""
     bare = without_optional(declaration)
-    source = kernel_source(ROBOT, bare, program, rbdc.__version__)
+    source = kernel_source(ROBOT, bare, program)
     files = {**source.files, f"{ROBOT}.h": header([bare.c_prototype(ROBOT, batch=False)])}
-    text_bytes = sum(len(text) for text in files.values())
+    text_bytes = sum(len(text) for name, text in files.items() if name.endswith(".c"))
     files["adapter.c"] = adapter(bare)
     return Implementation(algorithm, files, source.cost, source.statements, text_bytes)
 
