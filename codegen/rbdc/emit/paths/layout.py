@@ -196,28 +196,15 @@ def scheduled(model: Model) -> Schedule:
     while len(places) < len(moving):
         row += 1
         waiting.sort(key=lambda k: (-heights[k], k))
-        for lane in _preferred(lanes, waiting, places, nodes):
-            lanes[lane] = waiting.pop(0)
+        for lane, node in enumerate(lanes):
+            if node is None and waiting:
+                lanes[lane] = waiting.pop(0)
         for lane, node in enumerate(lanes):
             if node is not None:
                 places[node] = Place(row, lane)
                 waiting += [c for c in children[node] if c != heirs[node]]
                 lanes[lane] = heirs[node]
     return Schedule(model, nodes, places, *_parents(nodes, places, row))
-
-
-def _preferred(
-    lanes: Sequence[int | None], waiting: Sequence[int], places: dict[int, Place], nodes: Sequence[Node]
-) -> list[int]:
-    """Empty lanes for the nodes that wait, in their order."""
-    empty = [lane for lane, node in enumerate(lanes) if node is None]
-    chosen = []
-    for node in waiting[: len(empty)]:
-        above = places.get(nodes[node].parent)
-        lane = above.lane if above is not None and above.lane in empty else empty[0]
-        empty.remove(lane)
-        chosen.append(lane)
-    return chosen
 
 
 def _children(nodes: Sequence[Node]) -> list[list[int]]:
