@@ -13,7 +13,7 @@ from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.library import render_library
 from rbdc.emit.paths.layout import goes_along_paths
-from rbdc.emit.paths.paths import Request, kernel_source
+from rbdc.emit.paths.paths import kernel_source
 from rbdc.emit.variants import VARIANTS, variant_flags
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
@@ -103,7 +103,7 @@ def chain(size: int) -> Model:
 def kernel_alone(model: Model, function: Function, robot: str = "robot") -> FunctionSource:
     """The kernel of a function, whatever planning would choose."""
     bodies = kernel_bodies(model, function.policy.windows)
-    return kernel_source(Request(robot, function, model, "0", bodies))
+    return kernel_source(robot, function, model, "0", bodies)
 
 
 class PathKernel:

@@ -38,7 +38,8 @@ On the Xeon the derivatives of forward dynamics of quadrupeds (5,000 to 5,500 op
 0.11 to 0.15 ns an operation, no more than their inverses of M in 20 KB; TIAGo's derivatives of inverse
 dynamics (7,750 operations, some 110 KB) 0.25. In between, derivatives of forward dynamics of panda on a free
 root in columns (7,063 operations, 99 KB, beside its loop) take 0.08: 980 ns by clang 19 and 1,040 by gcc 12,
-where a kernel along paths takes 1,830 and 1,950. TIAGo's inverse of M in columns, 50 KB, is an exception: 0.26.
+where a kernel along paths takes 1,830 and 1,950. TIAGo's inverse of M in columns, 50 KB, is an exception:
+0.26.
 """
 
 STRAIGHT_LINE = "straight line"

@@ -16,7 +16,7 @@ from rbdc.emit.c.loops import loops_source
 from rbdc.emit.column_solve import System
 from rbdc.emit.paths.costs import kernel_cost, products_by_inverse
 from rbdc.emit.paths.kernels import has_windows, kernel_of
-from rbdc.emit.paths.paths import Request, kernel_source
+from rbdc.emit.paths.paths import kernel_source
 from rbdc.emit.second_order.loops import LoopsAlongPaths, body_names
 from rbdc.emit.second_order.paths import layout
 from rbdc.emit.second_order.source import loops_source as path_loops_source
@@ -162,7 +162,7 @@ def kernel_along_paths(subject: Subject) -> Plan | None:
         KERNEL_ALONG_PATHS,
         kernel_cost(kernel, model, scalar, bodies),
         lambda package, loop: kernel_source(
-            Request(package.robot, function, package.model, package.version, bodies, loop)
+            package.robot, function, package.model, package.version, bodies, loop=loop
         ),
         looped=products_by_inverse(kernel, model, scalar),
     )

@@ -263,8 +263,8 @@ class Window:
 def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
     """Windows side by side over all columns of joints, the last ending with the matrix.
 
-    Windows that begin where limbs do, in the split of least cost, took 0.97 to 1.01 of the time (Unitree G1 and
-    the simple humanoid, clang 19 and gcc 12, registers of 64 and of 32 bytes).
+    Windows that begin where limbs do, in the split of least cost, took 0.97 to 1.01 of the time (Unitree G1
+    and the simple humanoid, clang 19 and gcc 12, registers of 64 and of 32 bytes).
     """
     rows, above = range(schedule.first, schedule.columns), _ancestors(schedule.column_parents)
     starts = (min(column, rows.stop - width) for column in rows[::width])

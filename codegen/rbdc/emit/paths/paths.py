@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
@@ -42,24 +41,12 @@ ROOT = {
 """A free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """A kernel that is wanted: of a function of a robot, with its bodies; `loop`: its batch is a loop over
-    samples.
-    """
-
-    robot: str
-    function: Function
-    model: Model
-    version: str
-    bodies: Bodies
-    loop: bool = True
-
-
-def kernel_source(request: Request) -> FunctionSource:
-    """The C of a kernel."""
-    declaration, robot, model = request.function.declaration, request.robot, request.model
-    kernel, scalar, bodies = kernel_of(request.function), declaration.scalar, request.bodies
+def kernel_source(
+    robot: str, function: Function, model: Model, version: str, bodies: Bodies, *, loop: bool = True
+) -> FunctionSource:
+    """The C of a function of a robot as a kernel; `loop`: its batch is a loop over samples."""
+    declaration = function.declaration
+    kernel, scalar = kernel_of(function), declaration.scalar
     schedule, outputs = scheduled(model), [p.name for p in declaration.outputs]
     constants, cost = constants_of(schedule), kernel_cost(kernel, model, scalar, bodies)
     text = render(
@@ -68,7 +55,7 @@ def kernel_source(request: Request) -> FunctionSource:
         function=declaration.name,
         summary=comment(declaration.summary),
         figures=figures(cost),
-        version=request.version,
+        version=version,
         **scalar.words,
         **_kernel_words(kernel, schedule, bodies),
         **_layout_words(schedule, constants, scalar),
@@ -77,9 +64,9 @@ def kernel_source(request: Request) -> FunctionSource:
         outputs=outputs,
         diagonal=[] if kernel.factors else _diagonal(model, outputs, scalar),
         prototype=declaration.c_prototype(robot, batch=False),
-        batch=batch_view(robot, declaration) if request.loop else None,
+        batch=batch_view(robot, declaration) if loop else None,
     )
-    files = {**trigonometry.header(robot, request.version, scalar), f"{robot}_{declaration.name}.c": text}
+    files = {**trigonometry.header(robot, version, scalar), f"{robot}_{declaration.name}.c": text}
     statements = sum(line.endswith(";") for line in text.splitlines())
     return FunctionSource(declaration, cost, files, statements, kernel.method, "windows")
 
