@@ -10,6 +10,11 @@ from itertools import chain, combinations, groupby
 from rbdc.emit.column_solve import AT_ONCE, GROUP, ColumnPlan, RowGroup, row_groups, strips
 from rbdc.emit.render import braced
 
+_PAIRS = list(combinations(range(GROUP), 2))
+
+GROUP_WORDS = {"members": range(GROUP), "pairs": _PAIRS, "within": len(_PAIRS)}
+"""The rows of a group by their numbers, their pairs, and how many these are, as templates have them."""
+
 
 @dataclass(frozen=True)
 class Strips:
@@ -28,18 +33,16 @@ class Loop:
     """A solve as a loop: the C function's name, tables as C, and their type. runs: for strips of blocks and
     each way where they begin in a row, how many they are, which groups of rows, and where their terms begin;
     groups: where their rows begin, their pivots, entries of L within the group, the end of their terms;
-    terms: entries of L, where the other row begins. members: numbers of the rows in a group, with their
-    pairs; wide: the functions for strips where there are 32 long registers, that for several first; narrow:
-    that for one elsewhere.
+    terms: entries of L, where the other row begins. wide: the functions for strips where there are 32 long
+    registers; at_once: that for several, if any run has as many; narrow: that for one elsewhere.
     """
 
     name: str
     runs: list[str]
     groups: list[str]
     terms: list[str]
-    members: range
-    pairs: list[tuple[int, int]]
     wide: list[Strips]
+    at_once: Strips | None
     narrow: Strips
     number: str
 
@@ -47,21 +50,6 @@ class Loop:
     def count(self) -> int:
         """Runs."""
         return len(self.runs)
-
-    @property
-    def size(self) -> int:
-        """Rows in a group."""
-        return len(self.members)
-
-    @property
-    def within(self) -> int:
-        """Entries of L within a group."""
-        return len(self.pairs)
-
-    @property
-    def at_once(self) -> Strips | None:
-        """The function for several strips, if any run has as many."""
-        return self.wide[0] if len(self.wide) > 1 else None
 
 
 def loop_of(name: str, plan: ColumnPlan, blocks: range) -> Loop:
@@ -78,16 +66,16 @@ def loop_of(name: str, plan: ColumnPlan, blocks: range) -> Loop:
             groups.append(braced([*map(braced, (places, group.pivots, group.within)), len(terms)]))
     alike = [(rows, list(run)) for way in ways for rows, run in groupby(range(len(cut)), way.__getitem__)]
     width, lanes = len(cut[0]), plan.lanes
-    several = [AT_ONCE] if max(len(run) for _, run in alike) >= AT_ONCE else []
+    one, several = (Strips(n, n * width, 2 * lanes, range(n * width // 2)) for n in (1, AT_ONCE))
+    at_once = several if max(len(run) for _, run in alike) >= AT_ONCE else None
     largest = max((plan.size + 1) * plan.blocks, len(plan.factor), len(terms))
     return Loop(
         name,
         [braced([cut[run[0]].start, len(run), *tables[rows]]) for rows, run in alike],
         groups,
         terms or [braced([braced([0] * GROUP), 0])],
-        range(GROUP),
-        list(combinations(range(GROUP), 2)),
-        [Strips(n, n * width, 2 * lanes, range(n * width // 2)) for n in (*several, 1)],
+        [at_once, one] if at_once else [one],
+        at_once,
         Strips(1, width, lanes, range(width)),
         "unsigned short" if largest < 1 << 16 else "unsigned",
     )

@@ -9,12 +9,13 @@ function's outputs over them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_kernels, function_file
-from rbdc.emit.column_loop import Loop, loop_of
+from rbdc.emit.column_loop import GROUP_WORDS, loop_of
 from rbdc.emit.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.ir.cost import Cost, cost
@@ -113,18 +114,19 @@ def column_source(
     source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(plan), method="columns")
     source.style = "columns"
     parts, call = add_kernels(robot, f"{name}_columns", kernels, source)
-    early = _solve(f"{name}_solve", plan, plan.early_blocks)
-    late = _solve(f"{name}_solve_late", plan, plan.late_blocks)
-    source.statements += sum(row.statements for _, part in early.parts + late.parts for row in part)
+    early, calls = _solve(f"{name}_solve", plan, plan.early_blocks)
+    late, late_calls = _solve(f"{name}_solve_late", plan, plan.late_blocks)
+    source.statements += sum(row.statements for _, part in early["parts"] + late["parts"] for row in part)
     source.files[f"{name}.c"] = function_file(
         robot,
         source,
         body="columns.c.jinja",
         parts=parts,
         solves=[early, late],
-        calls=early.calls,
-        late_calls=late.calls,
+        calls=calls,
+        late_calls=late_calls,
         sizes=_sizes(plan),
+        **GROUP_WORDS,
         lanes=plan.lanes,
         prototype=declaration.c_prototype(robot, batch=False),
         call=call,
@@ -136,27 +138,17 @@ def column_source(
     return source
 
 
-@dataclass(frozen=True)
-class _Run:
-    """Columns of an output that lie side by side in a row: the output's name and its columns in all, the
-    first of them, how many they are, and where they begin in the first row of the output.
+def _runs(parameters: Sequence[Parameter], plan: ColumnPlan, row: int) -> list[dict[str, Any]]:
+    """Columns of outputs that lie side by side in a row, of those whose first row is this row of the system:
+    the output's name and its columns in all, the first of them, how many they are, and where they begin.
     """
-
-    output: str
-    width: int
-    first: int
-    count: int
-    place: int
-
-
-def _runs(parameters: Sequence[Parameter], plan: ColumnPlan, row: int) -> list[_Run]:
-    """Where the outputs lie whose first row is one of the system's."""
     found = []
     for side, p in enumerate(parameters):
         columns = range(p.shape[1])
         starts = [c for c in columns if c == 0 or plan.position(side, c) != plan.position(side, c - 1) + 1]
         for first, end in pairwise([*starts, len(columns)]):
-            found.append(_Run(p.name, len(columns), first, end - first, plan.place(side, row, first)))
+            own = {"output": p.name, "width": len(columns), "first": first, "count": end - first}
+            found.append({**own, "place": plan.place(side, row, first)})
     return found
 
 
@@ -167,63 +159,35 @@ def _known(plan: ColumnPlan, side: int, row: int, column: int) -> tuple[str, int
     return of[side].name, (row - contacts if row >= contacts else row) * of[side].shape[1] + column
 
 
-@dataclass(frozen=True)
-class _Sizes:
+def _sizes(plan: ColumnPlan) -> dict[str, int | None]:
     """Numbers of entries as the template lays them out: rows of M, of contacts; blocks and entries in a row
     of columns; all of them; entries of `factor`, of `pivots` and of `known`, at least one; what a step along
     the diagonal of the identity takes, and where that begins. A loop has a row, a factor 0 and a pivot 1
     more.
     """
-
-    joints: int
-    contacts: int
-    blocks: int
-    row: int
-    columns: int
-    factor: int
-    pivots: int
-    known: int
-    diagonal: int
-    identity: int
-    zero: int | None
-    one: int | None
-
-
-def _sizes(plan: ColumnPlan) -> _Sizes:
     row, more = plan.blocks * plan.lanes, int(plan.strip > 0)
-    return _Sizes(
-        plan.system.joints,
-        plan.system.contacts,
-        plan.blocks,
-        row,
-        columns=(plan.size + more) * row,
-        factor=max(len(plan.factor) + more, 1),
-        pivots=plan.size + more,
-        known=max(len(plan.known), 1),
-        diagonal=row + 1,
-        identity=plan.place(len(plan.system.sides), plan.system.contacts, 0) if plan.system.inverse else 0,
-        zero=len(plan.factor) if plan.strip else None,
-        one=plan.size if plan.strip else None,
-    )
+    return {
+        "joints": plan.system.joints,
+        "contacts": plan.system.contacts,
+        "blocks": plan.blocks,
+        "row": row,
+        "columns": (plan.size + more) * row,
+        "factor": max(len(plan.factor) + more, 1),
+        "pivots": plan.size + more,
+        "known": max(len(plan.known), 1),
+        "diagonal": row + 1,
+        "identity": plan.place(len(plan.system.sides), plan.system.contacts, 0) if plan.system.inverse else 0,
+        "zero": len(plan.factor) if plan.strip else None,
+        "one": plan.size if plan.strip else None,
+    }
 
 
-@dataclass(frozen=True)
-class _Solve:
-    """The solve for some blocks of columns: C functions with rows written out, by name, or one loop."""
-
-    parts: list[tuple[str, list[SolveRow]]]
-    loops: list[Loop]
-
-    @property
-    def calls(self) -> list[str]:
-        """The names of its C functions in their order."""
-        return [name for name, _ in self.parts] + [loop.name for loop in self.loops]
-
-
-def _solve(name: str, plan: ColumnPlan, blocks: range) -> _Solve:
-    if not plan.strip:
-        return _Solve(_parts(name, solve(plan, blocks)), [])
-    return _Solve([], [loop_of(name, plan, blocks)] if solve(plan, blocks) else [])
+def _solve(name: str, plan: ColumnPlan, blocks: range) -> tuple[dict[str, Any], list[str]]:
+    """The solve for some blocks of columns: functions with rows written out, or one loop; and their names."""
+    rows = solve(plan, blocks)
+    parts = [] if plan.strip else _parts(name, rows)
+    loops = [loop_of(name, plan, blocks)] if plan.strip and rows else []
+    return {"parts": parts, "loops": loops}, [made for made, _ in parts] + [loop.name for loop in loops]
 
 
 def _parts(name: str, rows: Sequence[SolveRow]) -> list[tuple[str, list[SolveRow]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from rbdc.emit.c.lanes import argument_names
 from rbdc.emit.paths.kernels import Down
@@ -34,28 +34,19 @@ _HERE = {
 """By argument of a body what it is called with, where that has another name."""
 
 
-@dataclass(frozen=True)
-class DownView:
-    """A loop from the root to the leaves. carried: whether it needs the motion of what carries a joint."""
-
-    loop: Down
-    name: str
-    parameters: str
-    arguments: str
-    carried: bool
-
-
-def down_view(loop: Down, bodies: Bodies) -> DownView:
-    """The loop around a body."""
+def down_view(loop: Down, bodies: Bodies) -> dict[str, Any]:
+    """The loop around a body as templates have it. carried: whether it needs the motion of what carries a
+    joint.
+    """
     names = argument_names(bodies[loop.body])
     known = [array for name, array in _ARRAYS.items() if name in (*names, "own")]
-    return DownView(
-        loop,
-        loop.body.removesuffix("_row"),
-        ", ".join(parameter for parameter, _, _ in known),
-        ", ".join(array for _, array, _ in known),
-        "carrier" in names,
-    )
+    return {
+        "loop": loop,
+        "name": loop.body.removesuffix("_row"),
+        "parameters": ", ".join(parameter for parameter, _, _ in known),
+        "arguments": ", ".join(array for _, array, _ in known),
+        "carried": "carrier" in names,
+    }
 
 
 def calls_of(bodies: Bodies) -> dict[str, str]:

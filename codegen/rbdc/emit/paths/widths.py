@@ -87,11 +87,10 @@ class Width:
                 below, above = (masks.setdefault(mask, len(masks)) for mask in (tile.below, tile.above))
                 number = 0 if not tile.above else 1 if tile.below else 2
                 kinds[number].append(f"{tile.row}, {below}, {above}")
-            rest = list(window.empty)
             for kind in kinds:
-                made.tiles.extend(f"{{{text}, {rest.pop(0) if rest else -1}}}" for text in kind)
-            made.empty.extend(map(str, rest))
-            made.windows.append(braced((window.column, *map(len, kinds), len(rest))))
+                made.tiles.extend(f"{{{text}}}" for text in kind)
+            made.empty.extend(map(str, window.empty))
+            made.windows.append(braced((window.column, *map(len, kinds), len(window.empty))))
         made.empty.extend([] if made.empty else ["0"])
         made.masks.extend(braced(-(mask >> lane & 1) for lane in range(self.lanes)) for mask in masks)
         return made
