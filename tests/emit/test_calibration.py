@@ -88,10 +88,3 @@ def test_arms_have_no_kernel_along_paths() -> None:
 
 def test_every_form_has_a_rate() -> None:
     assert list(FORMS) == list(RATES)
-
-
-@pytest.mark.slow
-def test_an_arm_on_a_free_root_is_solved_in_columns() -> None:
-    """By the measurement at `NEAR_CODE`: a kernel along paths takes twice as long."""
-    model = Model.from_file(resolve("panda"), snap=BuildOptions().snap, root_joint="free-flyer")
-    assert chosen_plan(Subject(model, functions_of(model)["aba_derivatives"])).form == COLUMNS

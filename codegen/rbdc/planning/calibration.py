@@ -31,16 +31,15 @@ class Rate:
     moved: float = 0.0
 
 
-NEAR_CODE = 100_000
+NEAR_CODE = 90_000
 """Bytes of code of a kernel up to which operations take `Rate.near`.
 
 On the Xeon the derivatives of forward dynamics of quadrupeds (5,000 to 5,500 operations, some 75 KB) take
 0.11 to 0.15 ns an operation, no more than their inverses of M in 20 KB; TIAGo's derivatives of inverse
-dynamics (7,750 operations, some 110 KB) 0.25. In between, derivatives of forward dynamics of panda on a free
-root in columns (7,063 operations, 99 KB, beside its loop) take 0.08: 980 ns by clang 19 and 1,040 by gcc 12,
-where a kernel along paths takes 1,830 and 1,950. With a fixed root, as straight-line code (6,935 operations,
-97 KB), they take 0.12 on Zen 4 and 0.11 to 0.13 on Zen 5. TIAGo's inverse of M in columns, 50 KB, is an
-exception: 0.26.
+dynamics (7,750 operations, some 110 KB) 0.25. In between, derivatives under contact forces of HyQ as
+straight-line code take 0.13 by clang 19 and 0.11 by gcc 12 with 89 KB, 0.21 and 0.17 with 96 KB. Exceptions:
+TIAGo's inverse of M in columns, 50 KB, 0.26, and derivatives of forward dynamics of panda on a free root in
+columns (99 KB), 0.1: 980 and 1,040 ns, where a kernel along paths, which is chosen, takes 1,830 and 1,950.
 """
 
 STRAIGHT_LINE = "straight line"

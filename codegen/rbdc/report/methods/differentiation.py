@@ -37,6 +37,7 @@ from rbdc.report.methods.implementation import (
     adapter,
     header,
     recorded,
+    size_of,
     without_optional,
 )
 from rbdc.spatial import Scalar
@@ -100,7 +101,7 @@ def _made(
     )
     files = {**files, f"{ROBOT}_{declaration.name}.c": text}
     files[f"{ROBOT}.h"] = header([prototype, *prototypes])
-    text_bytes = sum(len(text) for text in files.values())
+    text_bytes = size_of(files)
     files["adapter.c"] = adapter(declaration)
     how = f"{base}, step {STEPS[method]:.1e}" if method in STEPS else f"{base}, twice"
     return Implementation(how, files, text_bytes=text_bytes)

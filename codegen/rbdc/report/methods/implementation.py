@@ -105,6 +105,11 @@ class Method(NamedTuple):
     make: Callable[[], Implementation]
 
 
+def size_of(files: Mapping[str, str]) -> int:
+    """Bytes of the C among some files, but for headers, which functions share."""
+    return sum(len(text) for name, text in files.items() if name.endswith(".c"))
+
+
 def of_files(
     model: Model, files: Mapping[str, str], source: FunctionSource, *, zeroed: bool = False
 ) -> Implementation:
@@ -113,7 +118,7 @@ def of_files(
     """
     declaration = source.declaration
     kept = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
-    text_bytes = sum(len(text) for name, text in kept.items() if name.endswith(".c"))
+    text_bytes = size_of(kept)
     kept["adapter.c"] = adapter(declaration, deepest_frame(model), nominal(model), zeroed=zeroed)
     counts = (source.cost, source.statements, text_bytes)
     return Implementation(source.method, kept, *counts, declaration.scalar)
@@ -124,7 +129,7 @@ def of_program(declaration: FunctionDeclaration, program: Program, algorithm: st
     bare = without_optional(declaration)
     source = kernel_source(ROBOT, bare, program)
     files = {**source.files, f"{ROBOT}.h": header([bare.c_prototype(ROBOT, batch=False)])}
-    text_bytes = sum(len(text) for name, text in files.items() if name.endswith(".c"))
+    text_bytes = size_of(files)
     files["adapter.c"] = adapter(bare)
     return Implementation(algorithm, files, source.cost, source.statements, text_bytes)
 
