@@ -34,11 +34,10 @@ some are zero whatever the numbers are, in frames in which it shows; elsewhere a
 difference.
 """
 UNITS = 4
-"""Units in the last place, by as many times as the largest entry of a matrix or a tensor may be off by the
-tolerance of itself at any state, that all of them may be off: where nothing moves all entries of a row and a
-column can be zero, and second derivatives by coordinates that do not turn what they multiply are, as those of
-torques of forces in the world by the angle of the last joint. In single precision they are off by 1e-7 of the
-largest.
+"""Units in the last place of the largest entry of a matrix or a tensor at any state, where that is exact but
+for the tolerance, that all of them may be off: where nothing moves all entries of a row and a column can be
+zero, and second derivatives by coordinates that do not turn what they multiply are, as those of torques of
+forces in the world by the angle of the last joint. Where the largest may be off by more, all may, likewise.
 """
 _SEED = 1
 
@@ -88,7 +87,7 @@ class References:
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        least = UNITS * float(np.finfo(declaration.scalar.dtype).eps)
+        of_all = UNITS * float(np.finfo(declaration.scalar.dtype).eps) / self.tolerance
         scale = np.max([np.ones(states), *(_largest(x.T) for x in inputs.values())], axis=0)
         given = once(_perturbed, self, declaration, inputs)
         result: list[Expected] = []
@@ -97,7 +96,8 @@ class References:
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
             own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
             made = [
-                _expected(_rows(x, states), p, (self.tolerance, least), scale, framed=framed) for x, p in own
+                _expected(_rows(x, states), p, self.tolerance, scale, of_all=of_all, framed=framed)
+                for x, p in own
             ]
             result += self._solved(declaration, part, inputs, made)
         return result
@@ -160,12 +160,12 @@ def _largest(values: Array) -> Array:
 
 
 def _expected(
-    rows: Array, output: Parameter, precision: tuple[float, float], scale: Array, *, framed: bool
+    rows: Array, output: Parameter, tolerance: float, scale: Array, *, of_all: float, framed: bool
 ) -> Expected:
-    """From (size, replicas, states) of an output; precision: the tolerance and the least of it, parts of
-    numbers; scale: the largest input of each state.
+    """From (size, replicas, states) of an output; scale: the largest input of each state; of_all: the part of
+    what the largest entry may be off by that all may be.
     """
-    (tolerance, least), values, others = precision, rows[:, 0], rows[:, 1:]
+    values, others = rows[:, 0], rows[:, 1:]
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
     never = np.max(allowed, axis=1, initial=0.0) == 0.0
@@ -176,7 +176,7 @@ def _expected(
     if len(shape) == 2 or (len(shape) == 3 and not output.in_space):
         largest = np.max(np.where(np.isfinite(allowed), allowed, 0.0), initial=0.0)
         beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
-        allowed = np.maximum(np.maximum(allowed, beside), least / tolerance * largest)
+        allowed = np.maximum(np.maximum(allowed, beside), of_all * largest)
     own = _largest(values)
     allowed[never] = np.maximum(allowed[never], tolerance * np.where(own > 0.0, own, scale))
     defined = np.all(np.isfinite(rows), axis=(0, 1))

@@ -164,13 +164,14 @@ _FLAGS = ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vec
 
 
 def measuring(compiler: Compiler, flags: Sequence[str] = ()) -> Path:
-    """The C library that measures, compiled or from the cache: the timing loops, the kernels of
-    multiply-adds, and the one that reads and writes a buffer.
+    """The C library that measures, compiled or from the cache: the timing loops, which are the same whatever
+    the flags of what they time; the kernels of multiply-adds, and the one that reads and writes a buffer.
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    texts = {f"{name}.c": render(f"{name}.c.jinja") for name in ("timer", "peak", "bandwidth")}
-    units = [Unit(name, text, {}, (*STANDARD_FLAGS, *flags, *_FLAGS)) for name, text in texts.items()]
+    kernels = (*flags, *_FLAGS)
+    taken = {"timer.c": ("-O2",), "peak.c": kernels, "bandwidth.c": kernels}
+    units = [Unit(x, render(f"{x}.jinja"), {}, (*STANDARD_FLAGS, *own)) for x, own in taken.items()]
     return shared_library("measuring.so", units, compiler).path
 
 

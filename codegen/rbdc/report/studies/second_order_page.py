@@ -151,7 +151,7 @@ def _steps(report: Report) -> list[Part]:
 def _best(entries: Sequence[Mapping[str, Any]], family: str) -> str:
     chosen = [entry for entry in entries if entry["family"] == family]
     steps = {name: {e["size"]: e["best_1"][k] for e in chosen} for k, name in enumerate(("h", "k"))}
-    return grown(steps, f"{family}: the best steps", BODIES, "step", dashed="k")
+    return grown(steps, f"{family}: the best steps", BODIES, "step", dashed=["k"])
 
 
 def _over_sizes(steps: Sequence[float], entries: Sequence[Mapping[str, Any]], family: str) -> str:
