@@ -37,3 +37,12 @@ def test_single_precision_need_not_give_a_zero_that_is_one_whatever_the_numbers(
     tree = replace(random_tree(1), world_forces=True)
     functions = ("external_torque_vjp_derivatives",)
     build_module(tree, functions=functions, fext_frame="world", dtype="float32", cflags=UNOPTIMISED)
+
+
+def test_an_axis_of_noise_need_not_stay_where_it_is_to_the_last_place() -> None:
+    """The length of an axis is 1 but for rounding, and what turning about it moves of it, is so too."""
+    arm = Link("arm", random_inertia(np.random.default_rng(0)))
+    placement = Placement(Rotation.from_rpy(0.3, -0.2, 0.8), Vector3(0.04, 0.1, -0.001))
+    joint = Joint("turn", "continuous", "base", "arm", placement, Vector3(1e-9, -3e-8, 1.0))
+    model = Model.assemble("turning_about_noise", [Link("base"), arm], [joint])
+    build_module(model, functions=("frame_acceleration_derivatives",), cflags=UNOPTIMISED)
