@@ -41,7 +41,7 @@ forces in the world by the angle of the last joint. Where the largest may be off
 """
 NO_DIGIT = 10.0
 """Times what an entry moves by that it is at any state, where it has no digit anywhere: it is zero whatever
-the numbers are, but for their rounding. Axes of joints, which nothing moves, have errors in their last places.
+the numbers are, but for their rounding. Axes of joints, which nothing moves, are off in their last places.
 """
 _SEED = 1
 
