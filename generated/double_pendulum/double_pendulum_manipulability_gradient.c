@@ -27,21 +27,22 @@ void double_pendulum_manipulability_gradient(const double *restrict q, int frame
             put(0, world, dof, columns[dof], J);
         }
     }
-    /* A = J J^T = L D L^T, and its determinant: 0 of fewer than six columns, and where a pivot is 0 but for rounding */
+    /* A = J J^T = L D L^T, angular rows first, whose lengths are of a robot of any size, and its determinant: 0 of fewer
+       than six columns, and where a pivot is 0 but for rounding */
     number determinant = freedoms < 6 ? 0.0 : 1.0;
-    for (int i = 0; i < 6; ++i) {
-        for (int j = 0; j <= i; ++j) {
+    for (int i = 5; i >= 0; --i) {
+        for (int j = 5; j >= i; --j) {
             A[i][j] = (number){0};
             for (int k = 0; k < COLUMNS; ++k) {
                 A[i][j] += J[i * COLUMNS + k] * J[j * COLUMNS + k];
             }
         }
     }
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 5; i >= 0; --i) {
         pivot[i] = A[i][i];
-        for (int j = 0; j < i; ++j) {
+        for (int j = 5; j > i; --j) {
             number scaled = A[i][j];
-            for (int k = 0; k < j; ++k) {
+            for (int k = 5; k > j; --k) {
                 scaled -= A[i][k] * pivot[k] * A[j][k];
             }
             A[i][j] = scaled / pivot[j];
@@ -56,17 +57,17 @@ void double_pendulum_manipulability_gradient(const double *restrict q, int frame
     }
     /* Y = A^-1 J, by columns */
     for (int k = 0; k < COLUMNS; ++k) {
-        for (int i = 0; i < 6; ++i) {
+        for (int i = 5; i >= 0; --i) {
             Y[k][i] = J[i * COLUMNS + k];
-            for (int j = 0; j < i; ++j) {
+            for (int j = 5; j > i; --j) {
                 Y[k][i] -= A[i][j] * Y[k][j];
             }
         }
         for (int i = 0; i < 6; ++i) {
             Y[k][i] /= pivot[i];
         }
-        for (int i = 5; i >= 0; --i) {
-            for (int j = i + 1; j < 6; ++j) {
+        for (int i = 0; i < 6; ++i) {
+            for (int j = 0; j < i; ++j) {
                 Y[k][i] -= A[j][i] * Y[k][j];
             }
         }

@@ -65,9 +65,10 @@ def manipulability_gradient(
 
 
 def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
-    """`determinant` det(A), and A^-1 J by columns, for A = J J^T = L D L^T of J by its columns; 0 and
-    anything where A is singular.
+    """`determinant` det(A), and A^-1 J by columns, for A = J J^T = L D L^T of J by its columns, with angular
+    rows first: theirs do not grow with the lengths of a robot. 0 and anything where A is singular.
     """
+    columns = [[*column[3:], *column[:3]] for column in columns]
     size = 6
     a = zeros(size, size)
     for i in range(size):
@@ -85,7 +86,8 @@ def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
         least = SINGULAR * a[i][i]
         determinant = where_less(least, pivot, determinant * pivot, 0.0)
         pivots.append(where_less(least, pivot, pivot, 1.0))
-    return determinant, [_substituted(a, pivots, column) for column in columns]
+    solutions = (_substituted(a, pivots, column) for column in columns)
+    return determinant, [[*x[3:], *x[:3]] for x in solutions]
 
 
 def _substituted(lower: Matrix, pivots: Scalars, right: Scalars) -> list[Scalar]:
