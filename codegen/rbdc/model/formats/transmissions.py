@@ -32,60 +32,52 @@ class Transmissions:
 
         Raises DescriptionError for numbers that are none, and for an inertia without a joint.
         """
-        motors = [child for child in self.document.children(element) if child.tag == "actuator"]
-        simple = self._simple(element, motors)
-        armature = sum(self._of_motor(motor) for motor in motors)
-        if not any(_drake(motor, "rotor_inertia") is not None for motor in motors):
-            return simple
-        joints = [child for child in self.document.children(element) if child.tag == "joint"]
+        parts = list(self.document.children(element))
+        joints, motors = ([part for part in parts if part.tag == tag] for tag in ("joint", "actuator"))
+        names = [part.get("name") or "" for part in (*joints, *motors)]
+        one_of_each = len(joints) == len(motors) == 1 and all(names)
+        if one_of_each:
+            joint, motor = names
+            self.motors.append(Actuator(motor, ((joint, 0, self._ratio(motors[0])),)))
+        rotors = [motor for motor in motors if _drake(motor, "rotor_inertia") is not None]
+        if not rotors:
+            return one_of_each
         if len(joints) != 1:
             problem = f"a <transmission> with <drake:rotor_inertia> names {len(joints)} joints"
             self.document.fail(problem, "let it name one", element)
-        name = self.document.attribute(joints[0], "name")
-        self.armature[name] = self.armature.get(name, 0.0) + armature
-        self.elements.setdefault(name, element)
+        joint = self.document.attribute(joints[0], "name")
+        self.armature[joint] = self.armature.get(joint, 0.0) + sum(map(self._inertia, rotors))
+        self.elements.setdefault(joint, element)
         return True
 
-    def _simple(self, element: etree._Element, motors: Sequence[etree._Element]) -> bool:
-        """Keep the motor of a transmission of one joint and one actuator, with names; whether it is one."""
-        joints = [child.get("name") for child in self.document.children(element) if child.tag == "joint"]
-        if len(joints) != 1 or len(motors) != 1 or not joints[0] or not motors[0].get("name"):
-            return False
-        reductions = [child for child in motors[0] if child.tag == "mechanicalReduction"]
-        ratio = _drake(motors[0], "gear_ratio")
-        factor = 1.0
-        if reductions:
-            factor = self.document.written(reductions[0])
-        elif ratio is not None:
-            factor = self.document.number(ratio, "value")
-        self.motors.append(Actuator(str(motors[0].get("name")), ((joints[0], 0, factor),)))
-        return True
-
-    def actuators(self, joints: Sequence[Joint]) -> tuple[Actuator, ...]:
-        """The motors of joints that exist and have one coordinate; a note on the others."""
+    def given_to(self, joints: Sequence[Joint]) -> tuple[list[Joint], tuple[Actuator, ...]]:
+        """The joints with their armature, and the motors of those that have one coordinate; a note on other
+        motors. Raises DescriptionError where the joint of an armature does not exist.
+        """
         kinds = {joint.name: joint.kind for joint in joints}
-        known = [m for m in self.motors if kinds.get(m.gains[0][0]) not in (None, "planar", "floating")]
-        if len(known) < len(self.motors):
-            count = len(self.motors) - len(known)
-            problem = "name a joint that does not exist or has several coordinates: not used"
-            self.document.note(f"{count} x <transmission> {problem}")
-        return tuple(known)
-
-    def given_to(self, joints: Sequence[Joint]) -> list[Joint]:
-        """The joints with their armature; DescriptionError where a transmission's joint does not exist."""
-        known = {joint.name for joint in joints}
         for name, element in self.elements.items():
-            if name not in known:
+            if name not in kinds:
                 problem = f'a <transmission> names the joint "{shown(name)}", which does not exist'
                 self.document.fail(problem, "name a joint", element)
-        return [replace(joint, armature=self.armature.get(joint.name, 0.0)) for joint in joints]
+        known = [m for m in self.motors if kinds.get(m.gains[0][0]) not in (None, "planar", "floating")]
+        if count := len(self.motors) - len(known):
+            problem = "name a joint that does not exist or has several coordinates: not used"
+            self.document.note(f"{count} x <transmission> {problem}")
+        made = [replace(joint, armature=self.armature.get(joint.name, 0.0)) for joint in joints]
+        return made, tuple(known)
 
-    def _of_motor(self, motor: etree._Element) -> float:
-        inertia, ratio = _drake(motor, "rotor_inertia"), _drake(motor, "gear_ratio")
-        if inertia is None:
-            return 0.0
-        gear = 1.0 if ratio is None else self.document.number(ratio, "value")
-        return self.document.number(inertia, "value") * gear * gear
+    def _ratio(self, motor: etree._Element) -> float:
+        """What a joint gets of the motor's force."""
+        reduction = motor.find("mechanicalReduction")
+        return self._gear(motor) if reduction is None else self.document.written(reduction)
+
+    def _gear(self, motor: etree._Element) -> float:
+        ratio = _drake(motor, "gear_ratio")
+        return 1.0 if ratio is None else self.document.number(ratio, "value")
+
+    def _inertia(self, motor: etree._Element) -> float:
+        gear, inertia = self._gear(motor), _drake(motor, "rotor_inertia")
+        return 0.0 if inertia is None else self.document.number(inertia, "value") * gear * gear
 
 
 def _drake(motor: etree._Element, name: str) -> etree._Element | None:
