@@ -17,7 +17,7 @@ from rbdc.cli.commands import commands
 from rbdc.cli.wheel import wheel as wheel_command
 from rbdc.errors import OptionError
 from rbdc.option_fields import TEXT, Option, Recorded, options_of, recorded_options
-from rbdc.options import BuildArguments, BuildOptions, Style, grouped
+from rbdc.options import BuildArguments, BuildOptions, grouped
 from rbdc.resources import resolve
 
 OPTIONS = options_of(BuildOptions)
@@ -51,7 +51,7 @@ SAME: list[tuple[str, list[str], list[Any]]] = [
     ("preset", ["full"], ["full"]),
     ("targets", ["c"], ["c", ["c"]]),
     ("fuse", ["rnea,crba"], ["rnea,crba", ["rnea,crba"], [["rnea", "crba"]], (("rnea", "crba"),)]),
-    ("style", ["rolled"], ["rolled", Style.ROLLED]),
+    ("style", ["rolled"], ["rolled", "rolled"]),
     ("out", ["somewhere"], ["somewhere", Path("somewhere")]),
     ("compiler", ["gcc"], ["gcc"]),
     ("cflags", ["-O1 -g"], ["-O1 -g", ["-O1", "-g"]]),

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from enum import Enum, StrEnum, auto
+from enum import Enum, auto
 from inspect import getattr_static
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from rbdc.errors import OptionError
 
@@ -127,31 +127,27 @@ def recorded_options(options: Any) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """A value as JSON has it."""
-    if isinstance(value, Enum):
-        return value.value
     return [plain(entry) for entry in value] if isinstance(value, tuple) else value
 
 
 def _shown(given: object) -> str:
-    text = ascii(str(given) if isinstance(given, (StrEnum, PathLike)) else given)
+    text = ascii(str(given) if isinstance(given, PathLike) else given)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 # Readings
 
 
-def choice(values: type[Chosen]) -> Reading[Chosen]:
-    """One of the values of an enumeration of strings."""
+def choice(literal: Any) -> Reading[Any]:
+    """One of the texts of a `Literal`."""
+    values = get_args(literal)
 
-    def read(given: Any) -> Chosen:
-        if not isinstance(given, str) or given not in list(values):
+    def read(given: Any) -> str:
+        if not isinstance(given, str) or given not in values:
             raise ValueError(f"there are {', '.join(values)}")
-        return values(given)
+        return given
 
     return Reading(read, f"[{'|'.join(values)}]")
-
-
-Chosen = TypeVar("Chosen", bound=StrEnum)
 
 
 def _switched(given: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from inspect import cleandoc
 from os import PathLike
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 from rbdc.errors import OptionError
 from rbdc.functions.scalar_types import Precision
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
-from rbdc.model.options import ModelOptions
+from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
 from rbdc.native.toolchain import March
 from rbdc.option_fields import (
     COUNT,
@@ -45,28 +44,14 @@ meant to be one.
 MAXIMUM_SNAP = 1e-3
 
 
-class ForceFrame(StrEnum):
-    """The frames of external forces: those of the bodies, or that of the world."""
-
-    LOCAL = "local"
-    WORLD = "world"
-
-
-class ContactFrame(StrEnum):
-    """Axes of the forces of contacts: those of their frames, or the world's."""
-
-    LOCAL = "local"
-    LOCAL_WORLD_ALIGNED = "local-world-aligned"
-
-
-class Style(StrEnum):
-    """Straight-line code; loops over the model's tables where a function has such a form; whichever suits
-    each function.
-    """
-
-    UNROLLED = "unrolled"
-    ROLLED = "rolled"
-    AUTO = "auto"
+ForceFrame = Literal["local", "world"]
+"""The frames of external forces: those of the bodies, or that of the world."""
+ContactFrame = Literal["local", "local-world-aligned"]
+"""Axes of the forces of contacts: those of their frames, or the world's."""
+Style = Literal["unrolled", "rolled", "auto"]
+"""Straight-line code; loops over the model's tables where a function has such a form; whichever suits each
+function.
+"""
 
 
 def _inertial(given: Any) -> tuple[str, ...]:
@@ -112,7 +97,7 @@ class BuildOptions(ModelOptions):
     )
     fext_frame: Option[ForceFrame] = Option(
         choice(ForceFrame),
-        ForceFrame.LOCAL,
+        "local",
         "External forces are in the bodies' frames (local), or in the world's, moments about its origin.",
         recorded=Recorded.UNLESS_DEFAULT,
     )
@@ -133,7 +118,7 @@ class BuildOptions(ModelOptions):
     )
     contact_frame: Option[ContactFrame] = Option(
         choice(ContactFrame),
-        ContactFrame.LOCAL,
+        "local",
         "Forces and rows of contacts are along the axes of their frames (local), or along the world's.",
         recorded=Recorded.UNLESS_DEFAULT,
     )
@@ -156,7 +141,7 @@ class BuildOptions(ModelOptions):
         FOLDER, Path("generated"), "The folder of the package.", recorded=Recorded.NEVER
     )
     dtype: Option[Precision] = Option(
-        choice(Precision), Precision.DOUBLE, "float32: single precision throughout, about 1e-6."
+        choice(Precision), "float64", "float32: single precision throughout, about 1e-6."
     )
     targets: Option[tuple[str, ...]] = Option(
         names("NAME,..."),
@@ -164,7 +149,7 @@ class BuildOptions(ModelOptions):
         "c; batch: many samples at once in vectors, else in a loop; casadi, jax: for these.",
     )
     style: Option[Style] = Option(
-        choice(Style), Style.UNROLLED, "Straight-line code, loops (small code), or what suits each function."
+        choice(Style), "unrolled", "Straight-line code, loops (small code), or what suits each function."
     )
     fuse: Option[tuple[tuple[str, ...], ...]] = Option(
         each(names(""), "NAME,..."),
@@ -172,9 +157,7 @@ class BuildOptions(ModelOptions):
         "Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.",
     )
     march: Option[March] = Option(
-        choice(March),
-        March.NATIVE,
-        "native: for this processor; portable: for every one, in several variants.",
+        choice(March), "native", "native: for this processor; portable: for every one, in several variants."
     )
     compiler: Option[str | None] = Option(
         TEXT,
@@ -213,15 +196,15 @@ class BuildArguments(TypedDict, total=False):
     line.
     """
 
-    root_joint: Literal["fixed", "free-flyer"]
-    mimic: Literal["independent", "coupled"]
-    joint_order: Literal["name", "file"]
+    root_joint: RootJoint
+    mimic: MimicMode
+    joint_order: JointOrder
     gravity: str | Sequence[float]
     allow_invalid_inertia: bool
     armature: Numbers
-    damping: Literal["report", "include"]
-    springs: Literal["report", "include"]
-    friction: Literal["report", "include"]
+    damping: DriveMode
+    springs: DriveMode
+    friction: DriveMode
     friction_width: str | float
     xacro_arg: str | Sequence[str] | Mapping[str, str]
     lock: Numbers
@@ -230,19 +213,19 @@ class BuildArguments(TypedDict, total=False):
     snap: str | float
     parameters: str | Sequence[str] | None
     payload: str | Sequence[str]
-    fext_frame: Literal["local", "world"]
+    fext_frame: ForceFrame
     contacts: Any
     loops: str | Sequence[str] | None
-    contact_frame: Literal["local", "local-world-aligned"]
+    contact_frame: ContactFrame
     name: str | None
     functions: str | Sequence[str] | None
     preset: str
     out: str | PathLike[str]
-    dtype: Literal["float64", "float32"]
+    dtype: Precision
     targets: str | Sequence[str]
-    style: Literal["unrolled", "rolled", "auto"]
+    style: Style
     fuse: str | Sequence[str | Sequence[str]]
-    march: Literal["native", "portable"]
+    march: March
     cc: str | None
     cflags: str | Sequence[str] | None
     jobs: int | str | None

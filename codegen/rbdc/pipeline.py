@@ -36,15 +36,7 @@ from rbdc.native.install import (
 from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, toolchain
 from rbdc.option_fields import recorded_options
-from rbdc.options import (
-    BuildArguments,
-    BuildOptions,
-    ContactFrame,
-    Progress,
-    Style,
-    check_options,
-    with_options,
-)
+from rbdc.options import BuildArguments, BuildOptions, Progress, check_options, with_options
 from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -126,7 +118,7 @@ def read(description: Description, options: BuildOptions) -> Model:
         from rbdc.analysis.clusters import settled
 
         model = settled(model, options.loops)
-    if options.contact_frame is ContactFrame.LOCAL_WORLD_ALIGNED:
+    if options.contact_frame == "local-world-aligned":
         model = world_aligned(model)
     if model.contacts and model.world_forces:
         raise UnsupportedError(
@@ -134,7 +126,7 @@ def read(description: Description, options: BuildOptions) -> Model:
         )
     if options.parameters is None and not options.payloads:
         return model
-    if options.style is Style.ROLLED:
+    if options.style == "rolled":
         raise UnsupportedError(
             "--style rolled has its constants in tables: leave out --parameters and --payload"
         )

@@ -6,10 +6,9 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from rbdc.model.xml import shown
 from rbdc.option_fields import (
@@ -32,34 +31,14 @@ _FRAME_IN_PARTS = "give a name, a link and x y z roll pitch yaw, finite numbers 
 _PAIRS = "give joint=value,... or a JSON file of an object"
 
 
-class RootJoint(StrEnum):
-    """The joint of the root link: nothing moves it, or it is free."""
-
-    FIXED = "fixed"
-    FREE_FLYER = "free-flyer"
-
-
-class MimicMode(StrEnum):
-    """Mimic joints with coordinates of their own, or with those of their leaders."""
-
-    INDEPENDENT = "independent"
-    COUPLED = "coupled"
-
-
-class JointOrder(StrEnum):
-    """Siblings by the names of their joints, as Pinocchio, or as the description lists them."""
-
-    NAME = "name"
-    FILE = "file"
-
-
-class DriveMode(StrEnum):
-    """Forces of the drives of joints: left out with a warning, or part of the dynamics."""
-
-    REPORT = "report"
-    INCLUDE = "include"
-
-
+RootJoint = Literal["fixed", "free-flyer"]
+"""The joint of the root link: nothing moves it, or it is free."""
+MimicMode = Literal["independent", "coupled"]
+"""Mimic joints with coordinates of their own, or with those of their leaders."""
+JointOrder = Literal["name", "file"]
+"""Siblings by the names of their joints, as Pinocchio, or as the description lists them."""
+DriveMode = Literal["report", "include"]
+"""Forces of the drives of joints: left out with a warning, or part of the dynamics."""
 Gravity = tuple[float, float, float]
 """Gravity in m/s^2, in the world's axes."""
 JointNumbers = tuple[tuple[str, float], ...]
@@ -177,15 +156,13 @@ class ModelOptions:
     """
 
     root_joint: Option[RootJoint] = Option(
-        choice(RootJoint), RootJoint.FIXED, "The joint between the world and the root link."
+        choice(RootJoint), "fixed", "The joint between the world and the root link."
     )
     mimic: Option[MimicMode] = Option(
-        choice(MimicMode),
-        MimicMode.INDEPENDENT,
-        "Mimic joints as joints of their own, or following their leaders.",
+        choice(MimicMode), "independent", "Mimic joints as joints of their own, or following their leaders."
     )
     joint_order: Option[JointOrder] = Option(
-        choice(JointOrder), JointOrder.NAME, "Siblings by joint name, as Pinocchio, or as in the file."
+        choice(JointOrder), "name", "Siblings by joint name, as Pinocchio, or as in the file."
     )
     gravity: Option[Gravity] = Option(
         Reading(_gravity, "NUMBER...", words=3), (0.0, 0.0, -9.81), "Three numbers, m/s^2, world axes."
@@ -203,19 +180,19 @@ class ModelOptions:
     )
     damping: Option[DriveMode] = Option(
         choice(DriveMode),
-        DriveMode.REPORT,
+        "report",
         "Viscous damping of joints: only warned of, or part of the dynamics.",
         recorded=Recorded.UNLESS_DEFAULT,
     )
     springs: Option[DriveMode] = Option(
         choice(DriveMode),
-        DriveMode.REPORT,
+        "report",
         "Linear springs of joints: only warned of, or part of the dynamics.",
         recorded=Recorded.UNLESS_DEFAULT,
     )
     friction: Option[DriveMode] = Option(
         choice(DriveMode),
-        DriveMode.REPORT,
+        "report",
         "Dry friction of joints: only warned of, or part of the dynamics, as F v / sqrt(v^2 + w^2).",
         recorded=Recorded.UNLESS_DEFAULT,
     )
