@@ -7,9 +7,7 @@ function then handles it; a description makes it by one of its `spellings`.
 from collections.abc import Mapping
 
 from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
-from rbdc.model.joints.by_quaternion import FreeFlyer, Spherical
-from rbdc.model.joints.one_axis import Prismatic, Revolute
-from rbdc.model.joints.planar import Planar
+from rbdc.model.joints.described import FreeFlyer, Planar, Prismatic, Revolute, Spherical
 
 JOINT_TYPES: tuple[type[JointType], ...] = (Revolute, Prismatic, Spherical, Planar, FreeFlyer)
 """The joint types that descriptions can name; generated code has them in this order."""
