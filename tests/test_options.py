@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 import rbdc
-from rbdc.cli.build import build as build_command
 from rbdc.cli.commands import commands
-from rbdc.cli.wheel import wheel as wheel_command
+from rbdc.cli.packages import build as build_command
+from rbdc.cli.packages import wheel as wheel_command
 from rbdc.errors import OptionError
 from rbdc.option_fields import TEXT, Option, Recorded, options_of, recorded_options
 from rbdc.options import BuildArguments, BuildOptions, grouped
