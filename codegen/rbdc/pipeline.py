@@ -181,9 +181,10 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
     notes = {"left_out": left_out, "warnings": [*kept_warnings(job.model), *left_out]}
     generated = _emitted(job, names, notes["warnings"])
     clock.append(time.perf_counter())
-    native = _compiled(job, generated)
+    native, libraries = _compiled(job, generated)
     clock.append(time.perf_counter())
-    _written(job, notes, generated, native, folder)
+    for name, content in _contents(job, notes, generated, native, libraries).items():
+        (folder / name).write_bytes(content)
     errors = _verified(job, generated, native, folder)
     clock.append(time.perf_counter())
     seconds = (after - before for before, after in pairwise(clock))
@@ -225,42 +226,36 @@ def _emitted(job: _Job, names: list[str], warnings: list[str]) -> Generated:
     return generate(job.model, job.robot, names, job.progress, chosen)
 
 
-def _compiled(job: _Job, generated: Generated) -> Native:
-    """The extension of the package."""
-    from rbdc.native.build import compile_package
+def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]]:
+    """The extension of the package, and the shared libraries beside it by name."""
+    from rbdc.native.build import compile_library, compile_package
 
     files = {name: generated.files[name] for name in sorted(generated.compiled)}
     count = sum(name.endswith(".c") for name in files)
     job.progress(f"compiling {count} files ({job.options.march}) with {job.compiler.version}")
     declarations = [source.declaration for source in generated.sources]
-    return compile_package(
-        files, job.robot, declarations, job.compiler, job.flags, job.options.jobs, job.options.march
-    )
-
-
-def _libraries(job: _Job, generated: Generated) -> dict[str, bytes]:
-    """The shared libraries beside the extension, by name."""
-    from rbdc.native.build import compile_library
-
-    made = {}
+    how = (job.compiler, job.flags, job.options.jobs, job.options.march)
+    native, libraries = compile_package(files, job.robot, declarations, *how), dict[str, bytes]()
     for name, file in generated.libraries.items():
         job.progress(f"compiling {name}")
-        files = {f: generated.files[f] for f in (*sorted(generated.compiled), file)}
-        options = job.options
-        path = compile_library(name, files, job.robot, job.compiler, job.flags, options.jobs, options.march)
-        made[name] = path.read_bytes()
-    return made
+        path = compile_library(name, {**files, file: generated.files[file]}, job.robot, *how)
+        libraries[name] = path.read_bytes()
+    return native, libraries
 
 
-def _written(
-    job: _Job, notes: Mapping[str, list[str]], generated: Generated, native: Native, folder: Path
-) -> None:
-    """Write the files of the package into a folder, and the manifest that lists them and has the notes."""
+def _contents(
+    job: _Job,
+    notes: Mapping[str, list[str]],
+    generated: Generated,
+    native: Native,
+    libraries: Mapping[str, bytes],
+) -> dict[str, bytes]:
+    """The files of the package by name, the manifest that lists them and has the notes among them."""
     from rbdc.emit.backend import Package
     from rbdc.emit.library import render_manifest
 
     contents = {name: text.encode() for name, text in generated.files.items()}
-    contents |= {EXTENSION: native.extension.read_bytes(), **_libraries(job, generated)}
+    contents |= {EXTENSION: native.extension.read_bytes(), **libraries}
     if job.options.march == "portable":
         contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {
@@ -280,8 +275,7 @@ def _written(
     sized = {source.declaration.name: sizes(source, native) for source in generated.sources}
     package = Package(job.model, job.robot)
     manifest = render_manifest(package, generated.sources, build, sized)
-    for name, content in {**contents, MANIFEST: sealed(manifest).encode()}.items():
-        (folder / name).write_bytes(content)
+    return {**contents, MANIFEST: sealed(manifest).encode()}
 
 
 def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> dict[str, float] | None:
