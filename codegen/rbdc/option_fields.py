@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from enum import Enum, auto
 from inspect import getattr_static
 from os import PathLike, fspath
 from pathlib import Path
@@ -41,29 +40,16 @@ class Reading(NamedTuple, Generic[Read]):
     record: Callable[[Any], Any] = lambda value: plain(value)
 
 
-class Recorded(Enum):
-    """Whether the manifest has an option: a package that does not depend on it is the same with any value."""
-
-    NEVER = auto()
-    ALWAYS = auto()
-    UNLESS_DEFAULT = auto()
-
-
 class Option(Generic[Value]):
     """A field of a class of options, as a descriptor: what is assigned is read, and refused by name.
 
     default: its value where nothing is given; if it is None, so may be what is given. help: one sentence for
-    --help. spellings: on the command line, where they are others than the field's name. recorded: whether the
-    manifest has it.
+    --help. spellings: on the command line, where they are others than the field's name. recorded: whether a
+    package depends on it.
     """
 
     def __init__(
-        self,
-        reading: Reading[Value],
-        default: Value,
-        help: str,
-        *spellings: str,
-        recorded: Recorded = Recorded.ALWAYS,
+        self, reading: Reading[Value], default: Value, help: str, *spellings: str, recorded: bool = True
     ) -> None:
         self.reading, self.default, self.help = reading, default, help
         self.recorded, self.flags, self.name = recorded, spellings, ""
@@ -111,17 +97,6 @@ def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
         if fields_by_name[name] in found:
             raise OptionError(f"{options[fields_by_name[name]].flags[0]} is given twice, once as {name}")
         found[fields_by_name[name]] = value
-    return found
-
-
-def recorded_options(options: Any) -> dict[str, Any]:
-    """The options that a package depends on, as its manifest has them."""
-    found = {}
-    for name, option in options_of(type(options)).items():
-        value = getattr(options, name)
-        default = option.recorded is Recorded.UNLESS_DEFAULT and value == option.default
-        if option.recorded is not Recorded.NEVER and not default:
-            found[name] = option.reading.record(value)
     return found
 
 

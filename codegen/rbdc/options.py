@@ -21,7 +21,6 @@ from rbdc.option_fields import (
     TEXT,
     Option,
     Reading,
-    Recorded,
     at_most,
     choice,
     each,
@@ -83,23 +82,18 @@ class BuildOptions(ModelOptions):
         "Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0: as written.",
     )
     parameters: Option[tuple[str, ...] | None] = Option(
-        _INERTIAL,
-        None,
-        "Inertial parameters of moving links as a further argument: 10 numbers each.",
-        recorded=Recorded.UNLESS_DEFAULT,
+        _INERTIAL, None, "Inertial parameters of moving links as a further argument: 10 numbers each."
     )
     payloads: Option[tuple[str, ...]] = Option(
         each(TEXT, "FRAME"),
         (),
         "Inertial parameters of a payload that is fixed to a frame, as a further argument.",
         "--payload",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     fext_frame: Option[ForceFrame] = Option(
         choice(ForceFrame),
         "local",
         "External forces are in the bodies' frames (local), or in the world's, moments about its origin.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     contacts: Option[tuple[ContactOption, ...]] = Option(
         CONTACTS,
@@ -108,38 +102,30 @@ class BuildOptions(ModelOptions):
         "--contacts",
         "--contact",
         "--loop",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     loops: Option[tuple[str, ...] | None] = Option(
         LOOPS,
         None,
         "Closed loops with forces, or clusters of one degree of freedom in the coordinate of their motor.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     contact_frame: Option[ContactFrame] = Option(
         choice(ContactFrame),
         "local",
         "Forces and rows of contacts are along the axes of their frames (local), or along the world's.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     name: Option[str | None] = Option(
-        TEXT, None, "The module's name; by default made from the description's.", recorded=Recorded.NEVER
+        TEXT, None, "The module's name; by default made from the description's.", recorded=False
     )
     functions: Option[tuple[str, ...] | None] = Option(
-        names("NAME,..."),
-        None,
-        "Comma-separated names of functions, in place of a preset.",
-        recorded=Recorded.NEVER,
+        names("NAME,..."), None, "Comma-separated names of functions, in place of a preset.", recorded=False
     )
     preset: Option[str] = Option(
         TEXT,
         "control",
         "control, optimisation, full or second: `rbdc build --help` lists their functions.",
-        recorded=Recorded.NEVER,
+        recorded=False,
     )
-    out: Option[Path] = Option(
-        FOLDER, Path("generated"), "The folder of the package.", recorded=Recorded.NEVER
-    )
+    out: Option[Path] = Option(FOLDER, Path("generated"), "The folder of the package.", recorded=False)
     dtype: Option[Precision] = Option(
         choice(Precision), "float64", "float32: single precision throughout, about 1e-6."
     )
@@ -160,29 +146,25 @@ class BuildOptions(ModelOptions):
         choice(March), "native", "native: for this processor; portable: for every one, in several variants."
     )
     compiler: Option[str | None] = Option(
-        TEXT,
-        None,
-        "The C compiler; by default $CC, the newest clang, gcc or cc.",
-        "--cc",
-        recorded=Recorded.NEVER,
+        TEXT, None, "The C compiler; by default $CC, the newest clang, gcc or cc.", "--cc", recorded=False
     )
     cflags: Option[tuple[str, ...] | None] = Option(
         names("TEXT", separator=None),
         None,
         "Compiler flags in place of rbdc's, separated by blanks.",
-        recorded=Recorded.NEVER,
+        recorded=False,
     )
     jobs: Option[int | None] = Option(
         COUNT,
         None,
         "Processes at once that generate or compile; by default one per processor.",
-        recorded=Recorded.NEVER,
+        recorded=False,
     )
     force: Option[bool] = Option(
         SWITCH,
         False,
         "Generate and verify even if nothing changed; the same C is not compiled again.",
-        recorded=Recorded.NEVER,
+        recorded=False,
     )
     verify: Option[bool] = Option(
         SWITCH,
@@ -231,6 +213,23 @@ class BuildArguments(TypedDict, total=False):
     jobs: int | str | None
     force: bool
     verify: bool
+
+
+_ALWAYS_RECORDED = (
+    "root_joint", "mimic", "joint_order", "gravity", "allow_invalid_inertia", "snap", "dtype", "targets",
+    "style", "fuse", "march", "verify",
+)  # fmt: skip
+"""Options that every manifest has; it has others where they are not as by default."""
+
+
+def recorded_options(options: BuildOptions) -> dict[str, Any]:
+    """The options that a package depends on, as its manifest has them."""
+    every = [(name, option, getattr(options, name)) for name, option in options_of(type(options)).items()]
+    return {
+        name: option.reading.record(value)
+        for name, option, value in every
+        if option.recorded and (name in _ALWAYS_RECORDED or value != option.default)
+    }
 
 
 READING = (*options_of(ModelOptions), "snap", "contacts", "loops")

@@ -35,8 +35,7 @@ from rbdc.native.install import (
 )
 from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, toolchain
-from rbdc.option_fields import recorded_options
-from rbdc.options import BuildArguments, BuildOptions, Progress, check_options, with_options
+from rbdc.options import BuildArguments, BuildOptions, Progress, check_options, recorded_options, with_options
 from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load

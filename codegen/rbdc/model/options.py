@@ -16,7 +16,6 @@ from rbdc.option_fields import (
     TEXT,
     Option,
     Reading,
-    Recorded,
     arguments,
     choice,
     each,
@@ -176,54 +175,40 @@ class ModelOptions:
         _joint_numbers(0.0, "give a finite number that is not negative (kg m^2, kg)"),
         (),
         "What motors add to the inertia of joints (kg m^2, kg); FILE: a JSON object of the same.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     damping: Option[DriveMode] = Option(
-        choice(DriveMode),
-        "report",
-        "Viscous damping of joints: only warned of, or part of the dynamics.",
-        recorded=Recorded.UNLESS_DEFAULT,
+        choice(DriveMode), "report", "Viscous damping of joints: only warned of, or part of the dynamics."
     )
     springs: Option[DriveMode] = Option(
-        choice(DriveMode),
-        "report",
-        "Linear springs of joints: only warned of, or part of the dynamics.",
-        recorded=Recorded.UNLESS_DEFAULT,
+        choice(DriveMode), "report", "Linear springs of joints: only warned of, or part of the dynamics."
     )
     friction: Option[DriveMode] = Option(
         choice(DriveMode),
         "report",
         "Dry friction of joints: only warned of, or part of the dynamics, as F v / sqrt(v^2 + w^2).",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     friction_width: Option[float] = Option(
         Reading(_width, "SPEED"),
         0.01,
         "w of dry friction that is part of the dynamics (rad/s, m/s), where functions are given no other.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     xacro_arguments: Option[tuple[tuple[str, str], ...]] = Option(
         Reading(_xacro_arguments, "NAME:=VALUE", repeated=True, record=dict),
         (),
         "An argument of a xacro file, in place of its default.",
         "--xacro-arg",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     lock: Option[JointNumbers] = Option(
         _joint_numbers(-math.inf, "give a finite number (rad, m)"),
         (),
         "Fix joints at these values (rad, m); a JSON file as for --armature.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
-    base: Option[str | None] = Option(
-        TEXT._replace(metavar="LINK"), None, "Root the tree at this link.", recorded=Recorded.UNLESS_DEFAULT
-    )
+    base: Option[str | None] = Option(TEXT._replace(metavar="LINK"), None, "Root the tree at this link.")
     frames: Option[tuple[AddedFrame, ...]] = Option(
         each(Reading(_frame, ""), "NAME@LINK:XYZ[,RPY]"),
         (),
         "Add a frame without mass, fixed to LINK: m, rad.",
         "--frame",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
 
     @classmethod
