@@ -18,28 +18,18 @@ def shown(title: str, wanted: bool | None = None) -> Iterator[Progress]:
     there. Characters of the title that are not ASCII are shown by their numbers.
     """
     title = ascii(title)[1:-1]
-    if wanted is False:
-        yield _nothing
-    elif _in_notebook():
+    if wanted is not False and _in_notebook():
         yield _cell(title)
-    elif sys.stderr is not None and sys.stderr.isatty():
+    elif wanted is not False and sys.stderr is not None and sys.stderr.isatty():
         from rich.console import Console
         from rich.markup import escape
 
         with Console(stderr=True).status(escape(title)) as status:
             yield lambda text: status.update(escape(f"{title}: {text}"))
     elif wanted and sys.stderr is not None:
-        yield lambda text: _write(f"{title}: {text}")
+        yield lambda text: print(f"{title}: {text}", file=sys.stderr)
     else:
-        yield _nothing
-
-
-def _nothing(text: str) -> None:
-    return
-
-
-def _write(text: str) -> None:
-    sys.stderr.write(text + "\n")
+        yield lambda text: None
 
 
 def _in_notebook() -> bool:
