@@ -55,14 +55,8 @@ def lump(description: Description, **keywords: Any) -> Model:
     loops, idle_notes = _loops(description, walk.frames)
     bent = {body.joint_name for body in bodies if body.coupling is not None and body.coupling.higher}
     actuators, actuator_notes = of_others(list(_actuators(description, bodies)), bent)
-    extra_notes = [
-        *idle_notes,
-        *coupling_notes,
-        *_namesake_notes(description, options.root_joint),
-        *_massless_notes(bodies),
-        *gravity_notes,
-        *actuator_notes,
-    ]
+    notes += [*idle_notes, *coupling_notes, *_namesake_notes(description, options.root_joint)]
+    notes += [*_massless_notes(bodies), *gravity_notes, *actuator_notes]
     return Model(
         description.name,
         tuple(bodies),
@@ -71,7 +65,7 @@ def lump(description: Description, **keywords: Any) -> Model:
         nv,
         walk.base_inertia,
         Vector3(*field),
-        (*description.notes, *notes, *extra_notes),
+        (*description.notes, *notes),
         description.file,
         description.text_hash,
         drive_terms=included,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,7 +12,7 @@ from lxml import etree
 
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic
 from rbdc.model.formats.transmissions import Transmissions
-from rbdc.model.joints import BOUNDED, DESCRIBED, KINDS_OF_URDF
+from rbdc.model.joints import BOUNDED, KINDS_OF_URDF, WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.xml import Document, line_of, shown
 from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, Vector3
@@ -74,8 +73,7 @@ class _Reader:
     def __init__(self, document: Document, snap: float) -> None:
         self.document = document
         self.snap = max(snap, _ROUNDING)
-        self.unused: Counter[str] = Counter()
-        self.first_line: dict[str, int | None] = {}
+        self.unused: dict[str, list[int | None]] = {}
         self.snapped = 0
         self.kept = 0
 
@@ -215,13 +213,12 @@ class _Reader:
         self._count(f"<{shown(str(element.tag))}> in <{owner}>", element)
 
     def _count(self, what: str, element: etree._Element) -> None:
-        self.unused[what] += 1
-        self.first_line.setdefault(what, line_of(element))
+        self.unused.setdefault(what, []).append(line_of(element))
 
     def _closing_notes(self, joints: list[Joint]) -> None:
         note = self.document.note
-        for what, count in self.unused.items():
-            note(f"{count} x {what}: not used", self.first_line[what])
+        for what, lines in self.unused.items():
+            note(f"{len(lines)} x {what}: not used", lines[0])
         if self.snapped:
             found = f"{self.snapped} entries of joint rotations within {self.snap} of 0, 1 or -1"
             note(f"{found} were taken as exactly that")
@@ -229,13 +226,9 @@ class _Reader:
             found = f"{self.kept} entries of joint rotations are within {LIKELY_MEANT} of 0, 1 or -1"
             remedy = f"--snap {LIKELY_MEANT} takes them as exact and saves operations"
             note(f"{found} and are kept as written; {remedy}")
-        ignored = sum(not _uses_axis(joint) and joint.axis != _X for joint in joints)
-        if ignored:
+        without_axis = [joint for joint in joints if joint.kind not in WITH_AXIS]
+        if ignored := sum(joint.axis != _X for joint in without_axis):
             note(f"{ignored} fixed or floating joints have an <axis>: not used")
-
-
-def _uses_axis(joint: Joint) -> bool:
-    return joint.kind in DESCRIBED and DESCRIBED[joint.kind].uses_axis
 
 
 def snapped(rotation: AnyRotation, snap: float) -> Rotation:

@@ -23,11 +23,15 @@ KINDS_OF_URDF = (*(spelling.name for spelling, _ in _SPELLED if spelling.urdf), 
 BOUNDED = frozenset(spelling.name for spelling, _ in _SPELLED if spelling.bounded)
 """The kinds that have position limits."""
 
+WITH_AXIS = frozenset(spelling.name for spelling, own in _SPELLED if own.uses_axis)
+"""The kinds whose axis counts."""
+
 __all__ = [
     "BOUNDED",
     "DESCRIBED",
     "JOINT_TYPES",
     "KINDS_OF_URDF",
+    "WITH_AXIS",
     "FreeFlyer",
     "JointType",
     "PinocchioJoint",
