@@ -32,7 +32,7 @@ def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
 
 
 def _gains(m: Any, number: int) -> Iterator[tuple[int, int, float]]:
-    """What joints get of a motor's force, by number, direction and factor; nothing where it depends on q."""
+    """Joints by number, direction and factor of a motor's force; none where that depends on q."""
     kind, target = int(m.actuator_trntype[number]), int(m.actuator_trnid[number][0])
     gear = [float(x) for x in m.actuator_gear[number]]
     if kind == _TENDON:

@@ -67,7 +67,7 @@ class Transmissions:
         return made, tuple(known)
 
     def _ratio(self, motor: etree._Element) -> float:
-        """What a joint gets of the motor's force."""
+        """How much a joint gets of the motor's force."""
         reduction = motor.find("mechanicalReduction")
         return self._gear(motor) if reduction is None else self.document.written(reduction)
 

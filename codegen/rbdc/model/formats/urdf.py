@@ -49,7 +49,7 @@ _ATTRIBUTES = {
     "dynamics": ("damping", "friction"),
     "mimic": ("joint", "multiplier", "offset", POLYNOMIAL),
 }
-"""What is honoured; all else is noted."""
+"""Attributes that are honoured, by the tags of the elements that are; all else is noted."""
 
 
 def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
