@@ -9,7 +9,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
-from rbdc.errors import OptionError
 from rbdc.functions.scalar_types import Precision
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
 from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
@@ -260,15 +259,3 @@ def with_options(function: Documented) -> Documented:
     ]
     function.__doc__ = "\n\n".join([cleandoc(function.__doc__ or ""), *groups])
     return function
-
-
-def check_options(options: BuildOptions) -> None:
-    """Raise OptionError or UnsupportedError for options that do not go together, and for presets and targets
-    that there are not.
-    """
-    from rbdc.emit.registry import backends_of
-    from rbdc.functions.catalogue import presets
-
-    if options.preset not in presets():
-        raise OptionError(f"no preset {options.preset!a}; there are {', '.join(presets())}")
-    backends_of(options.targets)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rbdc.build_result import BuildResult, result_of, sizes
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
-from rbdc.errors import LoadError, RbdcWarning, UnsupportedError, VerificationError
+from rbdc.errors import LoadError, OptionError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.model.formats.contacts import with_contacts, world_aligned
@@ -35,7 +35,7 @@ from rbdc.native.install import (
 )
 from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, toolchain
-from rbdc.options import BuildArguments, BuildOptions, Progress, check_options, recorded_options, with_options
+from rbdc.options import BuildArguments, BuildOptions, Progress, recorded_options, with_options
 from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -105,8 +105,17 @@ def sweep_leftovers(options: BuildOptions) -> None:
 
 
 def read(description: Description, options: BuildOptions) -> Model:
-    """The model of a description under the options that bear on it."""
-    check_options(options)
+    """The model of a description under the options that bear on it.
+
+    Raises OptionError or UnsupportedError for options that do not go together, and for presets and targets
+    that there are not.
+    """
+    from rbdc.emit.registry import backends_of
+    from rbdc.functions.catalogue import presets
+
+    if options.preset not in presets():
+        raise OptionError(f"no preset {options.preset!a}; there are {', '.join(presets())}")
+    backends_of(options.targets)
     if isinstance(description, Model):
         model = description
     else:
