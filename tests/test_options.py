@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 import rbdc
-from rbdc.cli.build import build as build_command
 from rbdc.cli.commands import commands
-from rbdc.cli.wheel import wheel as wheel_command
+from rbdc.cli.packages import build as build_command
+from rbdc.cli.packages import wheel as wheel_command
 from rbdc.errors import OptionError
-from rbdc.option_fields import TEXT, Option, Recorded, options_of, recorded_options
-from rbdc.options import BuildArguments, BuildOptions, Style, grouped
+from rbdc.option_fields import TEXT, Option, options_of
+from rbdc.options import BuildArguments, BuildOptions, grouped, recorded_options
 from rbdc.resources import resolve
 
 OPTIONS = options_of(BuildOptions)
@@ -51,7 +51,7 @@ SAME: list[tuple[str, list[str], list[Any]]] = [
     ("preset", ["full"], ["full"]),
     ("targets", ["c"], ["c", ["c"]]),
     ("fuse", ["rnea,crba"], ["rnea,crba", ["rnea,crba"], [["rnea", "crba"]], (("rnea", "crba"),)]),
-    ("style", ["rolled"], ["rolled", Style.ROLLED]),
+    ("style", ["rolled"], ["rolled", "rolled"]),
     ("out", ["somewhere"], ["somewhere", Path("somewhere")]),
     ("compiler", ["gcc"], ["gcc"]),
     ("cflags", ["-O1 -g"], ["-O1 -g", ["-O1", "-g"]]),
@@ -226,7 +226,7 @@ def test_commands_take_their_options_from_one_place() -> None:
 class Seasoned(BuildOptions):
     """The recipe of codegen/README.md: an option is a field."""
 
-    taste: Option[str] = Option(TEXT, "plain", "A taste.", "--flavour", recorded=Recorded.UNLESS_DEFAULT)
+    taste: Option[str] = Option(TEXT, "plain", "A taste.", "--flavour")
 
 
 def test_a_field_is_all_that_an_option_takes() -> None:

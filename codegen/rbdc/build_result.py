@@ -75,22 +75,20 @@ def result_of(
     """The result of a build from the manifest of its package. made: the seconds and errors of making it by
     their names here, nothing if it was in the cache.
     """
+    _, *figures = fields(FunctionFigures)
     variants = [(v["name"], tuple(v["extensions"]), v["code_bytes"]) for v in manifest["variants"]]
     return BuildResult(
         name=manifest["name"],
         directory=directory,
         cached=not made,
         seconds=seconds,
-        functions=tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
+        functions=tuple(
+            FunctionFigures(name, **{figure.name: entry[figure.name] for figure in figures})
+            for name, entry in manifest["functions"].items()
+        ),
         variants=tuple(VariantFigures(*variant) for variant in variants),
         warnings=warnings,
         **made,
-    )
-
-
-def _figures(name: str, entry: Mapping[str, Any]) -> FunctionFigures:
-    return FunctionFigures(
-        name, **{f.name: entry[f.name] for f in fields(FunctionFigures) if f.name != "name"}
     )
 
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from enum import Enum, StrEnum, auto
 from inspect import getattr_static
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from rbdc.errors import OptionError
 
@@ -41,29 +40,16 @@ class Reading(NamedTuple, Generic[Read]):
     record: Callable[[Any], Any] = lambda value: plain(value)
 
 
-class Recorded(Enum):
-    """Whether the manifest has an option: a package that does not depend on it is the same with any value."""
-
-    NEVER = auto()
-    ALWAYS = auto()
-    UNLESS_DEFAULT = auto()
-
-
 class Option(Generic[Value]):
     """A field of a class of options, as a descriptor: what is assigned is read, and refused by name.
 
     default: its value where nothing is given; if it is None, so may be what is given. help: one sentence for
-    --help. spellings: on the command line, where they are others than the field's name. recorded: whether the
-    manifest has it.
+    --help. spellings: on the command line, where they are others than the field's name. recorded: whether a
+    package depends on it.
     """
 
     def __init__(
-        self,
-        reading: Reading[Value],
-        default: Value,
-        help: str,
-        *spellings: str,
-        recorded: Recorded = Recorded.ALWAYS,
+        self, reading: Reading[Value], default: Value, help: str, *spellings: str, recorded: bool = True
     ) -> None:
         self.reading, self.default, self.help = reading, default, help
         self.recorded, self.flags, self.name = recorded, spellings, ""
@@ -114,44 +100,29 @@ def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def recorded_options(options: Any) -> dict[str, Any]:
-    """The options that a package depends on, as its manifest has them."""
-    found = {}
-    for name, option in options_of(type(options)).items():
-        value = getattr(options, name)
-        default = option.recorded is Recorded.UNLESS_DEFAULT and value == option.default
-        if option.recorded is not Recorded.NEVER and not default:
-            found[name] = option.reading.record(value)
-    return found
-
-
 def plain(value: Any) -> Any:
     """A value as JSON has it."""
-    if isinstance(value, Enum):
-        return value.value
     return [plain(entry) for entry in value] if isinstance(value, tuple) else value
 
 
 def _shown(given: object) -> str:
-    text = ascii(str(given) if isinstance(given, (StrEnum, PathLike)) else given)
+    text = ascii(str(given) if isinstance(given, PathLike) else given)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 # Readings
 
 
-def choice(values: type[Chosen]) -> Reading[Chosen]:
-    """One of the values of an enumeration of strings."""
+def choice(literal: Any) -> Reading[Any]:
+    """One of the texts of a `Literal`."""
+    values = get_args(literal)
 
-    def read(given: Any) -> Chosen:
-        if not isinstance(given, str) or given not in list(values):
+    def read(given: Any) -> str:
+        if not isinstance(given, str) or given not in values:
             raise ValueError(f"there are {', '.join(values)}")
-        return values(given)
+        return given
 
     return Reading(read, f"[{'|'.join(values)}]")
-
-
-Chosen = TypeVar("Chosen", bound=StrEnum)
 
 
 def _switched(given: Any) -> bool:

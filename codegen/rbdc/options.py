@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from inspect import cleandoc
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
-from rbdc.errors import OptionError
 from rbdc.functions.scalar_types import Precision
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
-from rbdc.model.options import ModelOptions
+from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
 from rbdc.native.toolchain import March
 from rbdc.option_fields import (
     COUNT,
@@ -22,7 +20,6 @@ from rbdc.option_fields import (
     TEXT,
     Option,
     Reading,
-    Recorded,
     at_most,
     choice,
     each,
@@ -45,28 +42,14 @@ meant to be one.
 MAXIMUM_SNAP = 1e-3
 
 
-class ForceFrame(StrEnum):
-    """The frames of external forces: those of the bodies, or that of the world."""
-
-    LOCAL = "local"
-    WORLD = "world"
-
-
-class ContactFrame(StrEnum):
-    """Axes of the forces of contacts: those of their frames, or the world's."""
-
-    LOCAL = "local"
-    LOCAL_WORLD_ALIGNED = "local-world-aligned"
-
-
-class Style(StrEnum):
-    """Straight-line code; loops over the model's tables where a function has such a form; whichever suits
-    each function.
-    """
-
-    UNROLLED = "unrolled"
-    ROLLED = "rolled"
-    AUTO = "auto"
+ForceFrame = Literal["local", "world"]
+"""The frames of external forces: those of the bodies, or that of the world."""
+ContactFrame = Literal["local", "local-world-aligned"]
+"""Axes of the forces of contacts: those of their frames, or the world's."""
+Style = Literal["unrolled", "rolled", "auto"]
+"""Straight-line code; loops over the model's tables where a function has such a form; whichever suits each
+function.
+"""
 
 
 def _inertial(given: Any) -> tuple[str, ...]:
@@ -98,23 +81,18 @@ class BuildOptions(ModelOptions):
         "Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0: as written.",
     )
     parameters: Option[tuple[str, ...] | None] = Option(
-        _INERTIAL,
-        None,
-        "Inertial parameters of moving links as a further argument: 10 numbers each.",
-        recorded=Recorded.UNLESS_DEFAULT,
+        _INERTIAL, None, "Inertial parameters of moving links as a further argument: 10 numbers each."
     )
     payloads: Option[tuple[str, ...]] = Option(
         each(TEXT, "FRAME"),
         (),
         "Inertial parameters of a payload that is fixed to a frame, as a further argument.",
         "--payload",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     fext_frame: Option[ForceFrame] = Option(
         choice(ForceFrame),
-        ForceFrame.LOCAL,
+        "local",
         "External forces are in the bodies' frames (local), or in the world's, moments about its origin.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     contacts: Option[tuple[ContactOption, ...]] = Option(
         CONTACTS,
@@ -123,40 +101,32 @@ class BuildOptions(ModelOptions):
         "--contacts",
         "--contact",
         "--loop",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     loops: Option[tuple[str, ...] | None] = Option(
         LOOPS,
         None,
         "Closed loops with forces, or clusters of one degree of freedom in the coordinate of their motor.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     contact_frame: Option[ContactFrame] = Option(
         choice(ContactFrame),
-        ContactFrame.LOCAL,
+        "local",
         "Forces and rows of contacts are along the axes of their frames (local), or along the world's.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     name: Option[str | None] = Option(
-        TEXT, None, "The module's name; by default made from the description's.", recorded=Recorded.NEVER
+        TEXT, None, "The module's name; by default made from the description's.", recorded=False
     )
     functions: Option[tuple[str, ...] | None] = Option(
-        names("NAME,..."),
-        None,
-        "Comma-separated names of functions, in place of a preset.",
-        recorded=Recorded.NEVER,
+        names("NAME,..."), None, "Comma-separated names of functions, in place of a preset.", recorded=False
     )
     preset: Option[str] = Option(
         TEXT,
         "control",
         "control, optimisation, full or second: `rbdc build --help` lists their functions.",
-        recorded=Recorded.NEVER,
+        recorded=False,
     )
-    out: Option[Path] = Option(
-        FOLDER, Path("generated"), "The folder of the package.", recorded=Recorded.NEVER
-    )
+    out: Option[Path] = Option(FOLDER, Path("generated"), "The folder of the package.", recorded=False)
     dtype: Option[Precision] = Option(
-        choice(Precision), Precision.DOUBLE, "float32: single precision throughout, about 1e-6."
+        choice(Precision), "float64", "float32: single precision throughout, about 1e-6."
     )
     targets: Option[tuple[str, ...]] = Option(
         names("NAME,..."),
@@ -164,7 +134,7 @@ class BuildOptions(ModelOptions):
         "c; batch: many samples at once in vectors, else in a loop; casadi, jax: for these.",
     )
     style: Option[Style] = Option(
-        choice(Style), Style.UNROLLED, "Straight-line code, loops (small code), or what suits each function."
+        choice(Style), "unrolled", "Straight-line code, loops (small code), or what suits each function."
     )
     fuse: Option[tuple[tuple[str, ...], ...]] = Option(
         each(names(""), "NAME,..."),
@@ -172,34 +142,28 @@ class BuildOptions(ModelOptions):
         "Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.",
     )
     march: Option[March] = Option(
-        choice(March),
-        March.NATIVE,
-        "native: for this processor; portable: for every one, in several variants.",
+        choice(March), "native", "native: for this processor; portable: for every one, in several variants."
     )
     compiler: Option[str | None] = Option(
-        TEXT,
-        None,
-        "The C compiler; by default $CC, the newest clang, gcc or cc.",
-        "--cc",
-        recorded=Recorded.NEVER,
+        TEXT, None, "The C compiler; by default $CC, the newest clang, gcc or cc.", "--cc", recorded=False
     )
     cflags: Option[tuple[str, ...] | None] = Option(
         names("TEXT", separator=None),
         None,
         "Compiler flags in place of rbdc's, separated by blanks.",
-        recorded=Recorded.NEVER,
+        recorded=False,
     )
     jobs: Option[int | None] = Option(
         COUNT,
         None,
         "Processes at once that generate or compile; by default one per processor.",
-        recorded=Recorded.NEVER,
+        recorded=False,
     )
     force: Option[bool] = Option(
         SWITCH,
         False,
         "Generate and verify even if nothing changed; the same C is not compiled again.",
-        recorded=Recorded.NEVER,
+        recorded=False,
     )
     verify: Option[bool] = Option(
         SWITCH,
@@ -213,15 +177,15 @@ class BuildArguments(TypedDict, total=False):
     line.
     """
 
-    root_joint: Literal["fixed", "free-flyer"]
-    mimic: Literal["independent", "coupled"]
-    joint_order: Literal["name", "file"]
+    root_joint: RootJoint
+    mimic: MimicMode
+    joint_order: JointOrder
     gravity: str | Sequence[float]
     allow_invalid_inertia: bool
     armature: Numbers
-    damping: Literal["report", "include"]
-    springs: Literal["report", "include"]
-    friction: Literal["report", "include"]
+    damping: DriveMode
+    springs: DriveMode
+    friction: DriveMode
     friction_width: str | float
     xacro_arg: str | Sequence[str] | Mapping[str, str]
     lock: Numbers
@@ -230,24 +194,41 @@ class BuildArguments(TypedDict, total=False):
     snap: str | float
     parameters: str | Sequence[str] | None
     payload: str | Sequence[str]
-    fext_frame: Literal["local", "world"]
+    fext_frame: ForceFrame
     contacts: Any
     loops: str | Sequence[str] | None
-    contact_frame: Literal["local", "local-world-aligned"]
+    contact_frame: ContactFrame
     name: str | None
     functions: str | Sequence[str] | None
     preset: str
     out: str | PathLike[str]
-    dtype: Literal["float64", "float32"]
+    dtype: Precision
     targets: str | Sequence[str]
-    style: Literal["unrolled", "rolled", "auto"]
+    style: Style
     fuse: str | Sequence[str | Sequence[str]]
-    march: Literal["native", "portable"]
+    march: March
     cc: str | None
     cflags: str | Sequence[str] | None
     jobs: int | str | None
     force: bool
     verify: bool
+
+
+_ALWAYS_RECORDED = (
+    "root_joint", "mimic", "joint_order", "gravity", "allow_invalid_inertia", "snap", "dtype", "targets",
+    "style", "fuse", "march", "verify",
+)  # fmt: skip
+"""Options that every manifest has; it has others where they are not as by default."""
+
+
+def recorded_options(options: BuildOptions) -> dict[str, Any]:
+    """The options that a package depends on, as its manifest has them."""
+    every = [(name, option, getattr(options, name)) for name, option in options_of(type(options)).items()]
+    return {
+        name: option.reading.record(value)
+        for name, option, value in every
+        if option.recorded and (name in _ALWAYS_RECORDED or value != option.default)
+    }
 
 
 READING = (*options_of(ModelOptions), "snap", "contacts", "loops")
@@ -278,15 +259,3 @@ def with_options(function: Documented) -> Documented:
     ]
     function.__doc__ = "\n\n".join([cleandoc(function.__doc__ or ""), *groups])
     return function
-
-
-def check_options(options: BuildOptions) -> None:
-    """Raise OptionError or UnsupportedError for options that do not go together, and for presets and targets
-    that there are not.
-    """
-    from rbdc.emit.registry import backends_of
-    from rbdc.functions.catalogue import presets
-
-    if options.preset not in presets():
-        raise OptionError(f"no preset {options.preset!a}; there are {', '.join(presets())}")
-    backends_of(options.targets)

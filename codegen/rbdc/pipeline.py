@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rbdc.build_result import BuildResult, result_of, sizes
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
-from rbdc.errors import LoadError, RbdcWarning, UnsupportedError, VerificationError
+from rbdc.errors import LoadError, OptionError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.model.formats.contacts import with_contacts, world_aligned
@@ -35,16 +35,7 @@ from rbdc.native.install import (
 )
 from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, toolchain
-from rbdc.option_fields import recorded_options
-from rbdc.options import (
-    BuildArguments,
-    BuildOptions,
-    ContactFrame,
-    Progress,
-    Style,
-    check_options,
-    with_options,
-)
+from rbdc.options import BuildArguments, BuildOptions, Progress, recorded_options, with_options
 from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -114,8 +105,17 @@ def sweep_leftovers(options: BuildOptions) -> None:
 
 
 def read(description: Description, options: BuildOptions) -> Model:
-    """The model of a description under the options that bear on it."""
-    check_options(options)
+    """The model of a description under the options that bear on it.
+
+    Raises OptionError or UnsupportedError for options that do not go together, and for presets and targets
+    that there are not.
+    """
+    from rbdc.emit.registry import backends_of
+    from rbdc.functions.catalogue import presets
+
+    if options.preset not in presets():
+        raise OptionError(f"no preset {options.preset!a}; there are {', '.join(presets())}")
+    backends_of(options.targets)
     if isinstance(description, Model):
         model = description
     else:
@@ -126,7 +126,7 @@ def read(description: Description, options: BuildOptions) -> Model:
         from rbdc.analysis.clusters import settled
 
         model = settled(model, options.loops)
-    if options.contact_frame is ContactFrame.LOCAL_WORLD_ALIGNED:
+    if options.contact_frame == "local-world-aligned":
         model = world_aligned(model)
     if model.contacts and model.world_forces:
         raise UnsupportedError(
@@ -134,7 +134,7 @@ def read(description: Description, options: BuildOptions) -> Model:
         )
     if options.parameters is None and not options.payloads:
         return model
-    if options.style is Style.ROLLED:
+    if options.style == "rolled":
         raise UnsupportedError(
             "--style rolled has its constants in tables: leave out --parameters and --payload"
         )
@@ -189,9 +189,10 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
     notes = {"left_out": left_out, "warnings": [*kept_warnings(job.model), *left_out]}
     generated = _emitted(job, names, notes["warnings"])
     clock.append(time.perf_counter())
-    native = _compiled(job, generated)
+    native, libraries = _compiled(job, generated)
     clock.append(time.perf_counter())
-    _written(job, notes, generated, native, folder)
+    for name, content in _contents(job, notes, generated, native, libraries).items():
+        (folder / name).write_bytes(content)
     errors = _verified(job, generated, native, folder)
     clock.append(time.perf_counter())
     seconds = (after - before for before, after in pairwise(clock))
@@ -233,42 +234,36 @@ def _emitted(job: _Job, names: list[str], warnings: list[str]) -> Generated:
     return generate(job.model, job.robot, names, job.progress, chosen)
 
 
-def _compiled(job: _Job, generated: Generated) -> Native:
-    """The extension of the package."""
-    from rbdc.native.build import compile_package
+def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]]:
+    """The extension of the package, and the shared libraries beside it by name."""
+    from rbdc.native.build import compile_library, compile_package
 
     files = {name: generated.files[name] for name in sorted(generated.compiled)}
     count = sum(name.endswith(".c") for name in files)
     job.progress(f"compiling {count} files ({job.options.march}) with {job.compiler.version}")
     declarations = [source.declaration for source in generated.sources]
-    return compile_package(
-        files, job.robot, declarations, job.compiler, job.flags, job.options.jobs, job.options.march
-    )
-
-
-def _libraries(job: _Job, generated: Generated) -> dict[str, bytes]:
-    """The shared libraries beside the extension, by name."""
-    from rbdc.native.build import compile_library
-
-    made = {}
+    how = (job.compiler, job.flags, job.options.jobs, job.options.march)
+    native, libraries = compile_package(files, job.robot, declarations, *how), dict[str, bytes]()
     for name, file in generated.libraries.items():
         job.progress(f"compiling {name}")
-        files = {f: generated.files[f] for f in (*sorted(generated.compiled), file)}
-        options = job.options
-        path = compile_library(name, files, job.robot, job.compiler, job.flags, options.jobs, options.march)
-        made[name] = path.read_bytes()
-    return made
+        path = compile_library(name, {**files, file: generated.files[file]}, job.robot, *how)
+        libraries[name] = path.read_bytes()
+    return native, libraries
 
 
-def _written(
-    job: _Job, notes: Mapping[str, list[str]], generated: Generated, native: Native, folder: Path
-) -> None:
-    """Write the files of the package into a folder, and the manifest that lists them and has the notes."""
+def _contents(
+    job: _Job,
+    notes: Mapping[str, list[str]],
+    generated: Generated,
+    native: Native,
+    libraries: Mapping[str, bytes],
+) -> dict[str, bytes]:
+    """The files of the package by name, the manifest that lists them and has the notes among them."""
     from rbdc.emit.backend import Package
     from rbdc.emit.library import render_manifest
 
     contents = {name: text.encode() for name, text in generated.files.items()}
-    contents |= {EXTENSION: native.extension.read_bytes(), **_libraries(job, generated)}
+    contents |= {EXTENSION: native.extension.read_bytes(), **libraries}
     if job.options.march == "portable":
         contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {
@@ -288,8 +283,7 @@ def _written(
     sized = {source.declaration.name: sizes(source, native) for source in generated.sources}
     package = Package(job.model, job.robot)
     manifest = render_manifest(package, generated.sources, build, sized)
-    for name, content in {**contents, MANIFEST: sealed(manifest).encode()}.items():
-        (folder / name).write_bytes(content)
+    return {**contents, MANIFEST: sealed(manifest).encode()}
 
 
 def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> dict[str, float] | None:

@@ -18,11 +18,9 @@ def shown(title: str, wanted: bool | None = None) -> Iterator[Progress]:
     there. Characters of the title that are not ASCII are shown by their numbers.
     """
     title = ascii(title)[1:-1]
-    if wanted is False:
-        yield _nothing
-    elif _in_notebook():
+    if wanted is not False and _in_notebook():
         yield _cell(title)
-    elif sys.stderr is not None and sys.stderr.isatty():
+    elif wanted is not False and sys.stderr is not None and sys.stderr.isatty():
         from rich.console import Console
         from rich.markup import escape
 
@@ -31,11 +29,7 @@ def shown(title: str, wanted: bool | None = None) -> Iterator[Progress]:
     elif wanted and sys.stderr is not None:
         yield lambda text: _write(f"{title}: {text}")
     else:
-        yield _nothing
-
-
-def _nothing(text: str) -> None:
-    return
+        yield lambda text: None
 
 
 def _write(text: str) -> None:

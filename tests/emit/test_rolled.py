@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -192,7 +192,7 @@ def chain(length: int, kind: str = "revolute") -> Model:
 
 
 @pytest.mark.parametrize(("length", "kind"), [(43, "spherical"), (130, "revolute")])
-@pytest.mark.parametrize("style", list(Style))
+@pytest.mark.parametrize("style", get_args(Style))
 def test_style_of_what_cannot_be_unrolled(length: int, kind: str, style: str) -> None:
     """Loops along paths where there are such, otherwise over the model; only the latter where so asked."""
     model = chain(length, kind)

@@ -30,7 +30,7 @@ from rbdc.functions.evaluation import arrays, called_with, with_width
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions, row_slices
-from rbdc.options import BuildOptions, ContactFrame
+from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.spatial import Force, Placement, Rotation, Vector3
 from tests.laws.test_derivatives import TINY, tangent
@@ -352,6 +352,6 @@ def test_forces_along_the_axes_of_the_world() -> None:
     close(forces[6:], own[6:], 1e-11)
     assert any("along the axes of its own frame" in text for text in world.warnings)
     close(world.contact_jacobian(q).T @ forces, local.contact_jacobian(q).T @ own, 1e-11)
-    model = read(tree, BuildOptions(contacts=contacts, contact_frame=ContactFrame.LOCAL_WORLD_ALIGNED))
+    model = read(tree, BuildOptions(contacts=contacts, contact_frame="local-world-aligned"))
     _, expected = constrained_dynamics(model, list(q), list(v), list(tau))
     close(np.array(expected), forces, 1e-11)

@@ -14,13 +14,11 @@ from typing import Any
 import click
 
 import rbdc
-from rbdc.cli.build import build
-from rbdc.cli.clean import clean
 from rbdc.cli.compare import benchmark, compare
 from rbdc.cli.experiments import experiment
 from rbdc.cli.info import explain, info, list_robots
+from rbdc.cli.packages import build, clean, wheel
 from rbdc.cli.support import EXPECTED, Failure, Output, Terminated, failure_of
-from rbdc.cli.wheel import wheel
 from rbdc.model.options import THREE_NUMBERS
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Literal
 
 from rbdc.errors import UnsupportedError
 
@@ -113,12 +113,7 @@ COMPLEX = ScalarType("double _Complex", "complex.h", "c", "", 16, "complex128", 
 """For complex-step differentiation: no comparisons and no atan2."""
 
 
-class Precision(StrEnum):
-    """The numbers of a generated module, by NumPy's names."""
-
-    DOUBLE = "float64"
-    SINGLE = "float32"
-
-
-SCALARS: dict[str, ScalarType] = {Precision(scalar.dtype): scalar for scalar in (DOUBLE, FLOAT)}
+Precision = Literal["float64", "float32"]
+"""The numbers of a generated module, by NumPy's names."""
+SCALARS: dict[str, ScalarType] = {scalar.dtype: scalar for scalar in (DOUBLE, FLOAT)}
 """The types of generated modules by the name that --dtype takes."""

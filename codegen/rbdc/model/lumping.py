@@ -52,17 +52,11 @@ def lump(description: Description, **keywords: Any) -> Model:
     notes += _indefinite_notes(description, walk, allow=options.allow_invalid_inertia)
     bodies, coupling_notes = _couple(description, walk.bodies, options.mimic == "coupled")
     bodies, nq, nv = numbered(bodies)
-    loops = list(_contacts(description, walk.frames))
+    loops, idle_notes = _loops(description, walk.frames)
     bent = {body.joint_name for body in bodies if body.coupling is not None and body.coupling.higher}
     actuators, actuator_notes = of_others(list(_actuators(description, bodies)), bent)
-    extra_notes = [
-        *_idle_notes(loops),
-        *coupling_notes,
-        *_namesake_notes(description, options.root_joint),
-        *_massless_notes(bodies),
-        *gravity_notes,
-        *actuator_notes,
-    ]
+    notes += [*idle_notes, *coupling_notes, *_namesake_notes(description, options.root_joint)]
+    notes += [*_massless_notes(bodies), *gravity_notes, *actuator_notes]
     return Model(
         description.name,
         tuple(bodies),
@@ -71,12 +65,12 @@ def lump(description: Description, **keywords: Any) -> Model:
         nv,
         walk.base_inertia,
         Vector3(*field),
-        (*description.notes, *notes, *extra_notes),
+        (*description.notes, *notes),
         description.file,
         description.text_hash,
         drive_terms=included,
         friction_width=options.friction_width,
-        contacts=tuple(c for c in loops if not _idle(c)),
+        contacts=tuple(loops),
         actuators=tuple(actuators),
     )
 
@@ -98,29 +92,26 @@ def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[lis
     return [actuator for actuator in actuators if actuator not in left_out], notes
 
 
-def _idle(contact: Contact) -> bool:
-    """Whether a loop is between links that do not move against each other."""
-    return contact.second is not None and contact.first.body == contact.second.body
-
-
-def _idle_notes(contacts: Sequence[Contact]) -> list[Note]:
-    names = [[shown(of.name) for of in (c, c.first, c.second) if of] for c in contacts if _idle(c)]
-    left_out = 'loop "{}" is left out: "{}" and "{}" do not move against each other'
-    return [Note(left_out.format(*own)) for own in names]
-
-
-def _contacts(description: Description, frames: Sequence[Frame]) -> Iterator[Contact]:
-    """The loops of a description, what moves first."""
+def _loops(description: Description, frames: Sequence[Frame]) -> tuple[list[Contact], list[Note]]:
+    """The loops of a description, what moves first, and notes of those between links that do not move against
+    each other.
+    """
     known = {frame.name: frame for frame in frames}
+    loops, notes = [], []
     for loop in description.loops:
         first, second = (
             replace(known[link], placement=known[link].placement.compose(placement))
             for link, placement in (loop.first, loop.second)
         )
-        kind = ContactKind(loop.kind)
         if first.body == WORLD:
             first, second = second, first
-        yield Contact(loop.name, kind, first, second, tuple(range(kind.components)))
+        if first.body != second.body:
+            kind = ContactKind(loop.kind)
+            loops.append(Contact(loop.name, kind, first, second, tuple(range(kind.components))))
+            continue
+        name, one, other = (shown(own.name) for own in (loop, first, second))
+        notes.append(Note(f'loop "{name}" is left out: "{one}" and "{other}" do not move against each other'))
+    return loops, notes
 
 
 def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, list[Note]]:

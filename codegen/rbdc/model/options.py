@@ -6,10 +6,9 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from rbdc.model.xml import shown
 from rbdc.option_fields import (
@@ -17,7 +16,6 @@ from rbdc.option_fields import (
     TEXT,
     Option,
     Reading,
-    Recorded,
     arguments,
     choice,
     each,
@@ -32,34 +30,14 @@ _FRAME_IN_PARTS = "give a name, a link and x y z roll pitch yaw, finite numbers 
 _PAIRS = "give joint=value,... or a JSON file of an object"
 
 
-class RootJoint(StrEnum):
-    """The joint of the root link: nothing moves it, or it is free."""
-
-    FIXED = "fixed"
-    FREE_FLYER = "free-flyer"
-
-
-class MimicMode(StrEnum):
-    """Mimic joints with coordinates of their own, or with those of their leaders."""
-
-    INDEPENDENT = "independent"
-    COUPLED = "coupled"
-
-
-class JointOrder(StrEnum):
-    """Siblings by the names of their joints, as Pinocchio, or as the description lists them."""
-
-    NAME = "name"
-    FILE = "file"
-
-
-class DriveMode(StrEnum):
-    """Forces of the drives of joints: left out with a warning, or part of the dynamics."""
-
-    REPORT = "report"
-    INCLUDE = "include"
-
-
+RootJoint = Literal["fixed", "free-flyer"]
+"""The joint of the root link: nothing moves it, or it is free."""
+MimicMode = Literal["independent", "coupled"]
+"""Mimic joints with coordinates of their own, or with those of their leaders."""
+JointOrder = Literal["name", "file"]
+"""Siblings by the names of their joints, as Pinocchio, or as the description lists them."""
+DriveMode = Literal["report", "include"]
+"""Forces of the drives of joints: left out with a warning, or part of the dynamics."""
 Gravity = tuple[float, float, float]
 """Gravity in m/s^2, in the world's axes."""
 JointNumbers = tuple[tuple[str, float], ...]
@@ -177,15 +155,13 @@ class ModelOptions:
     """
 
     root_joint: Option[RootJoint] = Option(
-        choice(RootJoint), RootJoint.FIXED, "The joint between the world and the root link."
+        choice(RootJoint), "fixed", "The joint between the world and the root link."
     )
     mimic: Option[MimicMode] = Option(
-        choice(MimicMode),
-        MimicMode.INDEPENDENT,
-        "Mimic joints as joints of their own, or following their leaders.",
+        choice(MimicMode), "independent", "Mimic joints as joints of their own, or following their leaders."
     )
     joint_order: Option[JointOrder] = Option(
-        choice(JointOrder), JointOrder.NAME, "Siblings by joint name, as Pinocchio, or as in the file."
+        choice(JointOrder), "name", "Siblings by joint name, as Pinocchio, or as in the file."
     )
     gravity: Option[Gravity] = Option(
         Reading(_gravity, "NUMBER...", words=3), (0.0, 0.0, -9.81), "Three numbers, m/s^2, world axes."
@@ -199,54 +175,40 @@ class ModelOptions:
         _joint_numbers(0.0, "give a finite number that is not negative (kg m^2, kg)"),
         (),
         "What motors add to the inertia of joints (kg m^2, kg); FILE: a JSON object of the same.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     damping: Option[DriveMode] = Option(
-        choice(DriveMode),
-        DriveMode.REPORT,
-        "Viscous damping of joints: only warned of, or part of the dynamics.",
-        recorded=Recorded.UNLESS_DEFAULT,
+        choice(DriveMode), "report", "Viscous damping of joints: only warned of, or part of the dynamics."
     )
     springs: Option[DriveMode] = Option(
-        choice(DriveMode),
-        DriveMode.REPORT,
-        "Linear springs of joints: only warned of, or part of the dynamics.",
-        recorded=Recorded.UNLESS_DEFAULT,
+        choice(DriveMode), "report", "Linear springs of joints: only warned of, or part of the dynamics."
     )
     friction: Option[DriveMode] = Option(
         choice(DriveMode),
-        DriveMode.REPORT,
+        "report",
         "Dry friction of joints: only warned of, or part of the dynamics, as F v / sqrt(v^2 + w^2).",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     friction_width: Option[float] = Option(
         Reading(_width, "SPEED"),
         0.01,
         "w of dry friction that is part of the dynamics (rad/s, m/s), where functions are given no other.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     xacro_arguments: Option[tuple[tuple[str, str], ...]] = Option(
         Reading(_xacro_arguments, "NAME:=VALUE", repeated=True, record=dict),
         (),
         "An argument of a xacro file, in place of its default.",
         "--xacro-arg",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
     lock: Option[JointNumbers] = Option(
         _joint_numbers(-math.inf, "give a finite number (rad, m)"),
         (),
         "Fix joints at these values (rad, m); a JSON file as for --armature.",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
-    base: Option[str | None] = Option(
-        TEXT._replace(metavar="LINK"), None, "Root the tree at this link.", recorded=Recorded.UNLESS_DEFAULT
-    )
+    base: Option[str | None] = Option(TEXT._replace(metavar="LINK"), None, "Root the tree at this link.")
     frames: Option[tuple[AddedFrame, ...]] = Option(
         each(Reading(_frame, ""), "NAME@LINK:XYZ[,RPY]"),
         (),
         "Add a frame without mass, fixed to LINK: m, rad.",
         "--frame",
-        recorded=Recorded.UNLESS_DEFAULT,
     )
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -20,14 +20,6 @@ WORLD = -1
 """The parent index of a body that hangs from the fixed world."""
 
 STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
-
-
-def _squared(x: Scalar) -> Scalar:
-    return x * x
-
-
-def _magnitude(x: Scalar) -> Scalar:
-    return sqrt(x * x)
 
 
 class DryFriction(NamedTuple):
@@ -181,12 +173,12 @@ class Model:
         """Inertia that motors add to the diagonal of M (nv); a follower's counts by the square of its
         multiplier.
         """
-        return self._along_joints([body.armature for body in self.bodies], _squared)
+        return self._along_joints([body.armature for body in self.bodies])
 
     @property
     def damping(self) -> list[Scalar]:
         """The viscous damping that counts (nv), a follower's like its armature."""
-        return self._along_joints(self._counting(DriveTerm.DAMPING, "damping"), _squared)
+        return self._along_joints(self._counting(DriveTerm.DAMPING, "damping"))
 
     @property
     def friction(self) -> list[list[DryFriction]]:
@@ -200,7 +192,7 @@ class Model:
             if index in curves:
                 term = DryFriction(slope * slope * number, self.friction_width, slope)
             else:
-                factor = _magnitude(slope)
+                factor = sqrt(slope * slope)
                 term = DryFriction(factor * number, self.friction_width / factor)
             for k in range(body.index_v, body.index_v + body.joint.nv):
                 terms[k].append(term)
@@ -209,7 +201,7 @@ class Model:
     @property
     def stiffness(self) -> list[Scalar]:
         """The stiffness of springs that count (nv; N/m, N m/rad), a follower's like its armature."""
-        return self._along_joints(self._counting(DriveTerm.SPRINGS, "stiffness"), _squared)
+        return self._along_joints(self._counting(DriveTerm.SPRINGS, "stiffness"))
 
     @property
     def preload(self) -> list[Scalar]:
@@ -218,7 +210,7 @@ class Model:
         for body, stiffness in zip(self.bodies, self._counting(DriveTerm.SPRINGS, "stiffness"), strict=True):
             at_zero = 0.0 if body.coupling is None else body.coupling.offset
             forces.append(0.0 if is_zero(stiffness) else stiffness * (at_zero - body.spring_rest))
-        return self._along_joints(forces, lambda multiplier: multiplier)
+        return self._along_joints(forces, squared=False)
 
     @property
     def only_damped(self) -> bool:
@@ -229,17 +221,19 @@ class Model:
         """A number of each joint's drive; zeros unless its term counts."""
         return [getattr(body, name) if term in self.drive_terms else 0.0 for body in self.bodies]
 
-    def _along_joints(self, numbers: Sequence[Scalar], factor: Callable[[Scalar], Scalar]) -> list[Scalar]:
-        """Numbers of joints along v, a follower's times `factor` of its multiplier: along a curve only of a
-        model at one configuration.
+    def _along_joints(self, numbers: Sequence[Scalar], *, squared: bool = True) -> list[Scalar]:
+        """Numbers of joints along v, a follower's times its multiplier, as a rule `squared`: along a curve
+        only of a model at one configuration.
         """
         total, curves = [0.0] * self.nv, self.curves
         for index, (body, number) in enumerate(zip(self.bodies, numbers, strict=True)):
             if index in curves and not isinstance(body.coupling, CouplingAt):
                 continue
-            own = number if body.coupling is None else factor(body.coupling.multiplier) * number
+            if body.coupling is not None:
+                slope = body.coupling.multiplier
+                number = (slope * slope if squared else slope) * number
             for k in range(body.index_v, body.index_v + body.joint.nv):
-                total[k] = total[k] + own
+                total[k] = total[k] + number
         return total
 
     @property

@@ -10,12 +10,11 @@ import numpy as np
 
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import DRIVE_NUMBERS, JOINT_KINDS, Description, DriveTerm, Joint, Link, Note
-from rbdc.model.joints import DESCRIBED
+from rbdc.model.joints import DESCRIBED, WITH_AXIS
 from rbdc.model.xml import shown
 from rbdc.spatial import RigidInertia
 
 _ONE_DOF = frozenset(kind for kind, own in DESCRIBED.items() if own.nv == 1 and own.euclidean)
-_WITH_AXIS = frozenset(kind for kind, own in DESCRIBED.items() if own.uses_axis)
 _SEMI_DEFINITE_TOLERANCE = 1e-9
 """Relative to the largest principal moment: a negative one of this size is rounding."""
 _INDEFINITE = 1e-3
@@ -101,7 +100,7 @@ class _Check:
             self.refuse(joint, problem, "give the inertia of its motor, or 0")
         if joint.stiffness != 0.0 and joint.kind not in (*_ONE_DOF, "fixed"):
             self.refuse(joint, "has a spring and more than one coordinate", "give springs to joints with one")
-        if joint.kind in _WITH_AXIS:
+        if joint.kind in WITH_AXIS:
             self.axis(joint)
         self.limits(joint)
 

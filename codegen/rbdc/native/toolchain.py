@@ -12,10 +12,10 @@ import sysconfig
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from subprocess import TimeoutExpired
+from typing import Literal
 
 from rbdc import processes
 from rbdc.errors import TimeLimitError, ToolchainError
@@ -40,12 +40,8 @@ OPTIMISATION_FLAGS = (
 )
 
 
-class March(StrEnum):
-    """For the processor at hand, or for every one of its kind."""
-
-    NATIVE = "native"
-    PORTABLE = "portable"
-
+March = Literal["native", "portable"]
+"""For the processor at hand, or for every one of its kind."""
 
 _REFUSED = ("-o", "--output", "-x", "-M", "-save-temps", "--save-temps", "-dump")
 
@@ -149,7 +145,7 @@ def _words(command: str) -> list[str]:
 
 def default_flags(march: str = "native") -> tuple[str, ...]:
     """The flags of a library source, `STANDARD_FLAGS`, `WARNING_FLAGS` and those of a variant apart."""
-    return (*OPTIMISATION_FLAGS, *(["-march=native"] if march == March.NATIVE else []))
+    return (*OPTIMISATION_FLAGS, *(["-march=native"] if march == "native" else []))
 
 
 def check_flags(flags: Sequence[str]) -> tuple[str, ...]:

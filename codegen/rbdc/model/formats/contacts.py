@@ -3,8 +3,12 @@
 `NAME=point@LINK:x,y,z` and `NAME=surface@LINK:x,y,z,r,p,y` touch the world;
 `NAME=point|weld|revolute@LINK1:...=LINK2:...` closes a loop. A TOML file has a table `[contacts.NAME]` of
 each, with `kind`, `link` and, where it has one, `origin` (3 or 6 numbers), and for loops `second` and
-`second_origin`; a YAML file is that of `rbdc.model.formats.loops_yaml`, whose loops have the names of their
-first links.
+`second_origin`.
+
+A YAML file is that of the public set of parallel robots beside the URDF: `closed_loop`, pairs of links whose
+frames coincide, `type`, '3d' or '6d' of each, and `name_mot`, the motors. The last says nothing about the
+robot's motion: every joint has its entry in tau. `joint_name` and `joint_type` put other joints in place of
+the URDF's, which is refused: it belongs in the URDF. Loops have the names of their first links.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from typing import Any, NamedTuple
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import Note
+from rbdc.model.formats.located import Fields, Node, Source
 from rbdc.model.notes import place_of
 from rbdc.model.options import finite_numbers
 from rbdc.model.tree import WORLD, Model
@@ -55,18 +60,17 @@ _KINDS = {
     True: (ContactKind.POINT, ContactKind.WELD, ContactKind.REVOLUTE),
 }
 """Kinds of contacts with the world, and of loops."""
+_KINDS_OF_YAML = {"3d": ContactKind.POINT, "6d": ContactKind.WELD}
 
 
 def _read(given: Any) -> tuple[ContactOption, ...]:
-    found = [option for entry in _each(given) for option in _options(entry)]
-    for option in found:
-        if sum(other.name == option.name for other in found) > 1:
-            raise ValueError(f"two are named {shown(option.name)}: give each a name of its own")
+    given = [given] if isinstance(given, ContactOption) else entries(given)
+    found = [option for entry in given for option in _options(entry)]
+    names = [option.name for option in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two are named {shown(name)}: give each a name of its own")
     return tuple(found)
-
-
-def _each(given: Any) -> list[Any]:
-    return [given] if isinstance(given, ContactOption) else entries(given)
 
 
 def _options(entry: Any) -> list[ContactOption]:
@@ -98,9 +102,7 @@ def _of_text(text: str) -> ContactOption:
 def _of_file(path: Path) -> list[ContactOption]:
     try:
         if path.suffix.lower() in (".yaml", ".yml"):
-            from rbdc.model.formats.loops_yaml import pairs_of
-
-            return [_checked(one, kind, [(one, ()), (two, ())]) for kind, one, two in pairs_of(path)]
+            return _of_yaml(Source(str(path), path.read_bytes()))
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{error.strerror}; {_FORM}") from None
@@ -116,10 +118,52 @@ def _of_table(name: str, table: Any) -> ContactOption:
     known = {"kind", "link", "origin", "second", "second_origin"}
     if not isinstance(table, Mapping) or not {"kind", "link"} <= set(table) <= known:
         raise ValueError(f"[contacts.{shown(name)}] takes kind and link, origin, second and second_origin")
-    sides = [(table["link"], table.get("origin", ()))]
-    if "second" in table:
-        sides.append((table["second"], table.get("second_origin", ())))
+    keys = [("link", "origin"), ("second", "second_origin")]
+    sides = [(table[link], table.get(origin, ())) for link, origin in keys if link in table]
     return _checked(name, table["kind"], sides)
+
+
+def _of_yaml(source: Source) -> list[ContactOption]:
+    """Raises DescriptionError, with file and line, for a file that does not say loops."""
+    fields = Fields(source, source.root, "the file")
+    pairs = _list(fields, "closed_loop", fields.required("closed_loop"))
+    kinds = _list(fields, "type", fields.required("type"))
+    motors = fields.get("name_mot")
+    for motor in [] if motors is None else _list(fields, "name_mot", motors):
+        _text(fields, "name_mot", motor)
+    if len(kinds) != len(pairs):
+        problem = f"{len(pairs)} pairs in closed_loop, {len(kinds)} kinds in type"
+        fields.fail(problem, "give one '3d' or '6d' for each pair", fields.required("type"))
+    for name in ("joint_name", "joint_type"):
+        node = fields.get(name)
+        if node is not None and node.value:
+            fields.fail(f"{name} changes joints of the URDF", "write these joints so in the URDF", node)
+    if others := fields.unused():
+        fields.fail(f'"{shown(others[0])}" is not known', "remove it", fields.members[others[0]])
+    return [_of_pair(fields, pair, kind) for pair, kind in zip(pairs, kinds, strict=True)]
+
+
+def _of_pair(fields: Fields, pair: Node, kind: Node) -> ContactOption:
+    links = _list(fields, "an entry of closed_loop", pair)
+    if len(links) != 2:
+        fields.fail("an entry of closed_loop is no pair", "write two links, [one, other]", pair)
+    one, two = (_text(fields, "closed_loop", link) for link in links)
+    word = _text(fields, "type", kind)
+    if word.lower() not in _KINDS_OF_YAML:
+        fields.fail(f'"{shown(word)}" is no kind of a loop', "write '3d' or '6d'", kind)
+    return _checked(one, _KINDS_OF_YAML[word.lower()], [(one, ()), (two, ())])
+
+
+def _list(fields: Fields, name: str, node: Node) -> list[Node]:
+    if not isinstance(node.value, list):
+        fields.fail(f"{name} is no list", "write it in brackets", node)
+    return node.value
+
+
+def _text(fields: Fields, name: str, node: Node) -> str:
+    if not isinstance(node.value, str) or not node.value or not node.value.isprintable():
+        fields.fail(f"{name} has an entry that is no name", "write a word in quotes", node)
+    return node.value
 
 
 def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]]) -> ContactOption:
@@ -178,21 +222,22 @@ def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
     """The model with contacts and loops between its frames. Raises OptionError for a link that there is not,
     and for frames that do not move against each other.
     """
-    contacts = []
-    for option in options:
-        first = _frame(model, option.name, option.first)
-        second = None if option.second is None else _frame(model, option.name, option.second)
-        if first.body == (WORLD if second is None else second.body):
-            fixed = "does not move" if second is None else f"is fixed to {shown(second.name)}"
-            raise OptionError(
-                f'--contact {shown(option.name)}: "{shown(first.name)}" {fixed}: name a link that moves'
-            )
-        held = tuple(range(6)[: option.kind.components])
-        contacts.append(Contact(option.name, option.kind, first, second, held))
+    contacts = [_contact(model, option) for option in options]
     taken = {contact.name for contact in model.contacts}
     if twice := [contact.name for contact in contacts if contact.name in taken]:
         raise OptionError(f"--contact {shown(twice[0])}: the description has one of this name: give another")
     return replace(model, contacts=(*model.contacts, *contacts))
+
+
+def _contact(model: Model, option: ContactOption) -> Contact:
+    first = _frame(model, option.name, option.first)
+    second = None if option.second is None else _frame(model, option.name, option.second)
+    if first.body == (WORLD if second is None else second.body):
+        fixed = "does not move" if second is None else f"is fixed to {shown(second.name)}"
+        raise OptionError(
+            f'--contact {shown(option.name)}: "{shown(first.name)}" {fixed}: name a link that moves'
+        )
+    return Contact(option.name, option.kind, first, second, tuple(range(option.kind.components)))
 
 
 def world_aligned(model: Model) -> Model:

@@ -64,7 +64,6 @@ class _Reader:
     def description(self) -> Description:
         top = self.top
         name = top.text("name") or Path(self.source.file).stem
-        gravity = top.numbers("gravity", 3) if top.get("gravity") is not None else None
         self.top.asked |= {"source", "comment"}
         self._base()
         rows = top.required("joints")
@@ -75,10 +74,13 @@ class _Reader:
         if self.inertia_name != INERTIA and not self.has_inertia:
             problem = f'inertia names "{shown(self.inertia_name)}", which no joint has'
             top.fail(problem, "name a member of the joints", top.get("inertia"))
-        given = None if gravity is None else (gravity[0], gravity[1], gravity[2])
+        gravity = None
+        if top.get("gravity") is not None:
+            x, y, z = top.numbers("gravity", 3)
+            gravity = x, y, z
         return Description(
             name, tuple(self.links), tuple(self.joints), self._notes(), self.source.file,
-            gravity=given, in_order=True,
+            gravity=gravity, in_order=True,
         )  # fmt: skip
 
     def _convention(self) -> str:
@@ -108,7 +110,11 @@ class _Reader:
 
     def _add(self, fields: Fields, position: int) -> None:
         number, carrier = self._numbers(fields, position)
-        kind, axis = self._kind(fields), self._axis(fields)
+        kind, sign = fields.text("type") or "revolute", fields.number("q_sign", 1.0)
+        if kind not in KINDS:
+            fields.fail(f'type is "{shown(kind)}"', f"use one of {', '.join(KINDS)}", fields.get("type"))
+        if sign not in (1.0, -1.0):
+            fields.fail(f"q_sign is {sign}", "give 1 or -1", fields.get("q_sign"))
         before, after = self._placements(fields)
         own = fields.text("link_name") or f"link_{number}"
         name = fields.text("name") or f"joint_{number}"
@@ -116,7 +122,7 @@ class _Reader:
         self.names[number] = own
         moving = own if after == Placement.identity() else f"{own}:{name}"
         joint = Joint(
-            name, kind, carrier, moving, before, axis,
+            name, kind, carrier, moving, before, _Z.scaled(sign),
             self._limits(fields), fields.number("damping", 0.0), fields.number("friction", 0.0),
             line=line, armature=fields.number("armature", 0.0),
         )  # fmt: skip
@@ -125,7 +131,8 @@ class _Reader:
             self.links.append(Link(moving, line=line))
             self.joints.append(Joint(f"{name}:frame", "fixed", moving, own, after, line=line))
         self.links.append(Link(own, self._inertia(fields), line))
-        self.unused |= dict.fromkeys(x for x in fields.unused() if x != "comment" and not _is_inertia(x))
+        others = [x for x in fields.unused() if x != "comment" and not x.startswith("inertia_")]
+        self.unused |= dict.fromkeys(others)
 
     def _numbers(self, fields: Fields, position: int) -> tuple[int, str]:
         """The number of a joint, and the link that carries it."""
@@ -141,18 +148,6 @@ class _Reader:
                 fields.get("parent"),
             )
         return number, self.names[parent]
-
-    def _kind(self, fields: Fields) -> str:
-        kind = fields.text("type") or "revolute"
-        if kind not in KINDS:
-            fields.fail(f'type is "{shown(kind)}"', f"use one of {', '.join(KINDS)}", fields.get("type"))
-        return kind
-
-    def _axis(self, fields: Fields) -> Vector3:
-        sign = fields.number("q_sign", 1.0)
-        if sign not in (1.0, -1.0):
-            fields.fail(f"q_sign is {sign}", "give 1 or -1", fields.get("q_sign"))
-        return _Z.scaled(sign)
 
     def _whole(self, fields: Fields, name: str, default: int) -> int:
         number = fields.number(name, float(default))
@@ -187,13 +182,9 @@ class _Reader:
         return Inertia.about_com(mass, com, Symmetric3(xx, xy, yy, xz, yz, zz))
 
     def _limits(self, fields: Fields) -> Limits:
-        limits = Limits(
-            velocity=fields.number("velocity_limit", math.inf), effort=fields.number("effort_limit", math.inf)
-        )
-        if fields.get("limits") is None:
-            return limits
-        lower, upper = fields.numbers("limits", 2)
-        return replace(limits, lower=lower, upper=upper)
+        lower, upper = (-math.inf, math.inf) if fields.get("limits") is None else fields.numbers("limits", 2)
+        velocity, effort = (fields.number(f"{what}_limit", math.inf) for what in ("velocity", "effort"))
+        return Limits(lower, upper, velocity, effort)
 
     def _notes(self) -> tuple[Note, ...]:
         notes = []
@@ -201,16 +192,11 @@ class _Reader:
         if names:
             notes.append(Note(f"not used: {', '.join(shown(name) for name in names)}"))
         if self.points:
-            plural = "s have a mass but no inertia: they count as point masses"
-            singular = " has a mass but no inertia: it counts as a point mass"
-            number = len(self.points)
-            notes.append(Note(f"{number} joint{singular if number == 1 else plural}", self.points[0]))
+            what = "joint has a mass but no inertia: it counts as a point mass"
+            if len(self.points) > 1:
+                what = "joints have a mass but no inertia: they count as point masses"
+            notes.append(Note(f"{len(self.points)} {what}", self.points[0]))
         return tuple(notes)
-
-
-def _is_inertia(name: str) -> bool:
-    """Whether a member is an inertia that `inertia` may name."""
-    return name.startswith("inertia_")
 
 
 def is_dh(text: bytes) -> bool:

@@ -26,18 +26,13 @@ def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
     fixed tendon. Test: MuJoCo's `qfrc_actuator`.
     """
     for number in range(compiled.nu):
-        gains = tuple(_gains(compiled, number, joint_names))
+        gains = tuple((joint_names[joint], k, gain) for joint, k, gain in _gains(compiled, number))
         if gains:
             yield Actuator(compiled.actuator(number).name or f"actuator{number}", gains)
 
 
-def _depending_on_q(compiled: Any) -> int:
-    """How many motors there are whose forces on joints depend on q."""
-    return int(compiled.nu) - sum(bool(list(_gains(compiled, k, None))) for k in range(compiled.nu))
-
-
-def _gains(m: Any, number: int, names: Sequence[str] | None) -> Iterator[tuple[str, int, float]]:
-    """names: of all joints; None where they do not matter."""
+def _gains(m: Any, number: int) -> Iterator[tuple[int, int, float]]:
+    """Joints by number, direction and factor of a motor's force; none where that depends on q."""
     kind, target = int(m.actuator_trntype[number]), int(m.actuator_trnid[number][0])
     gear = [float(x) for x in m.actuator_gear[number]]
     if kind == _TENDON:
@@ -45,15 +40,14 @@ def _gains(m: Any, number: int, names: Sequence[str] | None) -> Iterator[tuple[s
         parts = range(first, first + count)
         if all(int(m.wrap_type[part]) == _WRAPS_JOINT for part in parts):
             for part in parts:
-                joint = int(m.wrap_objid[part])
-                yield names[joint] if names else "", 0, gear[0] * float(m.wrap_prm[part])
+                yield int(m.wrap_objid[part]), 0, gear[0] * float(m.wrap_prm[part])
     elif kind in (_JOINT, _JOINT_IN_PARENT):
         joint_kind = int(m.jnt_type[target])
         if joint_kind >= SLIDE:
-            yield names[target] if names else "", 0, gear[0]
+            yield target, 0, gear[0]
         elif joint_kind == BALL and kind == _JOINT:
             for direction in range(3):
-                yield names[target] if names else "", direction, gear[direction]
+                yield target, direction, gear[direction]
 
 
 def refuse(compiled: Any, file: str) -> None:
@@ -107,10 +101,11 @@ def left_out(m: Any) -> list[str]:
         for a in range(m.nu)
         if m.actuator_dampingpoly[a].any() or (m.actuator_damping[a] and not acts_on_joint(m, a))
     ]
+    depending_on_q = [a for a in range(m.nu) if not any(_gains(m, a))]
     touching = m.ngeom and any(m.geom_contype) and any(m.geom_conaffinity)
     counted = (
         (m.nu, "actuators: their controls are not used, tau is the force of all motors together"),
-        (_depending_on_q(m), "actuators act by forces that depend on q: not in the actuation matrix"),
+        (len(depending_on_q), "actuators act by forces that depend on q: not in the actuation matrix"),
         (len(damped), "actuators have damping that is not a joint's: not used"),
         (len(forced), "tendons have stiffness, damping or friction: not used"),
         (int(sum(map(bool, m.tendon_limited))), "tendons have limits: not enforced"),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 
 from lxml import etree
 
-from rbdc.model.description import Description, Joint, Limits, Link, Mimic
-from rbdc.model.formats.transmissions import Transmissions
-from rbdc.model.joints import BOUNDED, DESCRIBED, KINDS_OF_URDF
+from rbdc.model.description import Actuator, Description, Joint, Limits, Link, Mimic
+from rbdc.model.joints import BOUNDED, KINDS_OF_URDF, WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.xml import Document, line_of, shown
 from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, Vector3
@@ -29,6 +29,28 @@ leaves 5e-12.
 _ROUNDING = 1e-15
 _ORTHONORMAL = 4e-15
 """The most that rounding leaves of products of the rows of a rotation."""
+_X = Vector3(1.0, 0.0, 0.0)
+_TENSOR = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
+_CHILDREN = {
+    "link": ("inertial",),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+}
+_ATTRIBUTES = {
+    "link": ("name",),
+    "inertial": (),
+    "mass": ("value",),
+    "inertia": _TENSOR,
+    "joint": ("name", "type"),
+    "origin": ("xyz", "rpy"),
+    "parent": ("link",),
+    "child": ("link",),
+    "axis": ("xyz",),
+    "limit": ("lower", "upper", "velocity", "effort"),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset", POLYNOMIAL),
+}
+"""Attributes that are honoured, by the tags of the elements that are; all else is noted."""
 
 
 def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
@@ -52,8 +74,7 @@ class _Reader:
     def __init__(self, document: Document, snap: float) -> None:
         self.document = document
         self.snap = max(snap, _ROUNDING)
-        self.unused: Counter[str] = Counter()
-        self.first_line: dict[str, int | None] = {}
+        self.unused: dict[str, list[int | None]] = {}
         self.snapped = 0
         self.kept = 0
 
@@ -63,7 +84,7 @@ class _Reader:
             problem = f"the root element is <{shown(str(root.tag))}>, not <robot> or <mujoco>"
             document.fail(problem, "give a URDF file", root)
         name = root.get("name") or Path(document.file).stem
-        links, joints, transmissions = [], [], Transmissions(document)
+        links, joints, transmissions = [], [], _Transmissions(document)
         for element in document.children(root):
             if element.tag == "link":
                 links.append(self._link(element))
@@ -73,39 +94,25 @@ class _Reader:
                 self._unused("robot", element)
         if not links:
             document.fail("the robot has no <link>", "describe at least two links and a joint", root)
-        joints, motors = transmissions.given_to(joints), transmissions.actuators(joints)
+        joints, motors = transmissions.given_to(joints)
         self._closing_notes(joints)
         digest = hashlib.sha256(document.text).hexdigest()
         notes = tuple(document.notes)
         return Description(name, tuple(links), tuple(joints), notes, document.file, digest, actuators=motors)
 
     def _link(self, element: etree._Element) -> Link:
-        inertia = None
-        for child in self.document.children(element):
-            if child.tag != "inertial":
-                self._unused("link", child)
-            elif inertia is not None:
-                self.document.fail("a link has two <inertial>", "keep one", child)
-            else:
-                inertia = self._inertia(child)
-        self._attributes(element, "name")
+        parts = self._parts(element, "a link")
+        inertia = self._inertia(parts["inertial"]) if "inertial" in parts else None
         return Link(self.document.attribute(element, "name"), inertia, line_of(element))
 
     def _inertia(self, element: etree._Element) -> Inertia:
-        parts = self._parts(element, ("origin", "mass", "inertia"))
-        self._attributes(element)
+        parts, number = self._parts(element, "<inertial>"), self.document.number
         if "mass" not in parts:
             self.document.fail("<inertial> has no <mass>", 'give it <mass value="..."/>', element)
-        number = self.document.number
-        mass = number(parts["mass"], "value")
-        self._attributes(parts["mass"], "value")
-        names = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
-        tensor = Symmetric3.zero()
+        mass, tensor = number(parts["mass"], "value"), Symmetric3.zero()
         if "inertia" in parts:
-            tensor = Symmetric3(
-                *(number(parts["inertia"], n, None if n in ("ixx", "iyy", "izz") else 0.0) for n in names)
-            )
-            self._attributes(parts["inertia"], *names)
+            defaults = {"ixy": 0.0, "ixz": 0.0, "iyz": 0.0}
+            tensor = Symmetric3(*(number(parts["inertia"], name, defaults.get(name)) for name in _TENSOR))
         elif mass != 0.0:
             problem = "an <inertial> has a mass but no <inertia>: it counts as a point mass"
             self.document.note(problem, element)
@@ -115,43 +122,35 @@ class _Reader:
     def _joint(self, element: etree._Element) -> Joint:
         document = self.document
         name, kind = document.attribute(element, "name"), document.attribute(element, "type")
-        self._attributes(element, "name", "type")
         called = f'joint "{shown(name)}"'
         if kind not in KINDS_OF_URDF:
             problem = f'{called} has the unknown type "{shown(kind)}"'
             document.fail(problem, f"use one of {', '.join(KINDS_OF_URDF)}", element)
-        known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
-        parts = self._parts(element, known, called)
+        parts = self._parts(element, called)
         for required in ("parent", "child"):
             if required not in parts:
                 remedy = f'give it <{required} link="..."/>'
                 document.fail(f"{called} has no <{required}>", remedy, element)
-            self._attributes(parts[required], "link")
-        axis = document.vector(parts["axis"], "xyz", (1.0, 0.0, 0.0)) if "axis" in parts else (1.0, 0.0, 0.0)
-        dynamics = parts.get("dynamics")
-        if dynamics is not None:
-            self._attributes(dynamics, "damping", "friction")
+        axis, drive = parts.get("axis"), parts.get("dynamics")
         return Joint(
             name,
             kind,
             document.attribute(parts["parent"], "link"),
             document.attribute(parts["child"], "link"),
             self._placement(parts.get("origin"), snap=True),
-            Vector3(*axis),
-            self._limits(name, kind, parts.get("limit"), element),
-            0.0 if dynamics is None else document.number(dynamics, "damping", 0.0),
-            0.0 if dynamics is None else document.number(dynamics, "friction", 0.0),
+            _X if axis is None else Vector3(*document.vector(axis, "xyz", (1.0, 0.0, 0.0))),
+            self._limits(called, kind, parts.get("limit"), element),
+            0.0 if drive is None else document.number(drive, "damping", 0.0),
+            0.0 if drive is None else document.number(drive, "friction", 0.0),
             self._mimic(parts.get("mimic")),
             line_of(element),
         )
 
-    def _limits(self, name: str, kind: str, limit: etree._Element | None, joint: etree._Element) -> Limits:
+    def _limits(self, called: str, kind: str, limit: etree._Element | None, joint: etree._Element) -> Limits:
         if limit is None:
             if kind in BOUNDED:
-                problem = f'joint "{shown(name)}" is {kind} but has no <limit>: taken as unbounded'
-                self.document.note(problem, joint)
+                self.document.note(f"{called} is {kind} but has no <limit>: taken as unbounded", joint)
             return Limits()
-        self._attributes(limit, "lower", "upper", "velocity", "effort")
         if kind == "fixed":
             self._count("<limit> of a fixed joint", limit)
             return Limits()
@@ -167,7 +166,6 @@ class _Reader:
     def _mimic(self, element: etree._Element | None) -> Mimic | None:
         if element is None:
             return None
-        self._attributes(element, "joint", "multiplier", "offset", POLYNOMIAL)
         number = self.document.number
         leader = self.document.attribute(element, "joint")
         coefficients = self.document.numbers(element, POLYNOMIAL, range(2, 6), "2 to 5")
@@ -181,7 +179,6 @@ class _Reader:
     def _placement(self, origin: etree._Element | None, *, snap: bool) -> Placement:
         if origin is None:
             return Placement.identity()
-        self._attributes(origin, "xyz", "rpy")
         translation = self.document.vector(origin, "xyz", (0.0, 0.0, 0.0))
         rotation = Rotation.from_rpy(*self.document.vector(origin, "rpy", (0.0, 0.0, 0.0)))
         return Placement(self._snapped(rotation) if snap else rotation, Vector3(*translation))
@@ -192,36 +189,37 @@ class _Reader:
         self.kept += _moved(made, snapped(made, LIKELY_MEANT))
         return made
 
-    def _parts(
-        self, element: etree._Element, known: tuple[str, ...], owner: str | None = None
-    ) -> dict[str, etree._Element]:
-        """The known children by tag, each at most once; others are noted."""
+    def _parts(self, element: etree._Element, owner: str) -> dict[str, etree._Element]:
+        """The children that are honoured by tag, each at most once; all else of the element is noted."""
         parts: dict[str, etree._Element] = {}
         for child in self.document.children(element):
-            if child.tag not in known:
+            tag = str(child.tag)
+            if tag not in _CHILDREN[str(element.tag)]:
                 self._unused(str(element.tag), child)
-            elif child.tag in parts:
-                self.document.fail(f"{owner or f'<{element.tag}>'} has two <{child.tag}>", "keep one", child)
+            elif tag in parts:
+                self.document.fail(f"{owner} has two <{tag}>", "keep one", child)
             else:
-                parts[str(child.tag)] = child
+                parts[tag] = child
+                if tag not in _CHILDREN:
+                    self._attributes(child)
+        self._attributes(element)
         return parts
 
-    def _attributes(self, element: etree._Element, *known: str) -> None:
+    def _attributes(self, element: etree._Element) -> None:
         for name in element.attrib:
-            if name not in known:
+            if name not in _ATTRIBUTES[str(element.tag)]:
                 self._count(f"{shown(str(name))} of <{element.tag}>", element)
 
     def _unused(self, owner: str, element: etree._Element) -> None:
         self._count(f"<{shown(str(element.tag))}> in <{owner}>", element)
 
     def _count(self, what: str, element: etree._Element) -> None:
-        self.unused[what] += 1
-        self.first_line.setdefault(what, line_of(element))
+        self.unused.setdefault(what, []).append(line_of(element))
 
     def _closing_notes(self, joints: list[Joint]) -> None:
         note = self.document.note
-        for what, count in self.unused.items():
-            note(f"{count} x {what}: not used", self.first_line[what])
+        for what, lines in self.unused.items():
+            note(f"{len(lines)} x {what}: not used", lines[0])
         if self.snapped:
             found = f"{self.snapped} entries of joint rotations within {self.snap} of 0, 1 or -1"
             note(f"{found} were taken as exactly that")
@@ -229,14 +227,83 @@ class _Reader:
             found = f"{self.kept} entries of joint rotations are within {LIKELY_MEANT} of 0, 1 or -1"
             remedy = f"--snap {LIKELY_MEANT} takes them as exact and saves operations"
             note(f"{found} and are kept as written; {remedy}")
-        default = Vector3(1.0, 0.0, 0.0)
-        ignored = sum(not _uses_axis(joint) and joint.axis != default for joint in joints)
-        if ignored:
+        without_axis = [joint for joint in joints if joint.kind not in WITH_AXIS]
+        if ignored := sum(joint.axis != _X for joint in without_axis):
             note(f"{ignored} fixed or floating joints have an <axis>: not used")
 
 
-def _uses_axis(joint: Joint) -> bool:
-    return joint.kind in DESCRIBED and DESCRIBED[joint.kind].uses_axis
+class _Transmissions:
+    """Motors in URDF: by joint what they add to its inertia (kg m^2, kg), and those that act on one joint.
+
+    A <transmission> of one joint and one actuator says how much of the motor's force the joint gets:
+    <mechanicalReduction>, or, where that is absent, Drake's <drake:gear_ratio>. The inertia of motors is
+    Drake's: <drake:rotor_inertia> gear_ratio^2 is what the joint feels; the <mechanicalReduction> of ROS
+    alone says nothing of an inertia.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.armature: dict[str, float] = {}
+        self.motors: list[Actuator] = []
+        self.elements: dict[str, etree._Element] = {}
+
+    def read(self, element: etree._Element) -> bool:
+        """Take what a <transmission> says of motors and armature; whether it says anything.
+
+        Raises DescriptionError for numbers that are none, and for an inertia without a joint.
+        """
+        parts = list(self.document.children(element))
+        joints, motors = ([part for part in parts if part.tag == tag] for tag in ("joint", "actuator"))
+        names = [part.get("name") or "" for part in (*joints, *motors)]
+        one_of_each = len(joints) == len(motors) == 1 and all(names)
+        if one_of_each:
+            joint, motor = names
+            self.motors.append(Actuator(motor, ((joint, 0, self._ratio(motors[0])),)))
+        rotors = [motor for motor in motors if _drake(motor, "rotor_inertia") is not None]
+        if not rotors:
+            return one_of_each
+        if len(joints) != 1:
+            problem = f"a <transmission> with <drake:rotor_inertia> names {len(joints)} joints"
+            self.document.fail(problem, "let it name one", element)
+        joint = self.document.attribute(joints[0], "name")
+        self.armature[joint] = self.armature.get(joint, 0.0) + sum(map(self._inertia, rotors))
+        self.elements.setdefault(joint, element)
+        return True
+
+    def given_to(self, joints: Sequence[Joint]) -> tuple[list[Joint], tuple[Actuator, ...]]:
+        """The joints with their armature, and the motors of those that have one coordinate; a note on other
+        motors. Raises DescriptionError where the joint of an armature does not exist.
+        """
+        kinds = {joint.name: joint.kind for joint in joints}
+        for name, element in self.elements.items():
+            if name not in kinds:
+                problem = f'a <transmission> names the joint "{shown(name)}", which does not exist'
+                self.document.fail(problem, "name a joint", element)
+        known = [m for m in self.motors if kinds.get(m.gains[0][0]) not in (None, "planar", "floating")]
+        if count := len(self.motors) - len(known):
+            problem = "name a joint that does not exist or has several coordinates: not used"
+            self.document.note(f"{count} x <transmission> {problem}")
+        made = [replace(joint, armature=self.armature.get(joint.name, 0.0)) for joint in joints]
+        return made, tuple(known)
+
+    def _ratio(self, motor: etree._Element) -> float:
+        """How much a joint gets of the motor's force."""
+        reduction = motor.find("mechanicalReduction")
+        return self._gear(motor) if reduction is None else self.document.written(reduction)
+
+    def _gear(self, motor: etree._Element) -> float:
+        ratio = _drake(motor, "gear_ratio")
+        return 1.0 if ratio is None else self.document.number(ratio, "value")
+
+    def _inertia(self, motor: etree._Element) -> float:
+        gear, inertia = self._gear(motor), _drake(motor, "rotor_inertia")
+        return 0.0 if inertia is None else self.document.number(inertia, "value") * gear * gear
+
+
+def _drake(motor: etree._Element, name: str) -> etree._Element | None:
+    """An element in the namespace of Drake, whatever address a description gives it."""
+    found = (child for child in motor if isinstance(child.tag, str) and child.prefix == "drake")
+    return next((child for child in found if etree.QName(child).localname == name), None)
 
 
 def snapped(rotation: AnyRotation, snap: float) -> Rotation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,7 @@ _REMEDY = "mend the file, or give its arguments with --xacro-arg NAME:=VALUE"
 
 def is_xacro(document: Document) -> bool:
     """Whether a document has elements of the namespace of xacro."""
-    return any(_XACRO in (etree.QName(own).namespace or "") for own in _elements(document.root))
-
-
-def _elements(root: etree._Element) -> Iterator[etree._Element]:
-    return (element for element in root.iter() if isinstance(element.tag, str))
+    return any(_XACRO in (etree.QName(own).namespace or "") for own in document.root.iter("{*}*"))
 
 
 def expanded(document: Document, arguments: Sequence[tuple[str, str]]) -> Document:

@@ -7,9 +7,7 @@ function then handles it; a description makes it by one of its `spellings`.
 from collections.abc import Mapping
 
 from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
-from rbdc.model.joints.by_quaternion import FreeFlyer, Spherical
-from rbdc.model.joints.one_axis import Prismatic, Revolute
-from rbdc.model.joints.planar import Planar
+from rbdc.model.joints.described import FreeFlyer, Planar, Prismatic, Revolute, Spherical
 
 JOINT_TYPES: tuple[type[JointType], ...] = (Revolute, Prismatic, Spherical, Planar, FreeFlyer)
 """The joint types that descriptions can name; generated code has them in this order."""
@@ -25,11 +23,15 @@ KINDS_OF_URDF = (*(spelling.name for spelling, _ in _SPELLED if spelling.urdf), 
 BOUNDED = frozenset(spelling.name for spelling, _ in _SPELLED if spelling.bounded)
 """The kinds that have position limits."""
 
+WITH_AXIS = frozenset(spelling.name for spelling, own in _SPELLED if own.uses_axis)
+"""The kinds whose axis counts."""
+
 __all__ = [
     "BOUNDED",
     "DESCRIBED",
     "JOINT_TYPES",
     "KINDS_OF_URDF",
+    "WITH_AXIS",
     "FreeFlyer",
     "JointType",
     "PinocchioJoint",

@@ -1,17 +1,27 @@
-"""rbdc build."""
+"""The commands that make packages and remove them: rbdc build, rbdc wheel, rbdc clean."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.support import AS_JSON, EXPECTED, Failure, Grouped, failure_of, show_warnings, showing, takes
+from rbdc.cli.support import (
+    AS_JSON,
+    EXPECTED,
+    Failure,
+    Grouped,
+    failure_of,
+    out,
+    show_warnings,
+    showing,
+    takes,
+)
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
 
@@ -55,8 +65,11 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """
     if given["name"] is not None and len(descriptions) > 1:
         raise OptionError("--name names one module; build the descriptions one at a time")
-    options = BuildOptions(**given)
-    results, failures = _build_all(descriptions, options)
+    outcomes = _build_all(descriptions, BuildOptions(**given))
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    results = [outcome for outcome in outcomes if not isinstance(outcome, Failure)]
+    for result in results:
+        show_warnings(result.warnings)
     if as_json:
         click.echo(json.dumps([{**asdict(r), "directory": str(r.directory)} for r in results], indent=2))
     else:
@@ -67,41 +80,23 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         raise Failure(messages, max(failed.exit_code for failed in failures))
 
 
-def _build_all(
-    descriptions: tuple[str, ...], options: BuildOptions
-) -> tuple[list[BuildResult], list[Failure]]:
-    """Results and failures, of one in this process, of several in their own; warnings to standard error."""
-    from rbdc.pipeline import build_package
-
-    _refuse_same_names(descriptions, options)
-    failures: list[Failure] = []
-    if len(descriptions) == 1:
-        with showing(descriptions[0]) as progress:
-            results = [build_package(descriptions[0], options, progress)]
-    else:
-        results, failures = _build_in_processes(descriptions, options)
-    for result in results:
-        show_warnings(result.warnings)
-    return results, failures
-
-
-def _build_in_processes(
-    descriptions: tuple[str, ...], options: BuildOptions
-) -> tuple[list[BuildResult], list[Failure]]:
-    """All of them, whichever fail: results and failures, each in the order of the descriptions."""
-    from rbdc.pipeline import sweep_leftovers
+def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult | Failure]:
+    """One in this process, which its failure ends; several, whichever fail, in processes of their own."""
+    from rbdc.pipeline import build_package, sweep_leftovers
     from rbdc.processes import spread
 
+    _refuse_same_names(descriptions, options)
+    if len(descriptions) == 1:
+        with showing(descriptions[0]) as progress:
+            return [build_package(descriptions[0], options, progress)]
     with showing(f"{len(descriptions)} robots") as progress:
         try:
             work = partial(_attempt, options=options)
             processes = os.cpu_count() or 1
-            outcomes = spread(work, descriptions, processes, lambda d: progress(f"{d!a}: building"), _killed)
+            return spread(work, descriptions, processes, lambda d: progress(f"{d!a}: building"), _killed)
         except KeyboardInterrupt:
             sweep_leftovers(options)  # of the processes that were ended
             raise
-    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
-    return [outcome for outcome in outcomes if not isinstance(outcome, Failure)], failures
 
 
 def _killed(description: str) -> BuildResult | Failure:
@@ -165,3 +160,80 @@ def _show(result: BuildResult) -> None:
     if len(result.variants) > 1:
         sizes = ", ".join(f"{variant.name} {variant.code_bytes}" for variant in result.variants)
         tell([f"code bytes by variant: {sizes}"])
+
+
+@click.command(cls=Grouped, epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")
+@click.argument("description")
+@takes(without=("out", "march"))
+@click.option(
+    "--march",
+    type=click.Choice(["portable"]),
+    default="portable",
+    show_default=True,
+    help="A wheel runs on every processor.",
+)
+@click.option(
+    "--license",
+    "licences",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A file with the licence of the description; by default LICENSE, COPYING and NOTICE beside it.",
+)
+@out("wheels")
+def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any) -> None:
+    """Build a module for every x86-64 processor and pack it as a wheel, which needs NumPy and cffi only.
+
+    Elsewhere than on x86-64 the wheel is for the processors of this kind.
+    """
+    from rbdc.native.scratch import temporary
+    from rbdc.native.wheel import licences_beside, make_wheel
+    from rbdc.pipeline import build_package
+    from rbdc.resources import resolve
+
+    options = BuildOptions(**given)
+    with temporary() as folder, showing(description) as progress:
+        result = build_package(description, replace(options, out=folder), progress)
+        made = make_wheel(result.directory, out, licences or licences_beside(Path(resolve(description))))
+    show_warnings(result.warnings)
+    click.echo(str(made))
+
+
+@click.command(epilog="Example: rbdc clean --out generated --cache")
+@out("generated")
+@click.option("--cache", "with_cache", is_flag=True, help="Empty the cache of compiled code too.")
+@AS_JSON
+def clean(out: Path, with_cache: bool, as_json: bool) -> None:
+    """Remove the generated packages in --out, and all that killed processes left.
+
+    These leave folders in --out, in the cache and among temporary files.
+
+    Only files are removed that rbdc wrote, by the hashes in manifest.json; what you added or edited stays and
+    is named. Exit status 2: something could not be removed.
+    """
+    from rbdc.native.cache import clear, sweep_scratch
+    from rbdc.native.install import remove_packages
+    from rbdc.native.scratch import sweep_temporary
+
+    sweep_scratch()
+    sweep_temporary()
+    done = remove_packages(out)
+    artefacts, problems = clear() if with_cache else (0, [])
+    if as_json:
+        kept = {str(folder): names for folder, names in done.kept.items()}
+        removed = [str(folder) for folder in done.removed]
+        click.echo(json.dumps({"removed": removed, "kept": kept, "cached_artefacts": artefacts}))
+    else:
+        for folder in done.removed:
+            click.echo(f"removed {folder}")
+        for folder, names in done.kept.items():
+            click.echo(
+                f"kept in {folder}, not as rbdc wrote it: {', '.join(ascii(name)[1:-1] for name in names)}"
+            )
+        click.echo(f"{len(done.removed)} packages, {artefacts} cached artefacts removed")
+    if done.problems or problems:
+        raise Failure("; ".join([*done.problems, *([_shortened(problems)] if problems else [])]))
+
+
+def _shortened(problems: list[str]) -> str:
+    more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+    return f"cannot empty the cache: {problems[0]}{more}; check the permissions there, or set RBDC_CACHE"
