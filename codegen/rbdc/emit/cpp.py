@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from rbdc.emit.names import comment
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 
 
-@dataclass(frozen=True)
-class CppFunction:
+def cpp_function(d: FunctionDeclaration) -> dict[str, Any]:
     """A function: parameters and their names with pointers; the parameters of overloads that fill matrices,
     with the arguments of the C function; and of one that gives its only result by value the same, with the
     type and the name of the result.
     """
-
-    name: str
-    summary: str
-    pointers: str
-    names: str
-    forms: list[tuple[str, str]]
-    values: list[tuple[str, str, str, str]]
-
-
-def cpp_function(d: FunctionDeclaration) -> CppFunction:
-    """The view of a function."""
     without = [p for p in d.inputs if not p.optional]
     inputs = [without] if not d.optional else [without, list(d.inputs)]
-    return CppFunction(
-        name=d.name,
-        summary=comment(d.summary),
-        pointers=", ".join(d.parameters(d.scalar.name, restrict="")),
-        names=", ".join(d.arguments(lambda p: p.name)),
-        forms=[(_filling(d, given), _passed(d, given)) for given in inputs],
-        values=[_giving(d, p, without) for p in d.outputs if len(d.outputs) == 1],
-    )
+    return {
+        "name": d.name,
+        "summary": comment(d.summary),
+        "pointers": ", ".join(d.parameters(d.scalar.name, restrict="")),
+        "names": ", ".join(d.arguments(lambda p: p.name)),
+        "forms": [(_filling(d, given), _passed(d, given)) for given in inputs],
+        "giving": [_giving(d, p, without) for p in d.outputs if len(d.outputs) == 1],
+    }
 
 
 def _filling(d: FunctionDeclaration, given: Sequence[Parameter]) -> str:

@@ -5,7 +5,6 @@ the choice at run time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
@@ -55,27 +54,21 @@ def variants_view(robot: str, sources: Sequence[FunctionSource]) -> dict[str, An
     }
 
 
-@dataclass(frozen=True)
-class _Variant:
+def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
     """A variant in C: how its names begin, which CMake's target is called too, its constant, its extensions,
     in words what it needs, its flags, and its prototypes.
     """
-
-    name: str
-    prefix: str
-    constant: str
-    extensions: tuple[str, ...]
-    needs: str
-    flags: str
-    prototypes: list[str]
-
-
-def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> _Variant:
     prefix, extensions = variant_prefix(robot, name), VARIANTS[name]
-    needs, flags = ", ".join(extensions) or "x86-64", " ".join(variant_flags(name))
-    # C++ reads no restrict
-    prototypes = [prototype for d in declarations for prototype in d.prototypes(prefix, restrict="")]
-    return _Variant(name, prefix, prefix.upper(), extensions, needs, flags, prototypes)
+    return {
+        "name": name,
+        "prefix": prefix,
+        "constant": prefix.upper(),
+        "extensions": extensions,
+        "needs": ", ".join(extensions) or "x86-64",
+        "flags": " ".join(variant_flags(name)),
+        # C++ reads no restrict
+        "prototypes": [p for d in declarations for p in d.prototypes(prefix, restrict="")],
+    }
 
 
 def _functions(robot: str, d: FunctionDeclaration) -> list[tuple[str, str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from importlib.resources import files
 from typing import Any
 
@@ -165,27 +165,6 @@ def _shape(shape: tuple[int, ...], sizes: Mapping[int, str]) -> str:
     return "(" + ", ".join(sizes.get(n, str(n)) for n in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
-@dataclass(frozen=True)
-class _PythonFunction:
-    """A function of the package as Python: what `_runtime.Entry` takes of its inputs and outputs, its
-    signatures without and with types, and the arguments that it passes on: arrays, and where `framed` a
-    place.
-    """
-
-    name: str
-    summary: str
-    framed: bool
-    zeroed: bool
-    inputs: tuple[tuple[Any, ...], ...]
-    outputs: tuple[tuple[Any, ...], ...]
-    signature: str
-    typed_signature: str
-    given: str
-    place: str
-    result_type: str
-    doc: list[str]
-
-
 Argument = tuple[str, str, str]
 """An argument of a function of the package: its name, type and default, "" for none."""
 
@@ -198,8 +177,11 @@ _EVERYWHERE: list[Argument] = [
 _REFERENCE: Argument = ("reference", 'Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"]', '"LOCAL"')
 
 
-def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None) -> _PythonFunction:
-    """The view of a function. sizes: names of sizes, where it is for no model."""
+def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None) -> dict[str, Any]:
+    """A function of the package as Python: its declaration, with what `_runtime.Entry` takes of its inputs
+    and outputs, its signatures without and with types, and the arguments that it passes on: arrays, and a
+    place. sizes: names of sizes, where it is for no model.
+    """
     arguments = [
         (p.name, "ArrayLike | None", "None") if p.optional else (p.name, "ArrayLike", "") for p in d.inputs
     ]
@@ -208,23 +190,20 @@ def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None
     number = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{number}]" if p.shape else f"{number} | NDArray[{number}]" for p in d.outputs]
     given = [p.name for p in d.inputs]
-    return _PythonFunction(
-        name=d.name,
-        summary=docstring(d.summary),
-        framed=d.framed,
-        zeroed=d.zeroed,
-        inputs=tuple((p.name, p.shape, p.optional, p.configuration, p.range) for p in d.inputs),
-        outputs=tuple((p.name, p.shape) for p in d.outputs),
-        signature=", ".join(f"{name}={default}" if default else name for name, _, default in arguments),
-        typed_signature=", ".join(
+    return vars(d) | {
+        "summary": docstring(d.summary),
+        "inputs": tuple((p.name, p.shape, p.optional, p.configuration, p.range) for p in d.inputs),
+        "outputs": tuple((p.name, p.shape) for p in d.outputs),
+        "signature": ", ".join(f"{name}={default}" if default else name for name, _, default in arguments),
+        "typed_signature": ", ".join(
             name + (f": {kind}" if kind else "") + (f" = {default}" if default else "")
             for name, kind, default in arguments
         ),
-        given=f"({', '.join(given)}{',' if len(given) == 1 else ''})",
-        place="frame, reference, other" if d.pair else "frame, reference",
-        result_type=results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
-        doc=_documentation(d, sizes or {}),
-    )
+        "given": f"({', '.join(given)}{',' if len(given) == 1 else ''})",
+        "place": "frame, reference, other" if d.pair else "frame, reference",
+        "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
+        "doc": _documentation(d, sizes or {}),
+    }
 
 
 def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str]:
