@@ -1,4 +1,7 @@
-"""The Python side of a generated package: __init__.py, stubs, the run-time support."""
+"""The Python side of a generated package: __init__.py, stubs, the run-time support; and the type of generated
+modules for editors and type checkers, whichever functions one has, `rbdc/runtime/module.pyi`, of which a test
+says whether it is as the catalogue has it: ``python -m rbdc.emit.python`` writes it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from importlib.resources import files
+from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from rbdc.emit.library import limits_of
@@ -230,3 +235,22 @@ def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str
         "Returns:",
         *(line(p) for p in d.outputs),
     ]
+
+
+_SIZES = {10007: "nq", 10009: "nv", 100090: "10 nv", 60054: "6 nv"}
+"""Sizes of a model that has no bodies, by the words for them."""
+
+
+def module_type() -> str:
+    """The text of the stub for any module."""
+    nq, nv = (size for size, name in _SIZES.items() if len(name) == 2)
+    catalogue = functions_of(Model("any", (), (), nq, nv))
+    views = [function_view(function.declaration, _SIZES) for function in catalogue.values()]
+    own = dict.fromkeys(("actuator_names", "contacts", "parameter_names"), "")  # only some modules have them
+    attributes = indent(render("module_attributes.pyi.jinja", number="Any", **own), "    ")
+    lines = render("module_type.pyi.jinja", functions=views, attributes=attributes).splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    Path(str(files("rbdc.runtime").joinpath("module.pyi"))).write_text(module_type(), encoding="utf-8")
