@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from rbdc.emit.library import BASELINE, VARIANTS, renaming_flags, variant_flags, variant_prefix
 from rbdc.emit.render import render
-from rbdc.emit.variants import BASELINE, VARIANTS, renaming_flags, variant_flags, variant_prefix
 from rbdc.native.toolchain import Compiler, run
 
 _YMM, _ZMM, _APX = 0x6, 0xE6, 0x80000
