@@ -7,13 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product, zip_longest
+from typing import Any
 
-from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, Array, External, Result, Rooms
+from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, Array, Result, Rooms
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced
 from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.record import Differential, Function
 from rbdc.model import Model
+
+External = dict[str, Any]
+"""An external function as the template takes it."""
 
 _BLOCKS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
 """Second derivatives of inverse and forward dynamics that are not zero, by the numbers of two inputs: the
@@ -264,6 +268,9 @@ class Externals:
         rooms: Rooms,
         statements: Sequence[str],
     ) -> External:
+        """One external function: its symbol, which begins with `prefix`, the arrays that it takes and gives,
+        on each of these sides and how many there are, the size of its work vector, and the lines of its body.
+        """
         lines = [f"const double *const x_{x.name} = given(arg[{k}]);" for k, x in enumerate(self._inputs)]
         if PRODUCTS in prefix:
             lines.append(f"const double *const weights = given(arg[{len(self._inputs) + 1}]);")
@@ -276,8 +283,15 @@ class Externals:
         lines += ["(void)iw;", "(void)mem;", *(f"unit(x_{p.name}, u_{p.name});" for p in units), *statements]
         lines += [f"{call}, res[{k}]);" for k, (_, call) in enumerate(results) if call]
         outputs = [y for y, _ in results]
-        symbol = f"{prefix}{self._robot}_casadi_{self._name}"
-        return External(prefix, symbol, self._summary, inputs, outputs, work, lines)
+        return {
+            "prefix": prefix,
+            "symbol": f"{prefix}{self._robot}_casadi_{self._name}",
+            "summary": self._summary,
+            "arrays": [*inputs, *outputs],
+            "sides": [(side, x, len(x)) for side, x in (("in", inputs), ("out", outputs))],
+            "work": work,
+            "lines": lines,
+        }
 
     def _call(self, name: str, at: Mapping[str, str], outputs: Iterable[str]) -> str:
         """A call of the library; what this function does not take is zero there, `at` says where else."""
