@@ -318,7 +318,7 @@ class Functions:
         """An array, or what stands for an optional one that is not given, where a later one is."""
         if x is not None:
             return x
-        absent = getattr(self._module, "_DEFAULTS", {}).get(spec.name)
+        absent = self._module._DEFAULTS.get(spec.name)
         own = np.zeros(spec.shape, self._module.dtype)
         return own if absent is None else own + np.reshape(absent, spec.shape)
 

@@ -6,7 +6,7 @@ says whether it is as the catalogue has it: ``python -m rbdc.emit.python`` write
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +14,7 @@ from textwrap import indent
 from typing import Any
 
 from rbdc.emit.library import limits_of
-from rbdc.emit.names import docstring, string_literal
+from rbdc.emit.names import docstring
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -35,30 +35,13 @@ def render_python(
     """
     context = {
         "title": docstring(robot),
+        "model": model,
         "scalar": declarations[0].scalar,
-        "robot": string_literal(robot),
-        "model_hash": _content_hash(model),
-        "nq": model.nq,
-        "nv": model.nv,
-        "njoints": model.njoints,
-        "joint_names": _names(body.joint_name for body in model.bodies),
-        "frame_names": _names(frame.name for frame in model.frames),
-        "function_names": _names(d.name for d in declarations),
-        "warnings": _names(warnings),
+        "constants": _constants(model, robot, declarations, known, warnings),
         "arrays": _arrays(model),
         "number": f"np.{declarations[0].scalar.dtype}",
-        "actuator_names": _names(actuator.name for actuator in model.actuators) if model.actuators else "",
-        "parameter_names": _names(row.name for row in model.parameters) if model.parameters else "",
-        "every_joint": _joint_literals(model),
         "conversions": _CONVERSIONS,
-        "fext_frame": "world" if model.world_forces else "local",
-        "contacts": _contacts(model),
-        "joints": repr(tuple(model.draws())),
-        "chart": _chart(model),
-        "differentials": _differentials(model, [d.name for d in declarations]),
-        "defaults": {p.name: list(p.default) for d in declarations for p in d.inputs if p.default},
         "functions": [function_view(d) for d in declarations],
-        "absent": _names(name for name in known if name not in {d.name for d in declarations}),
     }
     return {
         "__init__.py": render("package_init.py.jinja", **context),
@@ -78,6 +61,42 @@ def _support() -> dict[str, str]:
     }
 
 
+def _constants(
+    model: Model,
+    robot: str,
+    declarations: Sequence[FunctionDeclaration],
+    known: Sequence[str],
+    warnings: Sequence[str],
+) -> list[tuple[str, str]]:
+    """Constants of the module that are no arrays: names and literals."""
+    names, rows, contacts = [d.name for d in declarations], row_slices(model), model.contacts
+    made: dict[str, Any] = {
+        "name": robot,
+        "model_hash": _content_hash(model),
+        "nq": model.nq,
+        "nv": model.nv,
+        "njoints": model.njoints,
+        "joint_names": tuple(body.joint_name for body in model.bodies),
+        "frame_names": tuple(frame.name for frame in model.frames),
+        "functions": tuple(names),
+        "warnings": tuple(warnings),
+        "fext_frame": "world" if model.world_forces else "local",
+    }
+    if model.actuators:
+        made["actuator_names"] = tuple(actuator.name for actuator in model.actuators)
+    if contacts:
+        made["contact_names"] = tuple(contact.name for contact in contacts)
+        made["contact_kinds"] = tuple(contact.kind.value for contact in contacts)
+        made["contact_rows"] = tuple(rows[contact.name] for contact in contacts)
+    if model.parameters:
+        made["parameter_names"] = tuple(row.name for row in model.parameters)
+    made["_JOINTS"], made["_EVERY_JOINT"] = tuple(model.draws()), tuple(every_joint(model))
+    made["_CHART"], made["_DIFFERENTIALS"] = _chart(model), _differentials(model, names)
+    made["_DEFAULTS"] = {p.name: list(p.default) for d in declarations for p in d.inputs if p.default}
+    made["_ABSENT"] = tuple(name for name in known if name not in names)
+    return [(name, ascii(value)) for name, value in made.items()]
+
+
 def _arrays(model: Model) -> list[tuple[str, str]]:
     """Arrays of constants of the module: names and numbers."""
     made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
@@ -89,7 +108,7 @@ def _arrays(model: Model) -> list[tuple[str, str]]:
     return [(name, repr(numbers)) for name, numbers in made.items()]
 
 
-def _chart(model: Model) -> str:
+def _chart(model: Model) -> tuple[tuple[str, int, int, int, int], ...]:
     """The entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that follow
     each other are one.
     """
@@ -103,21 +122,14 @@ def _chart(model: Model) -> str:
             _, q, nq, v, nv = parts.pop()
             part = (kind, q, nq + body.joint.nq, v, nv + body.joint.nv)
         parts.append(part)
-    return repr(tuple(parts))
+    return tuple(parts)
 
 
-def _differentials(model: Model, names: Sequence[str]) -> str:
+def _differentials(model: Model, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """Where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes it."""
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    return repr({name: astuple(d)[:7] for name, d in known.items() if d is not None})
-
-
-def _contacts(model: Model) -> list[tuple[str, str, str]]:
-    """Name, kind and rows of each contact, as Python's literals."""
-    rows = row_slices(model)
-    kinds = {contact.name: contact.kind.value for contact in model.contacts}
-    return [(string_literal(name), repr(kind), repr(rows[name])) for name, kind in kinds.items()]
+    return {name: astuple(d)[:7] for name, d in known.items() if d is not None}
 
 
 def _content_hash(model: Model) -> str:
@@ -153,17 +165,6 @@ def every_joint(model: Model) -> list[tuple[Any, ...]]:
             curve = None if index in in_loops else follow.higher
             rows.append((*row, True, follow.multiplier, follow.offset, curve))
     return rows
-
-
-def _joint_literals(model: Model) -> str:
-    rows = (f"({string_literal(name)}, {', '.join(map(repr, rest))})," for name, *rest in every_joint(model))
-    return f"({' '.join(rows)})"
-
-
-def _names(names: Iterable[str]) -> str:
-    """A tuple of string literals."""
-    literals = [string_literal(name) for name in names]
-    return f"({', '.join(literals)}{',' if len(literals) == 1 else ''})"
 
 
 def _shape(shape: tuple[int, ...], sizes: Mapping[int, str]) -> str:
@@ -244,10 +245,10 @@ _SIZES = {10007: "nq", 10009: "nv", 100090: "10 nv", 60054: "6 nv"}
 def module_type() -> str:
     """The text of the stub for any module."""
     nq, nv = (size for size, name in _SIZES.items() if len(name) == 2)
-    catalogue = functions_of(Model("any", (), (), nq, nv))
+    model = Model("any", (), (), nq, nv)
+    catalogue = functions_of(model)
     views = [function_view(function.declaration, _SIZES) for function in catalogue.values()]
-    own = dict.fromkeys(("actuator_names", "contacts", "parameter_names"), "")  # only some modules have them
-    attributes = indent(render("module_attributes.pyi.jinja", number="Any", **own), "    ")
+    attributes = indent(render("module_attributes.pyi.jinja", number="Any", model=model), "    ")
     lines = render("module_type.pyi.jinja", functions=views, attributes=attributes).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
