@@ -6,11 +6,10 @@ says whether it is as the catalogue has it: ``python -m rbdc.emit.python`` write
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from importlib.resources import files
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 from rbdc.emit.library import limits_of
@@ -33,13 +32,16 @@ def render_python(
     """The Python files of the package, by name. known: all functions that rbdc can build. warnings: texts
     that the module keeps.
     """
+    constants, arrays = _constants(model, robot, declarations, known, warnings), _arrays(model)
+    number = f"np.{declarations[0].scalar.dtype}"
     context = {
         "title": docstring(robot),
         "model": model,
         "scalar": declarations[0].scalar,
-        "constants": _constants(model, robot, declarations, known, warnings),
-        "arrays": _arrays(model),
-        "number": f"np.{declarations[0].scalar.dtype}",
+        "constants": [(name, ascii(value)) for name, value in constants.items()],
+        "arrays": [(name, repr(numbers)) for name, numbers in arrays.items()],
+        "attributes": _attributes(constants, arrays, number),
+        "number": number,
         "conversions": _CONVERSIONS,
         "functions": [function_view(d) for d in declarations],
     }
@@ -67,8 +69,8 @@ def _constants(
     declarations: Sequence[FunctionDeclaration],
     known: Sequence[str],
     warnings: Sequence[str],
-) -> list[tuple[str, str]]:
-    """Constants of the module that are no arrays: names and literals."""
+) -> dict[str, Any]:
+    """Constants of the module that are no arrays."""
     names, rows, contacts = [d.name for d in declarations], row_slices(model), model.contacts
     made: dict[str, Any] = {
         "name": robot,
@@ -94,18 +96,36 @@ def _constants(
     made["_CHART"], made["_DIFFERENTIALS"] = _chart(model), _differentials(model, names)
     made["_DEFAULTS"] = {p.name: list(p.default) for d in declarations for p in d.inputs if p.default}
     made["_ABSENT"] = tuple(name for name in known if name not in names)
-    return [(name, ascii(value)) for name, value in made.items()]
+    return made
 
 
-def _arrays(model: Model) -> list[tuple[str, str]]:
-    """Arrays of constants of the module: names and numbers."""
+def _arrays(model: Model) -> dict[str, Any]:
+    """Arrays of constants of the module."""
     made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
     made["gravity"] = model.gravity.scalars()
     if model.actuators:
         made["actuation"] = model.actuation  # tau = actuation @ forces of the motors
     if model.parameters:
         made["nominal_parameters"] = nominal(model)
-    return [(name, repr(numbers)) for name, numbers in made.items()]
+    return made
+
+
+_TYPES = {str: "str", int: "int", tuple: "tuple[str, ...]"}
+_OTHER_TYPES = {
+    "contact_rows": "tuple[slice[int, int, None], ...]",
+    "fext_frame": 'Literal["local", "world"]',
+}
+
+
+def _attributes(constants: Mapping[str, Any], arrays: Iterable[str], number: str) -> list[tuple[str, str]]:
+    """Attributes of a module beside functions: names and types. number: the type of its numbers."""
+    public = {name: value for name, value in constants.items() if not name.startswith("_")}
+    return [
+        *((name, _OTHER_TYPES.get(name, _TYPES[type(value)])) for name, value in public.items()),
+        *(("variant", "str"), ("dtype", f"np.dtype[{number}]"), ("block", "int")),
+        *((name, f"NDArray[{number}]") for name in ("v_zero", *arrays)),
+        *(("jax", "Any"), ("torch", "Any")),
+    ]
 
 
 def _chart(model: Model) -> tuple[tuple[str, int, int, int, int], ...]:
@@ -248,7 +268,7 @@ def module_type() -> str:
     model = Model("any", (), (), nq, nv)
     catalogue = functions_of(model)
     views = [function_view(function.declaration, _SIZES) for function in catalogue.values()]
-    attributes = indent(render("module_attributes.pyi.jinja", number="Any", model=model), "    ")
+    attributes = _attributes(_constants(model, "", (), (), ()), _arrays(model), "Any")
     lines = render("module_type.pyi.jinja", functions=views, attributes=attributes).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 

@@ -13,7 +13,6 @@ class GeneratedModule(ModuleType):
 
     name: str
     model_hash: str
-    variant: str
     nq: int
     nv: int
     njoints: int
@@ -21,17 +20,18 @@ class GeneratedModule(ModuleType):
     frame_names: tuple[str, ...]
     functions: tuple[str, ...]
     warnings: tuple[str, ...]
+    fext_frame: Literal["local", "world"]
+    variant: str
     dtype: np.dtype[Any]
     block: int
-    q_neutral: NDArray[Any]
     v_zero: NDArray[Any]
+    q_neutral: NDArray[Any]
     lower_position_limit: NDArray[Any]
     upper_position_limit: NDArray[Any]
     velocity_limit: NDArray[Any]
     effort_limit: NDArray[Any]
     armature: NDArray[Any]
     gravity: NDArray[Any]
-    fext_frame: Literal["local", "world"]
     jax: Any
     torch: Any
 
