@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -149,7 +148,7 @@ def _differentials(model: Model, names: Sequence[str]) -> dict[str, tuple[Any, .
     """Where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes it."""
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    return {name: astuple(d)[:7] for name, d in known.items() if d is not None}
+    return {name: tuple(d) for name, d in known.items() if d is not None}
 
 
 def _content_hash(model: Model) -> str:
