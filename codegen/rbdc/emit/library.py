@@ -21,6 +21,7 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Limits, Model
 
 MANIFEST_SCHEMA = 1
+_COUNTS = ("operations", "additions", "multiplications", "divisions", "calls", "vectors")
 REQUIREMENTS = ("numpy", "cffi>=1.16")
 """Modules that the Python of a package needs at run time."""
 _REQUIREMENTS = ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS)
@@ -90,12 +91,7 @@ def render_manifest(
             "method": s.method,
             "style": s.style,
             "outputs": [_parameter(p) for p in s.declaration.outputs],
-            "operations": s.cost.operations,
-            "additions": s.cost.additions,
-            "multiplications": s.cost.multiplications,
-            "divisions": s.cost.divisions,
-            "calls": s.cost.calls,
-            "vectors": s.cost.vectors,
+            **{count: getattr(s.cost, count) for count in _COUNTS},
             "statements": s.statements,
             **(sizes[s.declaration.name] if sizes else {}),
         }
