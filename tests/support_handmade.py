@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import rbdc
-from rbdc.emit.python.package import render_python
+from rbdc.emit.python import render_python
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.native.build import compile_package

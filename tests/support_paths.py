@@ -11,10 +11,9 @@ import numpy as np
 
 from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.library import render_library
+from rbdc.emit.library import VARIANTS, render_library, variant_flags
 from rbdc.emit.paths.layout import goes_along_paths
 from rbdc.emit.paths.paths import kernel_source
-from rbdc.emit.variants import VARIANTS, variant_flags
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType

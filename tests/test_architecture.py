@@ -23,10 +23,11 @@ ORDER = [
     ["algorithms"],
     ["reduction"],
     ["ir"],
+    ["runtime"],
     ["functions"],
     ["emit"],
     ["native"],
-    ["runtime", "resources"],
+    ["resources"],
     ["planning"],
     ["analysis", "verification"],
     ["options", "build_result"],
@@ -330,7 +331,7 @@ def test_runtime_support_needs_numpy_only() -> None:
         "sys",
         "types",
     }  # CasADi where somebody asks for it
-    assert tops <= plain | {"numpy", "_arrays", "_differential", "_named", "_threads"}
+    assert tops <= plain | {"numpy", "_arrays", "_differential", "_named"}
 
 
 def test_import_is_light() -> None:

@@ -5,7 +5,6 @@ from numpy.typing import ArrayLike, NDArray
 
 name: str
 model_hash: str
-variant: str
 nq: int
 nv: int
 njoints: int
@@ -13,17 +12,18 @@ joint_names: tuple[str, ...]
 frame_names: tuple[str, ...]
 functions: tuple[str, ...]
 warnings: tuple[str, ...]
+fext_frame: Literal["local", "world"]
+variant: str
 dtype: np.dtype[np.float64]
 block: int
-q_neutral: NDArray[np.float64]
 v_zero: NDArray[np.float64]
+q_neutral: NDArray[np.float64]
 lower_position_limit: NDArray[np.float64]
 upper_position_limit: NDArray[np.float64]
 velocity_limit: NDArray[np.float64]
 effort_limit: NDArray[np.float64]
 armature: NDArray[np.float64]
 gravity: NDArray[np.float64]
-fext_frame: Literal["local", "world"]
 jax: Any
 torch: Any
 casadi: Any

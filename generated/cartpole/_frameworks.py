@@ -43,6 +43,8 @@ class Functions:
     """The functions of a module for a framework, as attributes; a base."""
 
     framework = ""
+    modes: tuple[str, ...] = ()
+    """Ways in which it differentiates, the first unless told otherwise."""
     operations: Any = None
     """The framework's module of functions of arrays."""
 
@@ -73,16 +75,33 @@ class Functions:
 
     def _made(self, name: str) -> Callable[..., Any]:
         """The function of a name."""
+        self._register(name)
+
+        def function(*arguments: Any, mode: str = self.modes[0], **named: Any) -> Any:
+            if mode not in self.modes:
+                raise ValueError(f"{name}: mode: {mode!r} is neither {' nor '.join(map(repr, self.modes))}")
+            arrays, place, less = self._given(name, mode, arguments, named)
+            results = self._evaluated(name, place, arrays, mode)
+            if less is not None:
+                return results[0] - less
+            return results[0] if len(results) == 1 else results
+
+        return function
+
+    def _register(self, name: str) -> None:
+        """Make a function known to the framework."""
         raise NotImplementedError
+
+    def _evaluated(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> tuple[Any, ...]:
+        """The results of a function as the framework differentiates them, in this mode."""
+        return self._results(name, place, self._alike(name, arrays), mode)
 
     def _converted(self, name: str, argument: str, x: Any) -> Any:
         """An argument as an array of the framework."""
         raise NotImplementedError
 
     def _results(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> tuple[Any, ...]:
-        """The results of a function as the framework differentiates them, in this mode: of unit
-        configurations and arrays with the same batch dimensions.
-        """
+        """These results of unit configurations and arrays with the same batch dimensions."""
         raise NotImplementedError
 
     def _join(self, arrays: Sequence[Any]) -> Any:
@@ -299,7 +318,7 @@ class Functions:
         """An array, or what stands for an optional one that is not given, where a later one is."""
         if x is not None:
             return x
-        absent = getattr(self._module, "_DEFAULTS", {}).get(spec.name)
+        absent = self._module._DEFAULTS.get(spec.name)
         own = np.zeros(spec.shape, self._module.dtype)
         return own if absent is None else own + np.reshape(absent, spec.shape)
 

@@ -16,9 +16,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy import empty, ndarray
 
-from ._arrays import Array, Input, block, one_by_one, overlaps, together, whole
+from ._arrays import Array, Crew, Input, block, one_by_one, overlaps, pieces, samples, together, whole
 from ._named import Named
-from ._threads import Crew, pieces, samples
 
 Output = tuple[str, tuple[int, ...]]
 

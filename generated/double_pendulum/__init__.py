@@ -27,15 +27,23 @@ from . import _arrays, _conversions, _named, _native, _processor, _runtime
 
 sys.modules[__name__].__class__ = _named.Module  # it pickles as a handle, and shows what it is
 
-name = "double_pendulum"
-model_hash = "cad4ff7ce4b61c7fc2978dfe2bf25a433235c1a79382f5ce99dd012bd95f5a29"
-variant, _PREFIX = _processor.choose(_native, name)
+name = 'double_pendulum'
+model_hash = 'cad4ff7ce4b61c7fc2978dfe2bf25a433235c1a79382f5ce99dd012bd95f5a29'
 nq = 2
 nv = 2
 njoints = 2
-joint_names = ("joint1", "joint2")
-frame_names = ("base_link", "link1", "link2")
-functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_position", "frame_placement", "frame_position_derivatives", "frame_placement_derivatives", "frame_jacobian", "frame_jacobian_time_derivative", "frame_drift", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "relative_jacobian", "manipulability_gradient", "com", "com_jacobian", "centroidal_momentum_matrix", "com_acceleration", "centroidal_momentum_derivative", "centroidal_dynamics_derivatives", "kinetic_energy", "kinetic_energy_derivatives", "potential_energy", "static_regressor", "kinetic_energy_regressor", "potential_energy_regressor", "integrate", "difference")
+joint_names = ('joint1', 'joint2')
+frame_names = ('base_link', 'link1', 'link2')
+functions = ('rnea', 'nle', 'gravity_torque', 'coriolis', 'crba', 'minverse', 'aba', 'torque_regressor', 'rnea_derivatives', 'aba_derivatives', 'rnea_vjp', 'aba_vjp', 'rnea_jvp', 'aba_jvp', 'forward_kinematics', 'frame_position', 'frame_placement', 'frame_position_derivatives', 'frame_placement_derivatives', 'frame_jacobian', 'frame_jacobian_time_derivative', 'frame_drift', 'frame_velocity', 'frame_acceleration', 'frame_velocity_derivatives', 'frame_acceleration_derivatives', 'relative_jacobian', 'manipulability_gradient', 'com', 'com_jacobian', 'centroidal_momentum_matrix', 'com_acceleration', 'centroidal_momentum_derivative', 'centroidal_dynamics_derivatives', 'kinetic_energy', 'kinetic_energy_derivatives', 'potential_energy', 'static_regressor', 'kinetic_energy_regressor', 'potential_energy_regressor', 'integrate', 'difference')
+warnings = ()
+fext_frame = 'local'
+_JOINTS = (('revolute', 0), ('revolute', 1))
+_EVERY_JOINT = (('joint1', 'scalar', 1, 1, 0, 0), ('joint2', 'scalar', 1, 1, 1, 1))
+_CHART = (('vector', 0, 2, 0, 2),)
+_DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, 'external_torque', 'tau', False), 'nle': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', False), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', False), 'crba': ('crba_derivatives', '', '', False, False, '', '', True), 'minverse': ('minverse_derivatives', '', '', False, False, '', '', True), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True, False, 'external_torque', 'tau', False), 'forward_kinematics': ('forward_kinematics_derivatives', '', '', False, False, '', '', True), 'frame_position': ('frame_position_derivatives', '', '', False, False, '', '', False), 'frame_placement': ('frame_placement_derivatives', '', '', False, False, '', '', False), 'frame_position_derivatives': ('frame_position_second_derivatives', '', '', False, False, '', '', False), 'frame_placement_derivatives': ('frame_placement_second_derivatives', '', '', False, False, '', '', False), 'frame_jacobian': ('frame_jacobian_derivatives', '', '', False, False, '', '', False), 'frame_velocity': ('frame_velocity_derivatives', '', '', False, False, '', '', False), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False, False, '', '', False), 'com': ('com_jacobian', '', '', False, False, '', '', False), 'com_jacobian': ('com_second_derivatives', '', '', False, False, '', '', True), 'centroidal_momentum_matrix': ('centroidal_momentum_matrix_derivatives', '', '', False, False, '', '', True), 'com_acceleration': ('com_acceleration_derivatives', '', '', False, False, '', '', True), 'centroidal_momentum_derivative': ('centroidal_momentum_derivative_derivatives', '', '', False, False, '', '', True), 'kinetic_energy': ('kinetic_energy_derivatives', '', '', False, False, '', '', False), 'kinetic_energy_derivatives': ('kinetic_energy_second_derivatives', '', '', False, False, '', '', True), 'potential_energy': ('gravity_torque', '', '', False, False, '', '', False), 'integrate': ('dintegrate', '', '', False, True, '', '', False), 'difference': ('ddifference', '', '', False, False, '', '', False)}
+_DEFAULTS = {}
+_ABSENT = ('external_torque', 'external_torque_vjp', 'expand', 'frame_position_second_derivatives', 'frame_placement_second_derivatives', 'frame_jacobian_derivatives', 'dintegrate', 'ddifference', 'rnea_second_derivatives', 'aba_second_derivatives', 'rnea_hessian_vector', 'aba_hessian_vector', 'rnea_hessian_product', 'aba_hessian_product', 'external_torque_derivatives', 'crba_derivatives', 'minverse_derivatives', 'external_torque_vjp_derivatives', 'forward_kinematics_derivatives', 'com_second_derivatives', 'centroidal_momentum_matrix_derivatives', 'com_acceleration_derivatives', 'centroidal_momentum_derivative_derivatives', 'kinetic_energy_second_derivatives')
+variant, _PREFIX = _processor.choose(_native, name)
 __all__ = (  # what `help` lists; of arrays it would print NumPy's documentation
     *functions,
     "random_configuration",
@@ -45,7 +53,6 @@ __all__ = (  # what `help` lists; of arrays it would print NumPy's documentation
     "from_pinocchio",
     *("name", "variant", "nq", "nv", "njoints", "joint_names", "frame_names", "fext_frame", "functions", "warnings"),
 )
-warnings = ()
 dtype = np.dtype("float64")
 block = _runtime.block(dtype)  # samples in a block of layout "lanes"
 v_zero = np.zeros(nv, dtype)
@@ -56,14 +63,10 @@ velocity_limit = np.array([0.0, 0.0], dtype)
 effort_limit = np.array([0.0, 0.0], dtype)
 armature = np.array([0.0, 0.0], dtype)
 gravity = np.array([0.0, 0.0, -9.81], dtype)
-fext_frame = "local"  # of external forces: "local", those of the bodies, or "world"
 for _constant in (v_zero, q_neutral, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, armature, gravity):
     _constant.flags.writeable = False
 
-_JOINTS = (('revolute', 0), ('revolute', 1))
-_CHART = (('vector', 0, 2, 0, 2),)  # kind, places and sizes of the entries of q and v
-_DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, 'external_torque', 'tau'), 'nle': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', ''), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', ''), 'crba': ('crba_derivatives', '', '', False, False, '', ''), 'minverse': ('minverse_derivatives', '', '', False, False, '', ''), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True, False, 'external_torque', 'tau'), 'forward_kinematics': ('forward_kinematics_derivatives', '', '', False, False, '', ''), 'frame_position': ('frame_position_derivatives', '', '', False, False, '', ''), 'frame_placement': ('frame_placement_derivatives', '', '', False, False, '', ''), 'frame_position_derivatives': ('frame_position_second_derivatives', '', '', False, False, '', ''), 'frame_placement_derivatives': ('frame_placement_second_derivatives', '', '', False, False, '', ''), 'frame_jacobian': ('frame_jacobian_derivatives', '', '', False, False, '', ''), 'frame_velocity': ('frame_velocity_derivatives', '', '', False, False, '', ''), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False, False, '', ''), 'com': ('com_jacobian', '', '', False, False, '', ''), 'com_jacobian': ('com_second_derivatives', '', '', False, False, '', ''), 'centroidal_momentum_matrix': ('centroidal_momentum_matrix_derivatives', '', '', False, False, '', ''), 'com_acceleration': ('com_acceleration_derivatives', '', '', False, False, '', ''), 'centroidal_momentum_derivative': ('centroidal_momentum_derivative_derivatives', '', '', False, False, '', ''), 'kinetic_energy': ('kinetic_energy_derivatives', '', '', False, False, '', ''), 'kinetic_energy_derivatives': ('kinetic_energy_second_derivatives', '', '', False, False, '', ''), 'potential_energy': ('gravity_torque', '', '', False, False, '', ''), 'integrate': ('dintegrate', '', '', False, True, '', ''), 'difference': ('ddifference', '', '', False, False, '', '')}
-_CONVERTER = _conversions.Converter((("joint1", 'scalar', 1, 1, 0, 0), ("joint2", 'scalar', 1, 1, 1, 1),), nq, nv, dtype)
+_CONVERTER = _conversions.Converter(_EVERY_JOINT, nq, nv, dtype)
 _SAMPLES = "samples"  # identity is cheapest; where it finds too little, `lanes` finds the rest
 
 _rnea = _runtime.Entry(
@@ -1370,7 +1373,7 @@ def from_pinocchio(_, /, q, v=None, a=None, tau=None):
 
 
 def __getattr__(attribute):
-    if attribute in ("external_torque", "external_torque_vjp", "expand", "frame_position_second_derivatives", "frame_placement_second_derivatives", "frame_jacobian_derivatives", "dintegrate", "ddifference", "rnea_second_derivatives", "aba_second_derivatives", "rnea_hessian_vector", "aba_hessian_vector", "rnea_hessian_product", "aba_hessian_product", "external_torque_derivatives", "crba_derivatives", "minverse_derivatives", "external_torque_vjp_derivatives", "forward_kinematics_derivatives", "com_second_derivatives", "centroidal_momentum_matrix_derivatives", "com_acceleration_derivatives", "centroidal_momentum_derivative_derivatives", "kinetic_energy_second_derivatives"):
+    if attribute in _ABSENT:
         raise AttributeError(
             f"{name}.{attribute} was not built; build it with: rbdc build ... --functions {attribute} (or --preset full)"
         )

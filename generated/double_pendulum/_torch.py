@@ -10,7 +10,7 @@ those. Configurations are normalised in PyTorch's own operations, before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from inspect import Parameter, Signature
 from typing import Any
@@ -20,7 +20,6 @@ import numpy as np
 from ._frameworks import Functions, Place
 
 torch: Any = import_module("torch")  # without types: checking this needs no PyTorch
-MODES = ("vjp", "jvp")
 
 _ANY = Signature([Parameter("given", Parameter.VAR_POSITIONAL)])
 
@@ -34,7 +33,7 @@ class TorchFunctions(Functions):
     mode: "vjp" differentiates in reverse, "jvp" also forward, but `torch.compile` refuses its gradients.
     """
 
-    framework, operations = "torch", torch
+    framework, modes, operations = "torch", ("vjp", "jvp"), torch
 
     def __init__(self, module: Any) -> None:
         super().__init__(module)
@@ -46,25 +45,12 @@ class TorchFunctions(Functions):
         self._overloads: dict[str, Any] = {}
         self._dtype = getattr(torch, module.dtype.name)
 
-    def _made(self, name: str) -> Callable[..., Any]:
-        def function(*arguments: Any, mode: str = "vjp", **named: Any) -> Any:
-            if mode not in MODES:
-                raise ValueError(f"{name}: mode: {mode!r} is neither 'vjp' nor 'jvp'")
-            given, place, less = self._given(name, mode, arguments, named)
-            results = self._results(name, place, self._alike(name, given), mode)
-            if less is not None:
-                return results[0] - less
-            return results[0] if len(results) == 1 else results
-
-        self._register(name)
-        return function
-
     def _register(self, name: str) -> None:
         """Make a function, and those that its derivatives take, operators of PyTorch."""
         if name in self._overloads:
             return
         self._define(name)
-        for mode in MODES:
+        for mode in self.modes:
             self._calls[name, mode] = self._function(name, mode)
         for other in self._known.needed(name):
             self._register(other)

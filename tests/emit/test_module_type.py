@@ -7,13 +7,13 @@ from importlib.resources import files
 import pytest
 
 import rbdc
-from rbdc.emit.python.module_type import module_type
+from rbdc.emit.python import module_type
 from rbdc.functions.catalogue import known
 from tests.support import UNOPTIMISED
 
 
 def test_the_stub_is_that_of_the_catalogue() -> None:
-    """If not: python -m rbdc.emit.python.module_type."""
+    """If not: python -m rbdc.emit.python."""
     text = module_type()
     assert files("rbdc.runtime").joinpath("module.pyi").read_text(encoding="utf-8") == text
     assert all(f"    def {name}(self, " in text for name in known())

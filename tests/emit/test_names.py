@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rbdc
-from rbdc.emit.names import comment, docstring, string_literal
+from rbdc.emit.names import comment, docstring
 from rbdc.model import Model
 from rbdc.planning.generation import GenerationOptions, generate
 from tests.support import build_module
@@ -56,7 +56,7 @@ COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 @given(st.text(st.characters()))
 def test_literals_are_the_text(text: str) -> None:
     """Of any text, lone surrogates too."""
-    for written in (string_literal(text), f'"""{docstring(text)}"""'):
+    for written in (ascii(text), f'"""{docstring(text)}"""'):
         assert written.isascii() and written.isprintable()
         assert ast.literal_eval(written) == text
 

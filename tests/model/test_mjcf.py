@@ -17,7 +17,7 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.emit.python.package import every_joint
+from rbdc.emit.python import every_joint
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.runtime._conversions import Converter
 from tests.support import UNOPTIMISED, Array, assert_close, build_module

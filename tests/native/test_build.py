@@ -45,7 +45,7 @@ def test_only_the_changed_function_is_compiled_again(monkeypatch: pytest.MonkeyP
         compiled.append(source.name)
         return compile_object(compiler, source, flags, seconds)
 
-    monkeypatch.setattr("rbdc.native.shared.compile_object", recorded)
+    monkeypatch.setattr("rbdc.native.build.compile_object", recorded)
     first = compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
     assert len(compiled) == len(DECLARATIONS) + 2
     compiled.clear()

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 import rbdc
+from rbdc.emit.library import VARIANTS, renaming_flags, variant_flags
 from rbdc.emit.registry import Generated
-from rbdc.emit.variants import VARIANTS, renaming_flags, variant_flags
 from rbdc.errors import LoadError
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model

@@ -95,7 +95,7 @@ def test_what_asks_the_processor_is_compiled_for_every_one(
         flags_of[source.name] = flags
         return compile_object(compiler, source, flags, seconds)
 
-    monkeypatch.setattr("rbdc.native.shared.compile_object", recorded)
+    monkeypatch.setattr("rbdc.native.build.compile_object", recorded)
     monkeypatch.setenv("CC", f"{find_compiler().path} -march=native")
     build_tiny(tmp_path / ROBOT, flags=("-O1", "-march=native"))
     units = ("_native.c", "_package.c")  # which run before the processor is asked

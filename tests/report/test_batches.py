@@ -24,7 +24,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
-from rbdc.native.shared import Unit, shared_library
+from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.measure.loops import Method, Samples, Timer

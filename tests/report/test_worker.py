@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from rbdc.native.shared import Unit, shared_library
+from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import Compiler, find_compiler
 from rbdc.report.measure.loops import LINE, OFFSETS, PAGE, Method, Timer, placed, room
 from rbdc.report.measure.timing import measuring, together

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio
 import pytest
 
-from rbdc.emit.python.package import every_joint
+from rbdc.emit.python import every_joint
 from rbdc.runtime._conversions import Converter
 from tests.support import assert_close, build_module
 from tests.support_pinocchio import peer

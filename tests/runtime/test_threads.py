@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
-from rbdc.runtime import _arrays, _runtime, _threads
+from rbdc.runtime import _arrays, _runtime
 from tests.support import Array
 from tests.support_handmade import build_tiny, load_tiny
 
@@ -125,7 +125,7 @@ def test_samples_are_those_of_the_array_in_one_row(batch: tuple[int, ...]) -> No
         expected = np.ascontiguousarray(x).reshape(prod(batch), *x.shape[len(batch) :])
         for start, stop in product(range(0, prod(batch), 3), range(1, prod(batch) + 1, 4)):
             if start < stop:
-                np.testing.assert_array_equal(_threads.samples(x, batch, start, stop), expected[start:stop])
+                np.testing.assert_array_equal(_arrays.samples(x, batch, start, stop), expected[start:stop])
 
 
 @pytest.mark.parametrize("scalar", SCALARS.values())
@@ -137,7 +137,7 @@ def test_blocks_are_those_of_the_generated_code(scalar: ScalarType) -> None:
 @pytest.mark.parametrize("num_threads", [1, 2, 7, 10**9])
 @pytest.mark.parametrize("count", [9, 16, 17, 8191, 8192, 8193, 100_000, 10**6 + 1])
 def test_pieces_are_whole_blocks(count: int, num_threads: int, piece: int) -> None:
-    pieces = _threads.pieces(count, num_threads, piece, BLOCK)
+    pieces = _arrays.pieces(count, num_threads, piece, BLOCK)
     assert [p.start for p in pieces] == [0, *(p.stop for p in pieces[:-1])] and pieces[-1].stop == count
     assert all(p.start % BLOCK == 0 and 0 < p.stop - p.start <= piece for p in pieces)
     assert len(pieces) >= min(num_threads, count // (2 * BLOCK))

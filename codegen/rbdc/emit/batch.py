@@ -5,7 +5,7 @@ the lanes and out of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -13,7 +13,7 @@ from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, Plann
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
 from rbdc.emit.c.frames import climb_file, kernel_words
-from rbdc.emit.c.vectors import VectorView, exchanged, vector_view
+from rbdc.emit.c.vectors import exchanged, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -208,20 +208,15 @@ def _transposition(lanes: int) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True)
-class _Square:
+def _square(scalar: ScalarType, width: int, macro: str) -> dict[str, Any]:
     """A square of numbers and its transposition: its rows as a vector, the arrays of all steps, the last of
     which holds the result, and the statements; macro: what says that registers hold a row.
     """
-
-    vector: VectorView
-    arrays: str
-    last: str
-    lines: list[str]
-    macro: str
-
-
-def _square(scalar: ScalarType, width: int, macro: str) -> _Square:
     steps = width.bit_length() - 1
-    arrays = ", ".join(f"s{step}[{width}]" for step in range(steps + 1))
-    return _Square(vector_view(scalar, width), arrays, f"s{steps}", _transposition(width), macro)
+    return {
+        "vector": vector_view(scalar, width),
+        "arrays": ", ".join(f"s{step}[{width}]" for step in range(steps + 1)),
+        "last": f"s{steps}",
+        "lines": _transposition(width),
+        "macro": macro,
+    }

@@ -5,7 +5,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from rbdc.emit.backend import Backend, FunctionSource, Package
 from rbdc.emit.names import comment
@@ -40,36 +40,22 @@ class JaxTarget(Backend):
         return {f"lib{package.robot}_jax.so": f"{package.robot}_jax.c"}
 
 
-@dataclass(frozen=True)
-class _Handler:
+def _handler(robot: str, d: FunctionDeclaration) -> dict[str, Any]:
     """One handler: its symbol, how many buffers the function takes at least and at most and returns, the
     sizes of all of them for one sample, and its call with the buffers `x`.
     """
-
-    symbol: str
-    summary: str
-    required: int
-    inputs: int
-    outputs: int
-    sizes: str
-    buffers: int
-    framed: bool
-    call: str
-
-
-def _handler(robot: str, d: FunctionDeclaration) -> _Handler:
     arrays = [*d.inputs, *d.outputs]
     given = [f"x[{k}]" for k in range(len(arrays))]
     frame = ["place[0]", "place[1]"] if d.framed else []
-    arguments = [*given[: len(d.inputs)], *frame, *given[len(d.inputs) :]]
-    return _Handler(
-        symbol=f"{robot}_jax_{d.name}",
-        summary=comment(d.summary),
-        required=len(d.required),
-        inputs=len(d.inputs),
-        outputs=len(d.outputs),
-        sizes=", ".join(str(p.size) for p in arrays),
-        buffers=len(arrays),
-        framed=d.framed,
-        call=f"{robot}_{d.name}_batch({', '.join(['n', *arguments])})",
-    )
+    arguments = ["n", *given[: len(d.inputs)], *frame, *given[len(d.inputs) :]]
+    return {
+        "symbol": f"{robot}_jax_{d.name}",
+        "summary": comment(d.summary),
+        "required": len(d.required),
+        "inputs": len(d.inputs),
+        "outputs": len(d.outputs),
+        "sizes": ", ".join(str(p.size) for p in arrays),
+        "buffers": len(arrays),
+        "framed": d.framed,
+        "call": f"{robot}_{d.name}_batch({', '.join(arguments)})",
+    }

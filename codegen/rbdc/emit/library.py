@@ -1,29 +1,43 @@
-"""The C library around the functions: header, CMake, README, manifest."""
+"""The C library around the functions: headers, CMake, README, manifest; for C++ the functions in a namespace,
+with overloads for Eigen; and a library in several variants, each for what some processors have: the same C
+under names of its own, and the choice at run time.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 from rbdc.emit import VERSION
 from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.c.polynomials import elementary_header
-from rbdc.emit.cpp import cpp_function
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.variants import variants_view
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Limits, Model
 
 MANIFEST_SCHEMA = 1
+_COUNTS = ("operations", "additions", "multiplications", "divisions", "calls", "vectors")
 REQUIREMENTS = ("numpy", "cffi>=1.16")
 """Modules that the Python of a package needs at run time."""
 _REQUIREMENTS = ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS)
 UNKNOWN_LICENCE = "unknown: that of the description"
 
+BASELINE = "baseline"
+"""The variant that every processor runs; elsewhere than on x86-64 the only one."""
+
+_AVX2 = ("avx2", "fma", "bmi", "bmi2", "popcnt")
+_AVX512 = ("avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl")
+VARIANTS: Mapping[str, tuple[str, ...]] = {BASELINE: (), "avx2": _AVX2, "avx512": (*_AVX2, *_AVX512)}
+"""For x86-64, in rising order: the extensions of each, by the names that -m and __builtin_cpu_supports share.
+
+They are what the levels x86-64-v3 and -v4 bring for this C. The levels also have F16C, LZCNT and MOVBE, for
+which it has no use and which __builtin_cpu_supports of clang 14 does not know.
+"""
 
 _FILES = {
     "{robot}.h": "header.h",
@@ -77,12 +91,7 @@ def render_manifest(
             "method": s.method,
             "style": s.style,
             "outputs": [_parameter(p) for p in s.declaration.outputs],
-            "operations": s.cost.operations,
-            "additions": s.cost.additions,
-            "multiplications": s.cost.multiplications,
-            "divisions": s.cost.divisions,
-            "calls": s.cost.calls,
-            "vectors": s.cost.vectors,
+            **{count: getattr(s.cost, count) for count in _COUNTS},
             "statements": s.statements,
             **(sizes[s.declaration.name] if sizes else {}),
         }
@@ -190,3 +199,118 @@ def _joints(model: Model) -> list[tuple[str, str, str, str]]:
 
 def _range(start: int, size: int) -> str:
     return str(start) if size == 1 else f"{start} .. {start + size - 1}"
+
+
+def cpp_function(d: FunctionDeclaration) -> dict[str, Any]:
+    """A function: parameters and their names with pointers; the parameters of overloads that fill matrices,
+    with the arguments of the C function; and of one that gives its only result by value the same, with the
+    type and the name of the result.
+    """
+    without = [p for p in d.inputs if not p.optional]
+    inputs = [without] if not d.optional else [without, list(d.inputs)]
+    return {
+        "name": d.name,
+        "summary": comment(d.summary),
+        "pointers": ", ".join(d.parameters(d.scalar.name, restrict="")),
+        "names": ", ".join(d.arguments(lambda p: p.name)),
+        "forms": [(_filling(d, given), _passed(d, given)) for given in inputs],
+        "giving": [_giving(d, p, without) for p in d.outputs if len(d.outputs) == 1],
+    }
+
+
+def _filling(d: FunctionDeclaration, given: Sequence[Parameter]) -> str:
+    frame = [f"int {name}" for name in d.place]
+    outputs = [f"{_kind(p, 'Out', d)} {'' if p.shape else '&'}{p.name}" for p in d.outputs]
+    return ", ".join([*_taken(d, given), *frame, *outputs])
+
+
+def _giving(
+    d: FunctionDeclaration, output: Parameter, given: Sequence[Parameter]
+) -> tuple[str, str, str, str]:
+    frame = [f"int {name}" + (" = LOCAL" if name == "reference" else "") for name in d.place]
+    return ", ".join([*_taken(d, given), *frame]), _passed(d, given), _kind(output, "Matrix", d), output.name
+
+
+def _taken(d: FunctionDeclaration, given: Sequence[Parameter]) -> list[str]:
+    return [f"{_kind(p, 'In', d)} {p.name}" for p in given]
+
+
+def _passed(d: FunctionDeclaration, given: Sequence[Parameter]) -> str:
+    """The arguments of the C function."""
+
+    def place(p: Parameter) -> str:
+        if p.optional and p not in given:
+            return "nullptr"
+        return f"{p.name}.data()" if p.shape else f"&{p.name}"
+
+    return ", ".join(d.arguments(place))
+
+
+def _kind(p: Parameter, template: str, d: FunctionDeclaration) -> str:
+    """An array as a matrix: a tensor has the matrices of its last two indices one below the other."""
+    if not p.shape:
+        return d.scalar.name
+    columns = p.shape[-1] if len(p.shape) > 1 else 1
+    return f"{template}<{prod(p.shape) // columns if columns else p.shape[0]}, {columns}>"
+
+
+def variant_prefix(robot: str, variant: str) -> str:
+    """How the names of a variant's C functions begin, as `robot` begins those of the library."""
+    return f"{robot}_{variant}"
+
+
+def variant_flags(variant: str) -> tuple[str, ...]:
+    """The extensions of a variant and no others, whatever the compiler would take for its least processor."""
+    return ("-march=x86-64", *(f"-m{extension}" for extension in VARIANTS[variant]))
+
+
+def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
+    """Flags that give the C functions the names of a variant; for a compiler that runs in the folder of the
+    sources.
+    """
+    return (f"-D{robot.upper()}_VARIANT={variant}", "-include", f"{robot}_rename.h")
+
+
+def variants_view(robot: str, sources: Sequence[FunctionSource]) -> dict[str, Any]:
+    """The view of a library in several variants: these, in rising order, the C functions, and
+    the names that each variant has under its own.
+    """
+    declarations = [source.declaration for source in sources]
+    functions = [function for d in declarations for function in _functions(robot, d)]
+    shared = {name.removeprefix(f"{robot}_"): None for source in sources for name in source.internal}
+    return {
+        "variants": [_variant(robot, name, declarations) for name in VARIANTS],
+        "functions": functions,
+        "names": [*(name for name, *_ in functions), *shared],
+    }
+
+
+def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
+    """A variant in C: how its names begin, which CMake's target is called too, its constant, its extensions,
+    in words what it needs, its flags, and its prototypes.
+    """
+    prefix, extensions = variant_prefix(robot, name), VARIANTS[name]
+    return {
+        "name": name,
+        "prefix": prefix,
+        "constant": prefix.upper(),
+        "extensions": extensions,
+        "needs": ", ".join(extensions) or "x86-64",
+        "flags": " ".join(variant_flags(name)),
+        # C++ reads no restrict
+        "prototypes": [p for d in declarations for p in d.prototypes(prefix, restrict="")],
+    }
+
+
+def _functions(robot: str, d: FunctionDeclaration) -> list[tuple[str, str, str]]:
+    """The name, prototype and arguments of each C function of one declaration."""
+    one = d.arguments(lambda p: p.name)
+    calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
+    if d.zeroed:
+        calls[f"{d.name}_into_zeroed"] = one
+    if d.lanes:
+        calls[f"{d.name}_lanes"] = ["n", *one]
+    return [
+        (name, prototype, ", ".join(arguments))
+        for (name, arguments), prototype in zip(calls.items(), d.prototypes(robot), strict=True)
+    ]

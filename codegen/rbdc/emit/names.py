@@ -79,7 +79,7 @@ def comment(text: str) -> str:
     What is neither stands there as an escape of Python's, so that different texts stay different. Test: the
     codec unicode_escape gives the text again.
     """
-    safe = _escaped(text).replace("\\\\", r"\x5c")
+    safe = text.encode("unicode_escape").decode("ascii").replace("\\\\", r"\x5c")
     safe = safe.replace("*/", r"*\x2f").replace("/*", r"/\x2a")
     return re.sub(r"(?<=\?)\?", r"\\x3f", safe)
 
@@ -87,15 +87,3 @@ def comment(text: str) -> str:
 def docstring(text: str) -> str:
     """Text inside a docstring of Python between three double quotes. Test: Python reads it as the text."""
     return comment(text).replace('"', r"\x22")
-
-
-def string_literal(text: str) -> str:
-    """A double-quoted ASCII literal of Python. JSON is another language: it has surrogates for characters
-    beyond the basic plane.
-    """
-    return '"' + _escaped(text).replace('"', r"\"") + '"'
-
-
-def _escaped(text: str) -> str:
-    """Printable ASCII: everything else, and the backslash, as an escape of Python's."""
-    return text.encode("unicode_escape").decode("ascii")

@@ -11,7 +11,7 @@ from rbdc.emit.c.csource import add_loop
 from rbdc.emit.casadi.target import CasadiTarget
 from rbdc.emit.jax import JaxTarget
 from rbdc.emit.library import render_library
-from rbdc.emit.python.package import render_python
+from rbdc.emit.python import render_python
 from rbdc.errors import OptionError, UnsupportedError
 
 

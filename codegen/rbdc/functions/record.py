@@ -10,6 +10,7 @@ from typing import Any
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.differentiation import AlongDirections, Differentiated, weighted
 from rbdc.functions.evaluation import Evaluate
+from rbdc.runtime._differential import Differential as Differential
 
 PRESETS = ("control", "optimisation", "full")
 """The smallest first; each has the functions of the one before."""
@@ -84,29 +85,6 @@ class Comparison:
     through_passes: str = ""
     benchmarked: bool = False
     headline: bool = False
-
-
-@dataclass(frozen=True)
-class Differential:
-    """Where the derivatives of a function's outputs are, by the names of other functions.
-
-    first: its outputs are the derivatives of each output by each required input, in their order, first; what
-    it takes and the function does not is zero. Only functions of one output have the others. weighted:
-    products of these with weights from the left. second: second derivatives as those of inverse dynamics
-    come, by q and v; `inverse`: the function is the solution of that one for its last input. configuration:
-    the output is one, of which `first` has the derivatives in the tangent space. forces: external forces act
-    as the result of this function, added to the input `through` or taken from the output of that name.
-    derived: the record of `first` is made from this function's.
-    """
-
-    first: str
-    weighted: str = ""
-    second: str = ""
-    inverse: bool = False
-    configuration: bool = False
-    forces: str = ""
-    through: str = ""
-    derived: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,125 @@
-"""Compiling the text of a generated package."""
+"""Compiling C files into shared libraries, whatever has not changed from the cache; those of a package, the
+extension and the libraries beside it.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sysconfig
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import astuple, dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from cffi import FFI
 
+from rbdc import processes
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.native.cache import key
+from rbdc.native import cache
 from rbdc.native.install import EXTENSION
-from rbdc.native.shared import Unit, shared_library
-from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler
+from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiled, Compiler, compile_object, link
 from rbdc.native.variants import LibraryVariant, least_flags, processor_source, variants_of
+
+_FIGURES = "figures.json"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One C file to compile: its name, its text, the headers that it includes, its flags, and the seconds
+    after which the compiler is ended, if any.
+    """
+
+    name: str
+    text: str
+    headers: Mapping[str, str]
+    flags: tuple[str, ...]
+    seconds: float | None = None
+
+    def key(self, identity: str) -> str:
+        """The object's name in the cache; `identity` stands for compiler and interpreter."""
+        headers = [part for item in self.headers.items() for part in item]
+        return cache.key("object with seconds", identity, self.name, self.text, *headers, *self.flags)
+
+
+def units_of(files: Mapping[str, str], flags: Sequence[str], seconds: float | None = None) -> list[Unit]:
+    """The C files among `files`, by name, with the headers among these."""
+    headers = {name: text for name, text in sorted(files.items()) if name.endswith(".h")}
+    sources = [(name, text) for name, text in sorted(files.items()) if name.endswith(".c")]
+    return [Unit(name, text, headers, tuple(flags), seconds) for name, text in sources]
+
+
+@dataclass(frozen=True)
+class SharedLibrary:
+    """A shared library in the cache, figures of its C files by name, and the names of all its artefacts."""
+
+    path: Path
+    figures: dict[str, Compiled]
+    artefacts: tuple[str, ...]
+
+
+def shared_library(
+    name: str, units: Sequence[Unit], compiler: Compiler, jobs: int | None = None
+) -> SharedLibrary:
+    """The library `name`, linked from the units; it also depends on their flags, the compiler and Python.
+
+    Raises ToolchainError with the command and the compiler's output.
+    """
+    identity = f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
+    keys = {unit.name: unit.key(identity) for unit in units}
+
+    def make(folder: Path) -> None:
+        objects = _objects(units, keys, compiler, jobs)
+        link(compiler, [path for path, _ in objects.values()], folder / name)
+        figures = {unit: astuple(compiled) for unit, (_, compiled) in objects.items()}
+        (folder / _FIGURES).write_text(json.dumps(figures))
+
+    own = cache.key("library", name, *(part for item in keys.items() for part in item))
+    folder = cache.obtain(own, make)
+    figures = json.loads((folder / _FIGURES).read_text())
+    compiled = {unit: Compiled(*values) for unit, values in figures.items()}
+    return SharedLibrary(folder / name, compiled, (own, *keys.values()))
+
+
+def _objects(
+    units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, jobs: int | None
+) -> dict[str, tuple[Path, Compiled]]:
+    """The objects by their sources' names, in the order of the units; the largest is compiled first."""
+    order = sorted(units, key=lambda unit: -len(unit.text))
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        pending = {unit.name: pool.submit(_object, unit, keys[unit.name], compiler) for unit in order}
+        try:
+            return {unit.name: pending[unit.name].result() for unit in units}
+        except BaseException as error:
+            _abandon(list(pending.values()), at_once=not isinstance(error, Exception))
+            raise
+
+
+def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
+    """Begin no more of them; those that have begun end by themselves or, at once, with their compilers."""
+    for future in pending:
+        future.cancel()
+    while at_once and wait(pending, timeout=0.05).not_done:
+        processes.end_all()
+
+
+def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Compiled]:
+    """The object from the cache, compiled if it is not there."""
+
+    def make(folder: Path) -> None:
+        for name, text in {**unit.headers, unit.name: unit.text}.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        made = compile_object(compiler, folder / unit.name, unit.flags, unit.seconds)
+        (folder / _FIGURES).write_text(json.dumps(astuple(made)))
+
+    folder = cache.obtain(key, make)
+    figures = json.loads((folder / _FIGURES).read_text())
+    return (folder / unit.name).with_suffix(".o"), Compiled(*figures)
+
 
 _OWN = (
     "int rbdc_all_finite(size_t n, const {scalar} *x)",
@@ -82,23 +183,13 @@ def compile_package(
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    sources = {
-        name: text
-        for name, text in sorted(files.items())
-        if name.endswith(".c") and name != f"{robot}_dispatch.c"
-    }
-    headers = {name: text for name, text in sorted(files.items()) if name.endswith(".h")}
     variants = variants_of(march, robot, compiler, flags)
-    common = (*STANDARD_FLAGS, *WARNING_FLAGS)
-    units = [
-        Unit(v.file(robot, name), text, headers, (*common, *v.flags))
-        for v in variants
-        for name, text in sources.items()
-    ]
+    own = {name: text for name, text in files.items() if name != f"{robot}_dispatch.c"}
+    sources, units = [unit.name for unit in units_of(own, ())], _in_variants(own, robot, variants)
     glue, package = extension_source(robot, declarations, variants), package_hash(files)
     identity = render("package_hash.c.jinja", hash=package)
     least = ("-O2", "-fPIC", *least_flags(compiler))
-    units.append(Unit("_native.c", glue, headers, (*least, "-I", _python_headers())))
+    units.append(Unit("_native.c", glue, units[0].headers, (*least, "-I", _python_headers())))
     units.append(Unit("_package.c", identity, {}, (*least, *WARNING_FLAGS)))
     library = shared_library(EXTENSION, units, compiler, jobs)
     figures = {(name, v): library.figures[v.file(robot, name)] for name in sources for v in variants}
@@ -113,9 +204,18 @@ def compile_package(
     )
 
 
+def _in_variants(files: Mapping[str, str], robot: str, variants: Sequence[LibraryVariant]) -> list[Unit]:
+    """The C files of a library, once for each variant."""
+    return [
+        replace(unit, name=v.file(robot, unit.name))
+        for v in variants
+        for unit in units_of(files, (*STANDARD_FLAGS, *WARNING_FLAGS, *v.flags))
+    ]
+
+
 def package_hash(files: Mapping[str, str]) -> str:
     """Hash of the C of a package, by name: two packages with the same are computed by the same functions."""
-    return key(*(part for name, text in sorted(files.items()) for part in (name, text)))
+    return cache.key(*(part for name, text in sorted(files.items()) for part in (name, text)))
 
 
 def _python_headers() -> str:
@@ -139,15 +239,10 @@ def compile_library(
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    headers = {file: text for file, text in sorted(files.items()) if file.endswith(".h")}
-    outside = {f"{robot}_dispatch.c", name.removeprefix("lib").removesuffix(".so") + ".c"}
-    variants, common = variants_of(march, robot, compiler, flags), (*STANDARD_FLAGS, *WARNING_FLAGS)
-    several = len(variants) > 1
-    units = []
-    for file, text in sorted(files.items()):
-        if file.endswith(".c") and file not in outside:
-            units += [Unit(v.file(robot, file), text, headers, (*common, *v.flags)) for v in variants]
-        elif file.endswith(".c"):
-            choice = (f"-D{robot.upper()}_DISPATCH", *least_flags(compiler)) if several else ()
-            units.append(Unit(file, text, headers, (*common, *flags, *choice)))
+    outside = (f"{robot}_dispatch.c", name.removeprefix("lib").removesuffix(".so") + ".c")
+    variants = variants_of(march, robot, compiler, flags)
+    units = _in_variants({file: files[file] for file in files if file not in outside}, robot, variants)
+    choice = (f"-D{robot.upper()}_DISPATCH", *least_flags(compiler)) if len(variants) > 1 else ()
+    once = {file: text for file, text in files.items() if file in outside or file.endswith(".h")}
+    units += units_of(once, (*STANDARD_FLAGS, *WARNING_FLAGS, *flags, *choice))
     return shared_library(name, units, compiler, jobs).path

@@ -8,73 +8,45 @@ refused.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from rbdc.emit.library import BASELINE, VARIANTS, renaming_flags, variant_flags, variant_prefix
 from rbdc.emit.render import render
-from rbdc.emit.variants import BASELINE, VARIANTS, renaming_flags, variant_flags, variant_prefix
 from rbdc.native.toolchain import Compiler, run
 
 _YMM, _ZMM, _APX = 0x6, 0xE6, 0x80000
-
-
-@dataclass(frozen=True)
-class Extension:
-    """Where the processor says that it has an extension: the leaf and subleaf of cpuid, the register (0 to 3:
-    eax, ebx, ecx, edx), the bit; and `state`, the bits of XCR0 that say that the system saves the registers
-    of the extension.
-    """
-
-    leaf: int
-    subleaf: int
-    register: int
-    bit: int
-    state: int = 0
-
-
 _AMD = 0x80000001
-EXTENSIONS: Mapping[str, Extension] = {
-    "SSE3": Extension(1, 0, 2, 0),
-    "SSSE3": Extension(1, 0, 2, 9),
-    "SSE4_1": Extension(1, 0, 2, 19),
-    "SSE4_2": Extension(1, 0, 2, 20),
-    "SSE4A": Extension(_AMD, 0, 2, 6),
-    "POPCNT": Extension(1, 0, 2, 23),
-    "MOVBE": Extension(1, 0, 2, 22),
-    "LZCNT": Extension(_AMD, 0, 2, 5),
-    "TBM": Extension(_AMD, 0, 2, 21),
-    "BMI": Extension(7, 0, 1, 3),
-    "BMI2": Extension(7, 0, 1, 8),
-    "AVX": Extension(1, 0, 2, 28, _YMM),
-    "AVX2": Extension(7, 0, 1, 5, _YMM),
-    "F16C": Extension(1, 0, 2, 29, _YMM),
-    "FMA": Extension(1, 0, 2, 12, _YMM),
-    "FMA4": Extension(_AMD, 0, 2, 16, _YMM),
-    "XOP": Extension(_AMD, 0, 2, 11, _YMM),
-    "GFNI": Extension(7, 0, 2, 8),
-    "AVXVNNI": Extension(7, 1, 0, 4, _YMM),
-    "AVXIFMA": Extension(7, 1, 0, 23, _YMM),
-    "AVX512F": Extension(7, 0, 1, 16, _ZMM),
-    "AVX512CD": Extension(7, 0, 1, 28, _ZMM),
-    "AVX512BW": Extension(7, 0, 1, 30, _ZMM),
-    "AVX512DQ": Extension(7, 0, 1, 17, _ZMM),
-    "AVX512VL": Extension(7, 0, 1, 31, _ZMM),
-    "AVX512IFMA": Extension(7, 0, 1, 21, _ZMM),
-    "AVX512VBMI": Extension(7, 0, 2, 1, _ZMM),
-    "AVX512VBMI2": Extension(7, 0, 2, 6, _ZMM),
-    "AVX512VNNI": Extension(7, 0, 2, 11, _ZMM),
-    "AVX512BITALG": Extension(7, 0, 2, 12, _ZMM),
-    "AVX512VPOPCNTDQ": Extension(7, 0, 2, 14, _ZMM),
-    "AVX512BF16": Extension(7, 1, 0, 5, _ZMM),
-    "AVX512FP16": Extension(7, 0, 3, 23, _ZMM),
-    "APX_F": Extension(7, 1, 3, 21, _APX),
+_BITS: tuple[tuple[int, int, int, int, dict[str, int]], ...] = (
+    (1, 0, 2, 0, {"SSE3": 0, "SSSE3": 9, "SSE4_1": 19, "SSE4_2": 20, "MOVBE": 22, "POPCNT": 23}),
+    (1, 0, 2, _YMM, {"FMA": 12, "AVX": 28, "F16C": 29}),
+    (7, 0, 1, 0, {"BMI": 3, "BMI2": 8}),
+    (7, 0, 1, _YMM, {"AVX2": 5}),
+    (7, 0, 1, _ZMM, {"AVX512F": 16, "AVX512DQ": 17, "AVX512IFMA": 21, "AVX512CD": 28, "AVX512BW": 30}),
+    (7, 0, 1, _ZMM, {"AVX512VL": 31}),
+    (7, 0, 2, 0, {"GFNI": 8}),
+    (7, 0, 2, _ZMM, {"AVX512VBMI": 1, "AVX512VBMI2": 6, "AVX512VNNI": 11, "AVX512BITALG": 12}),
+    (7, 0, 2, _ZMM, {"AVX512VPOPCNTDQ": 14}),
+    (7, 0, 3, _ZMM, {"AVX512FP16": 23}),
+    (7, 1, 0, _YMM, {"AVXVNNI": 4, "AVXIFMA": 23}),
+    (7, 1, 0, _ZMM, {"AVX512BF16": 5}),
+    (7, 1, 3, _APX, {"APX_F": 21}),
+    (_AMD, 0, 2, 0, {"LZCNT": 5, "SSE4A": 6, "TBM": 21}),
+    (_AMD, 0, 2, _YMM, {"XOP": 11, "FMA4": 16}),
+)
+EXTENSIONS = {
+    name: (leaf, subleaf, register, bit, state)
+    for leaf, subleaf, register, state, bits in _BITS
+    for name, bit in bits.items()
 }
 """The extensions that compilers use by themselves for plain C, under the names in their macros; those that
 only intrinsics reach, as AES and SHA, are not here.
 
-cpuid is read here, for the names that __builtin_cpu_supports knows differ: clang 14 has no F16C and gcc 12 no
-APX_F.
+Each has the place where the processor says that it has it: the leaf and subleaf of cpuid, the register (0 to
+3: eax, ebx, ecx, edx) and the bit; and the bits of XCR0 that say that the system saves the registers of the
+extension. cpuid is read here, for the names that __builtin_cpu_supports knows differ: clang 14 has no F16C
+and gcc 12 no APX_F.
 """
 
 
@@ -137,4 +109,6 @@ def variants_of(
 def processor_source(variants: Sequence[LibraryVariant]) -> str:
     """C of `rbdc_has` and `rbdc_variants`, by which a module chooses; to be compiled for every processor."""
     lines = [" ".join([v.name, v.prefix, *v.extensions]) for v in variants]
-    return render("processor.c.jinja", extensions=list(EXTENSIONS.items()), lines=lines)
+    return render(
+        "processor.c.jinja", extensions=[(name, *place) for name, place in EXTENSIONS.items()], lines=lines
+    )

@@ -13,7 +13,7 @@ are multiplier q + offset, and their forces go to the leader.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,26 +54,22 @@ class Joint(NamedTuple):
 
 
 class State(NamedTuple):
-    """q, and of v, a and tau those that are given; all have the same batch dimensions."""
+    """q, and of v, a and tau, in this order, those that are given, one array of all; whether a and tau are
+    among them.
+    """
 
     q: Array
-    v: Array | None = None
-    a: Array | None = None
-    tau: Array | None = None
+    vectors: Array
+    moving: bool
+    forced: bool
+
+    def taken(self, q: Sequence[int], v: Sequence[int]) -> State:
+        """The state with these entries alone."""
+        return self._replace(q=np.take(self.q, q, -1), vectors=np.take(self.vectors, v, -1))
 
     def given(self) -> Any:
         """q alone, or a tuple of those that are given."""
-        every = [x for x in self if x is not None]
-        return every[0] if len(every) == 1 else tuple(every)
-
-    def mapped(self, of_q: Callable[[Array], Array], of_vector: Callable[[Array], Array]) -> State:
-        """Its arrays by two functions."""
-        v, a, tau = (None if x is None else of_vector(x) for x in self[1:])
-        return State(of_q(self.q), v, a, tau)
-
-    def at(self, q: slice, v: slice) -> State:
-        """Views of some columns."""
-        return self.mapped(lambda x: x[..., q], lambda x: x[..., v])
+        return (self.q, *self.vectors) if len(self.vectors) else self.q
 
 
 class Converter:
@@ -81,17 +77,21 @@ class Converter:
 
     def __init__(self, joints: Sequence[Sequence[Any]], nq: int, nv: int, dtype: np.dtype[Any]) -> None:
         self.nq, self.nv, self.dtype = nq, nv, dtype
-        self._places: list[tuple[Joint, slice, slice]] = []
-        q = v = 0
+        self._places: list[tuple[Joint, int, int]] = []
+        self._q_of, self._v_of = list[int](), list[int]()
         for joint in (Joint(*row) for row in joints):
-            self._places.append((joint, slice(q, q + joint.nq), slice(v, v + joint.nv)))
-            q, v = q + joint.nq, v + joint.nv
-        self._every = q, v
-        self._angles = [q.start for joint, q, _ in self._places if joint.kind == "continuous"]
-        self._doubled = sorted([*range(q), *self._angles])
+            self._places.append((joint, len(self._q_of), len(self._v_of)))
+            self._q_of += range(joint.q, joint.q + joint.nq)
+            self._v_of += range(joint.v, joint.v + joint.nv)
+        self._followers = [at for at in self._places if at[0].follows]
+        leaders = sorted((at for at in self._places if not at[0].follows), key=lambda at: at[0].v)
+        self._leading_q = [q + k for joint, q, _ in leaders for k in range(joint.nq)]
+        self._leading_v = [v + k for joint, _, v in leaders for k in range(joint.nv)]
+        self._angles = [q for joint, q, _ in self._places if joint.kind == "continuous"]
+        self._doubled = sorted([*range(len(self._q_of)), *self._angles])
         self._cosines = np.searchsorted(self._doubled, self._angles)
         self._order = [
-            q.start + k for joint, q, _ in self._places for k in _ORDERS.get(joint.kind, range(joint.nq))
+            q + k for joint, q, _ in self._places for k in _ORDERS.get(joint.kind, range(joint.nq))
         ]
 
     def to_mujoco(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
@@ -101,7 +101,7 @@ class Converter:
 
     def from_mujoco(self, qpos: Any, qvel: Any, qacc: Any, tau: Any) -> Any:
         """q, and with it v, a and tau, as they are given."""
-        state = self._state(qpos, qvel, qacc, tau, *self._every)
+        state = self._state(qpos, qvel, qacc, tau, len(self._q_of), len(self._v_of))
         state = state._replace(q=np.take(state.q, np.argsort(self._order), -1))
         return self._gathered(self._turned(state, back=True))
 
@@ -114,66 +114,54 @@ class Converter:
 
     def from_pinocchio(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
         """The module's, of Pinocchio's; angles of continuous joints are in (-pi, pi]."""
-        state = self._state(q, v, a, tau, len(self._doubled), self._every[1])
+        state = self._state(q, v, a, tau, len(self._doubled), len(self._v_of))
         angles = np.arctan2(state.q[..., self._cosines + 1], state.q[..., self._cosines])
-        single = np.take(state.q, np.searchsorted(self._doubled, range(self._every[0])), -1)
+        single = np.take(state.q, np.searchsorted(self._doubled, range(len(self._q_of))), -1)
         single[..., self._angles] = angles
         return self._gathered(state._replace(q=single))
 
     def _state(self, q: Any, v: Any, a: Any, tau: Any, nq: int, nv: int) -> State:
-        """Copies of the arguments; ValueError for a wrong size, and for an acceleration without its
-        velocity.
+        """The configuration and copies of the vectors; ValueError for a wrong size, and for an acceleration
+        without its velocity.
         """
         if a is not None and v is None:
             raise ValueError("give the velocity with the acceleration: a free joint's depends on both")
         if q is None:
             raise ValueError("q is missing: how vectors change depends on where the robot is")
-        arrays = [None if x is None else np.array(x, self.dtype) for x in (q, v, a, tau)]
-        for name, array, size in zip(State._fields, arrays, (nq, nv, nv, nv), strict=True):
-            if array is not None and array.shape[-1:] != (size,):
-                raise ValueError(f"{name} has shape {array.shape}; its last dimension is {size}")
-        state = State(*arrays)  # type: ignore[arg-type]  # q is there
-        if len(batches := {x.shape[:-1] for x in arrays if x is not None}) == 1:
-            return state
-        batch = np.broadcast_shapes(*batches)
-
-        def wide(x: Array) -> Array:
-            return np.array(np.broadcast_to(x, (*batch, x.shape[-1])))
-
-        return state.mapped(wide, wide)
+        arrays = []
+        for name, x, size in zip(("q", "v", "a", "tau"), (q, v, a, tau), (nq, nv, nv, nv), strict=True):
+            if x is not None:
+                arrays.append(np.asarray(x, self.dtype))
+                if arrays[-1].shape[-1:] != (size,):
+                    raise ValueError(f"{name} has shape {arrays[-1].shape}; its last dimension is {size}")
+        batch = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+        vectors = np.empty((len(arrays) - 1, *batch, nv), self.dtype)
+        for own, x in zip(vectors, arrays[1:], strict=True):
+            own[...] = x
+        return State(np.broadcast_to(arrays[0], (*batch, nq)), vectors, a is not None, tau is not None)
 
     def _expanded(self, q: Any, v: Any, a: Any, tau: Any) -> State:
         """The module's state with entries of every joint: a follower's by its leader's, but for the force,
         all of which is the leader's.
         """
-        q_of = [joint.q + k for joint, _, _ in self._places for k in range(joint.nq)]
-        v_of = [joint.v + k for joint, _, _ in self._places for k in range(joint.nv)]
-        state = self._state(q, v, a, tau, self.nq, self.nv)
-        state = state.mapped(lambda x: np.take(x, q_of, -1), lambda x: np.take(x, v_of, -1))
-        for joint, at_q, at_v in self._places:
-            if not joint.follows:
-                continue
-            own = state.at(at_q, at_v)
-            slope, curvature = joint.curve(own.q, 1), joint.curve(own.q, 2) if joint.higher else 0.0
-            if own.a is not None and own.v is not None:
-                own.a[...] = slope * own.a + curvature * own.v**2
-            if own.v is not None:
-                own.v[...] *= slope
-            if own.tau is not None:
-                own.tau[...] *= 0.0
-            own.q[...] = joint.curve(own.q, 0)
+        own = self._state(q, v, a, tau, self.nq, self.nv)
+        state = own.taken(self._q_of, self._v_of)
+        for joint, at_q, at_v in self._followers:
+            leader = own.q[..., joint.q]
+            state.q[..., at_q] = joint.curve(leader, 0)
+            state.vectors[..., at_v] *= joint.curve(leader, 1)
+            if state.moving and joint.higher:
+                state.vectors[1, ..., at_v] += joint.curve(leader, 2) * own.vectors[0, ..., joint.v] ** 2
+            if state.forced:
+                state.vectors[-1, ..., at_v] = 0.0
         return state
 
     def _gathered(self, every: State) -> Any:
         """The leaders' entries, as they are given; forces of followers are added to theirs."""
-        leaders = sorted((at for at in self._places if not at[0].follows), key=lambda at: at[0].v)
-        q_of = [k for _, q, _ in leaders for k in range(q.start, q.stop)]
-        v_of = [k for _, _, v in leaders for k in range(v.start, v.stop)]
-        state = every.mapped(lambda x: np.take(x, q_of, -1), lambda x: np.take(x, v_of, -1))
-        for joint, _, at_v in self._places:
-            if joint.follows and state.tau is not None and every.tau is not None:
-                slope = joint.curve(state.q[..., joint.q : joint.q + joint.nq], 1)
-                state.tau[..., joint.v : joint.v + joint.nv] += slope * every.tau[..., at_v]
+        state = every.taken(self._leading_q, self._leading_v)
+        for joint, _, at_v in self._followers if state.forced else ():
+            slope = joint.curve(state.q[..., joint.q], 1)
+            state.vectors[-1, ..., joint.v] += slope * every.vectors[-1, ..., at_v]
         return state.given()
 
     def _turned(self, state: State, back: bool) -> State:
@@ -183,18 +171,15 @@ class Converter:
         for joint, at_q, at_v in self._places:
             if joint.kind not in ("scalar", "continuous", *_ORDERS):
                 raise ValueError(f"joint {joint.name!r}: MuJoCo has no {joint.kind} joint")
-            if joint.kind != "floating":
+            if joint.kind != "floating" or not len(state.vectors):
                 continue
-            own = state.at(at_q, at_v)
-            rotation = _rotation(own.q[..., 3:])
-            rotation = np.swapaxes(rotation, -1, -2) if back else rotation
-            if own.a is not None and own.v is not None and not back:
-                own.a[..., :3] += np.cross(own.v[..., 3:], own.v[..., :3])
-            for x in own[1:]:
-                if x is not None:
-                    x[..., :3] = (rotation @ x[..., :3, None])[..., 0]
-            if own.a is not None and own.v is not None and back:
-                own.a[..., :3] -= np.cross(own.v[..., 3:], own.v[..., :3])
+            rotation = _rotation(state.q[..., at_q + 3 : at_q + 7])
+            linear, angular = state.vectors[..., at_v : at_v + 3], state.vectors[..., at_v + 3 : at_v + 6]
+            if state.moving and not back:
+                linear[1] += np.cross(angular[0], linear[0])
+            linear[...] = ((np.swapaxes(rotation, -1, -2) if back else rotation) @ linear[..., None])[..., 0]
+            if state.moving and back:
+                linear[1] -= np.cross(angular[0], linear[0])
         return state
 
 

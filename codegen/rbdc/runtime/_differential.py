@@ -20,11 +20,15 @@ Join = Callable[[Sequence[Any]], Any]
 
 
 class Differential(NamedTuple):
-    """Where the derivatives of a function are, by the names of other functions: `first` gives those by each
-    input, `weighted` products of these with weights from the left, `second` those of inverse dynamics of
-    second order; `inverse`: the function is the solution of that one for its last input;
-    `configuration`: the result is one, of which `first` has the derivatives in the tangent space; external
-    forces act as the result of `forces`, added to the input `through` or taken from the output of that name.
+    """Where the derivatives of a function's outputs are, by the names of other functions.
+
+    first: its outputs are the derivatives of each output by each required input, in their order, first; what
+    it takes and the function does not is zero. Only functions of one output have the others. weighted:
+    products of these with weights from the left. second: second derivatives as those of inverse dynamics
+    come, by q and v; `inverse`: the function is the solution of that one for its last input. configuration:
+    the output is one, of which `first` has the derivatives in the tangent space. forces: external forces act
+    as the result of this function, added to the input `through` or taken from the output of that name.
+    derived: the record of `first` is made from this function's.
     """
 
     first: str
@@ -34,6 +38,7 @@ class Differential(NamedTuple):
     configuration: bool = False
     forces: str = ""
     through: str = ""
+    derived: bool = False
 
 
 class Known:

@@ -20,7 +20,6 @@ from ._frameworks import Functions, Place
 
 jax: Any = import_module("jax")  # without types: checking this needs no JAX
 jnp: Any = jax.numpy
-MODES = ("jvp", "vjp")
 _Call = Callable[..., tuple[Any, ...]]
 _Zero: Any = jax.custom_derivatives.SymbolicZero
 
@@ -31,31 +30,20 @@ class JaxFunctions(Functions):
     mode: "jvp" differentiates forward and in reverse, "vjp" only in reverse and faster.
     """
 
-    framework, operations = "jax", jnp
+    framework, modes, operations = "jax", ("jvp", "vjp"), jnp
 
     def __init__(self, module: Any) -> None:
         super().__init__(module)
         self._library: ctypes.CDLL | None = None
         self._calls: dict[tuple[Any, ...], _Call] = {}
+        self._compiled: dict[tuple[Any, ...], _Call] = {}
 
-    def _made(self, name: str) -> Callable[..., Any]:
-        self._register(name)
-        compiled: dict[tuple[Any, ...], Callable[..., Any]] = {}
-
-        def function(*arguments: Any, mode: str = "jvp", **named: Any) -> Any:
-            if mode not in MODES:
-                raise ValueError(f"{name}: mode: {mode!r} is neither 'jvp' nor 'vjp'")
-            arrays, place, less = self._given(name, mode, arguments, named)
-            if (mode, place) not in compiled:
-                compiled[mode, place] = jax.jit(lambda *arrays: self._evaluated(name, place, mode, arrays))
-            results = compiled[mode, place](*arrays)
-            return results if less is None else results - less
-
-        return function
-
-    def _evaluated(self, name: str, place: Place, mode: str, arrays: Sequence[Any]) -> Any:
-        results = self._call(name, place, mode)(*self._alike(name, arrays))
-        return results[0] if len(results) == 1 else results
+    def _evaluated(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> tuple[Any, ...]:
+        key = name, place, mode
+        if key not in self._compiled:
+            self._compiled[key] = jax.jit(lambda *arrays: self._call(*key)(*self._alike(name, arrays)))
+        results: tuple[Any, ...] = self._compiled[key](*arrays)
+        return results
 
     def _converted(self, name: str, argument: str, x: Any) -> Any:
         array, own = x if isinstance(x, jax.Array) else jnp.asarray(x), self._module.dtype
@@ -115,7 +103,7 @@ class JaxFunctions(Functions):
             self._calls[key] = made(name, place)
         return self._calls[key]
 
-    def _forward(self, name: str, place: Place) -> _Call:
+    def _forward(self, name: str, place: Place) -> Any:
         call: Any = jax.custom_jvp(lambda *arrays: self._values(name, place, arrays))
 
         def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -123,10 +111,9 @@ class JaxFunctions(Functions):
             return call(*primals), tuple(self._along(name, place, primals, along))
 
         call.defjvp(rule, symbolic_zeros=True)
-        made: _Call = call
-        return made
+        return call
 
-    def _reverse(self, name: str, place: Place) -> _Call:
+    def _reverse(self, name: str, place: Place) -> Any:
         values = self._call(name, place)
         call: Any = jax.custom_vjp(lambda *arrays: values(*arrays))
 
@@ -145,5 +132,4 @@ class JaxFunctions(Functions):
             return (*made, *(jnp.zeros_like(x) for x in arrays[len(made) :]))
 
         call.defvjp(forward, backward, symbolic_zeros=True)
-        made: _Call = call
-        return made
+        return call

@@ -32,11 +32,9 @@ _RESTORING = threading.Lock()
 _RESTORED: dict[tuple[str, str], Any] = {}
 """Modules of handles by folder and identity: a worker loads each once, whatever becomes of the folder."""
 
-_IDENTIFICATION = 16
-_LITTLE_ENDIAN, _WIDE = 1, 2
-_SECTIONS = {False: ("I", 32, 46), True: ("Q", 40, 58)}
-"""Offsets in an ELF header, with addresses of 4 and of 8 bytes: type and place of the offset of the section
-table, which linkers put last, and the place of the size and the number of its entries.
+_SECTIONS = {1: "32xI10xHH", 2: "40xQ10xHH"}
+"""Where an ELF header, with addresses of 4 and of 8 bytes, has the place of the section table, which linkers
+put last, and the size and the number of its entries.
 """
 
 
@@ -178,15 +176,13 @@ def _refuse_truncated(library: Path) -> None:
 
 def _needed(header: bytes) -> int:
     """The bytes of an ELF file by the beginning of it: 0 for other files."""
-    if header[:4] != b"\x7fELF" or len(header) < _IDENTIFICATION:
+    if header[:4] != b"\x7fELF" or len(header) < 6 or header[4] not in _SECTIONS:
         return 0
-    order = "<" if header[5] == _LITTLE_ENDIAN else ">"
-    kind, place, counts = _SECTIONS[header[4] == _WIDE]
-    if len(header) < counts + 4:
-        return counts + 4
-    (offset,) = struct.unpack_from(order + kind, header, place)
-    size, number = struct.unpack_from(order + "HH", header, counts)
-    return int(offset) + int(size) * int(number)
+    layout = struct.Struct(("<" if header[5] == 1 else ">") + _SECTIONS[header[4]])
+    if len(header) < layout.size:
+        return layout.size
+    place, size, number = layout.unpack_from(header)
+    return int(place + size * number)
 
 
 def _refuse_swapped(native: ModuleType, manifest: Mapping[str, Any]) -> None:

@@ -7,13 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product, zip_longest
+from typing import Any
 
-from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, TWICE, Array, External, Result, Rooms
+from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, Array, Result, Rooms
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced
 from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.record import Differential, Function
 from rbdc.model import Model
+
+External = dict[str, Any]
+"""An external function as the template takes it."""
 
 _BLOCKS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
 """Second derivatives of inverse and forward dynamics that are not zero, by the numbers of two inputs: the
@@ -22,17 +26,32 @@ configuration, the velocity and an acceleration or a force.
 
 
 @dataclass(frozen=True)
+class _First:
+    """First derivatives. prefix: of their external function; by: the arrays that this takes, with the
+    parameters of those by which they have derivatives themselves. entries: for each of its results the array,
+    the output and the input that it is of, None for a place, and where the library puts it. calls: these, and
+    rooms for what they fill.
+    """
+
+    prefix: str
+    by: list[tuple[Array, Parameter | None]]
+    entries: Sequence[tuple[Array, Array, Parameter | None, str]]
+    calls: list[str]
+    rooms: Rooms
+
+
+@dataclass(frozen=True)
 class _Second:
     """How second derivatives are found. calls: of the library, once; call: one that fills arrays `t_k`, of so
-    many numbers, at the places that it is given. of: by the number of first derivatives, and an input, the
-    array with the derivatives, where they are not zero. more: room that all this takes beside.
+    many numbers, at the places that it is given. of: by a place of first derivatives, and an input, the array
+    with the derivatives, where they are not zero. rooms: for what all this fills beside.
     """
 
     calls: Sequence[str]
     call: Callable[[Iterable[str]], str]
     sizes: Sequence[int]
-    of: Mapping[tuple[int, str], str]
-    more: Rooms
+    of: Mapping[tuple[str, str], str]
+    rooms: Rooms
 
 
 class Externals:
@@ -53,22 +72,22 @@ class Externals:
         """The value, and the derivatives that the functions that were built allow."""
         if self._differential.first not in self._built:
             return [self._value()]
-        made, blocks = [self._value(), self._jacobian()], self._differential.second in self._built
-        first, products = self._first, self._built.get(self._differential.weighted)
+        jacobian, products = self._jacobian(), self._built.get(self._differential.weighted)
+        made = [self._value(), self._once(jacobian)]
+        rows = self._outputs[0].rows * self._outputs[0].columns
         if products is not None:
-            made.append(self._products(products))
-        if blocks:
-            made.append(self._jacobian_twice(self._by_blocks("d_0"), by_rows=True))
-        elif (second := self._derivatives_of(first)) is not None:
-            made.append(self._jacobian_twice(self._by_function(first, second)))
-        if products is not None and blocks:
-            made.append(self._products_twice(products, self._by_blocks_of_products(products)))
-        elif products is not None and (second := self._derivatives_of(products)) is not None:
+            weighted = self._products(products)
+            made.append(self._once(weighted))
+        if self._differential.second in self._built:
+            made.append(self._twice(jacobian, self._by_blocks("d_0"), rows))
+            if products is not None:
+                made.append(self._twice(*self._products_by_blocks(products, weighted)))
+            return made
+        if (second := self._derivatives_of(self._first)) is not None:
+            made.append(self._twice(jacobian, self._by_function(self._first, second)))
+        if products is not None and (second := self._derivatives_of(products)) is not None:
             by_function = self._by_function(products, second, self._weights(products).name)
-            made.append(self._jacobian_twice(by_function, by_rows=True))
-            own = _rooms("d_", products)
-            calls = [self._weighted_call(products, own)]
-            made.append(self._products_twice(products, replace(by_function, calls=calls, more=own)))
+            made += [self._twice(jacobian, by_function, rows), self._twice(weighted, by_function)]
         return made
 
     @property
@@ -93,7 +112,7 @@ class Externals:
         ]
         return self._external("", self._inputs, results, rooms, [self._call(self._name, {}, rooms)])
 
-    def _jacobian(self) -> External:
+    def _jacobian(self) -> _First:
         rooms = places = _rooms("d_", self._first)
         calls = [self._call(self._first.name, {}, rooms)]
         if self.moves:
@@ -102,36 +121,24 @@ class Externals:
             rooms = {**rooms, "y": nq, **places}
             calls.append(self._call(self._name, {}, ["y"]))
             calls += [f"entries_of(y, {n}, d_{k}, e_{k});" for k, n in enumerate(widths)]
-        results: list[Result] = []
-        for number, y in enumerate(self._outputs):
-            for k, (x, p) in enumerate(zip(self._inputs, self._required, strict=False)):
-                D = list(places)[self._derivative(number, k)]
-                results.append((y.jacobian(x), self._by_entries(y, p, D)))
-            results += [(y.jacobian(x, full=False), "") for x in self._place]
-        return self._external(JACOBIAN, [*self._inputs, *self._unread], results, rooms, calls)
-
-    def _products(self, weighted: Function) -> External:
-        rooms = {f"d_{p.name}": p.size for p in weighted.declaration.outputs}
-        results = [
-            (replace(x, name=f"adj_{x.name}"), self._by_entries(ONE, p, name))
-            for x, p, name in zip(self._inputs, self._required, rooms, strict=False)
+        by, count = [*zip_longest(self._inputs, self._required)], len(places) // len(self._outputs)
+        entries = [  # behind the derivatives of a single output by these inputs there may be others
+            (y.jacobian(x, full=p is not None), y, p, list(places)[count * number + k] if p else "")
+            for number, y in enumerate(self._outputs)
+            for k, (x, p) in enumerate(by)
         ]
-        calls = [self._weighted_call(weighted, rooms)]
-        return self._external(PRODUCTS, self._with_weights, results, rooms, calls)
+        return _First(JACOBIAN, [*by, *((y.unread(), None) for y in self._outputs)], entries, calls, rooms)
 
-    @property
-    def _with_weights(self) -> list[Array]:
-        y = self._outputs[0]
-        return [*self._inputs, y.unread(), replace(y, name=f"adj_{y.name}")]
-
-    def _derivative(self, output: int, k: int) -> int:
-        """The number of the first derivatives of an output by a required input; behind those of a single
-        output by these inputs there may be others.
-        """
-        return output * (len(self._first.declaration.outputs) // len(self._outputs)) + k
-
-    def _by_entries(self, y: Array, p: Parameter, D: str) -> str:
-        return f"jacobian_by_entries({y.rows}, {y.columns}, {self._size(p)}, {self._q(p)}, {D}"
+    def _products(self, weighted: Function) -> _First:
+        y, rooms = self._outputs[0], _rooms("d_", weighted)
+        weights = (replace(y, name=f"adj_{y.name}"), self._weights(weighted))
+        entries = [
+            (replace(x, name=f"adj_{x.name}"), ONE, p, D)
+            for x, p, D in zip(self._inputs, self._required, rooms, strict=False)
+        ]
+        calls = [self._call(weighted.name, {weights[1].name: "weights"}, rooms)]
+        by = [*zip_longest(self._inputs, self._required), (y.unread(), None), weights]
+        return _First(PRODUCTS, by, entries, calls, rooms)
 
     def _given(self, p: Parameter) -> str:
         """Where an input is, a configuration with vectors of unit length."""
@@ -149,9 +156,6 @@ class Externals:
         """The weights of a function of products with them."""
         return next(p for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
 
-    def _weighted_call(self, weighted: Function, places: Rooms) -> str:
-        return self._call(weighted.name, {self._weights(weighted).name: "weights"}, places)
-
     def _by_function(self, first: Function, second: Function, weights: str = "") -> _Second:
         """By a function with the derivatives of the outputs of `first`; forces have none by forces."""
         count = len(first.declaration.outputs) // len(self._outputs)
@@ -162,7 +166,7 @@ class Externals:
             lambda places: self._call(second.name, {weights: "weights"}, places),
             [p.size for p in second.declaration.outputs],
             {
-                (D, r.name): f"t_{number}"
+                (f"d_{D}", r.name): f"t_{number}"
                 for number, (D, r) in enumerate(pairs)
                 if r.kind is not Kind.WRENCHES or D % count not in forces
             },
@@ -184,96 +188,77 @@ class Externals:
                 f"second_blocks(weights, T0, {D}, {int(d.inverse)}, (double *const[]){braced(places)});"
             ),
             [self._model.nv**2] * len(_BLOCKS),
-            {(k, names[j]): f"t_{number}" for number, (k, j) in enumerate(_BLOCKS) if max(k, j) < len(names)},
+            {
+                (f"d_{k}", names[j]): f"t_{number}"
+                for number, (k, j) in enumerate(_BLOCKS)
+                if max(k, j) < len(names)
+            },
             {**tensors, **solution},
         )
 
-    def _by_blocks_of_products(self, products: Function) -> _Second:
-        """By these blocks for the products, whose derivatives by the weights are the first derivatives."""
-        second, Ds = self._by_blocks("D0"), _rooms("D", self._first)
-        transposed = {f"W{k}": self._model.nv**2 for k, _ in enumerate(self._required)}
-        by_weights = {(k, self._weights(products).name): W for k, W in enumerate(transposed)}
-        return replace(
-            second,
-            calls=[
-                self._call(self._first.name, {}, Ds),
-                *second.calls,
-                "times_columns(NV, D0, weights, d_0);",
-                *(f"by_columns(NV, NV, D{k}, {W});" for k, W in enumerate(transposed)),
-            ],
-            of={**second.of, **by_weights},
-            more={**Ds, **transposed, **second.more, "d_0": self._model.nv},
-        )
-
-    def _jacobian_twice(self, second: _Second, *, by_rows: bool = False) -> External:
-        """The Jacobian of the Jacobian, a row for each of its entries by columns; `by_rows`: entries of the
-        output one by one, each with a weight of one.
+    def _products_by_blocks(self, products: Function, first: _First) -> tuple[_First, _Second]:
+        """The products with the first derivatives, which are theirs by the weights, and their derivatives by
+        blocks.
         """
-        columns, Ds = [*self._inputs, *self._unread], _rooms("d_", self._first)
-        by = list(zip_longest(columns, self._required))
-        results: list[Result] = []
-        for number, y in enumerate(self._outputs):
-            for k, (x, p) in enumerate(by[: len(self._inputs)]):
-                D = self._derivative(number, k)
-                results += self._differentiated((y.jacobian(x), y, p), D, second, by)
-        rows = self._outputs[0].rows * self._outputs[0].columns if by_rows else 1
-        call = second.call(f"t_{k}{f' + i * {n}' if by_rows else ''}" for k, n in enumerate(second.sizes))
+        second, Ds, weights = self._by_blocks("D0"), _rooms("D", self._first), self._weights(products).name
+        transposed = {f"W{k}": self._model.nv**2 for k, _ in enumerate(self._required)}
+        calls = [
+            self._call(self._first.name, {}, Ds),
+            "times_columns(NV, D0, weights, d_0);",
+            *(f"by_columns(NV, NV, D{k}, {W});" for k, W in enumerate(transposed)),
+        ]
+        by_weights = {(f"d_{k}", weights): W for k, W in enumerate(transposed)}
+        rooms = {**Ds, **transposed, "d_0": self._model.nv}
+        return replace(first, calls=calls, rooms=rooms), replace(second, of={**second.of, **by_weights})
+
+    def _once(self, first: _First) -> External:
+        """The external function of first derivatives."""
+        results = [
+            (
+                own,
+                f"jacobian_by_entries({y.rows}, {y.columns}, {self._size(p)}, {self._q(p)}, {D}" if p else "",
+            )
+            for own, y, p, D in first.entries
+        ]
+        return self._external(first.prefix, [x for x, _ in first.by], results, first.rooms, first.calls)
+
+    def _twice(self, first: _First, second: _Second, rows: int = 0) -> External:
+        """The Jacobian of first derivatives, a row for each of their entries by columns. rows: of the output,
+        whose entries are taken one by one, each with a weight of one; 0: there are weights, or none.
+        """
+        call = second.call(f"t_{k}{f' + i * {n}' if rows else ''}" for k, n in enumerate(second.sizes))
         row_by_row = [
             f"memset(weights, 0, sizeof(double) * {rows});",
             f"for (int i = 0; i < {rows}; ++i) {{",
             *(f"    {line}" for line in ("weights[i] = 1.0;", call, "weights[i] = 0.0;")),
             "}",
         ]
-        room = {"room": self._room(self._required), **({"weights": rows} if by_rows else {})}
+        size = max((p.size + self._size(p)) * r.size for p in self._required for _, r in first.by if r)
+        rooms = {**first.rooms, **{f"t_{k}": max(rows, 1) * n for k, n in enumerate(second.sizes)}}
+        rooms |= {**second.rooms, "room": size, **({"weights": rows} if rows else {})}
         return self._external(
-            TWICE[0],
-            [*columns, *(y.jacobian(x).unread() for y in self._outputs for x in self._inputs)],
-            results,
-            {**Ds, **{f"t_{k}": rows * n for k, n in enumerate(second.sizes)}, **second.more, **room},
-            [self._call(self._first.name, {}, Ds), *second.calls, *(row_by_row if by_rows else [call])],
-        )
-
-    def _products_twice(self, products: Function, second: _Second) -> External:
-        """The Jacobian of the products with weights."""
-        required, weights = self._required, self._weights(products)
-        by = list(zip(self._with_weights, [*required, None, weights], strict=True))
-        adjoints = [replace(x, name=f"adj_{x.name}") for x in self._inputs]
-        results: list[Result] = []
-        for k, (x, p) in enumerate(zip(adjoints, required, strict=True)):
-            results += self._differentiated((x, ONE, p), k, second, by)
-        tensors = {f"t_{k}": n for k, n in enumerate(second.sizes)}
-        return self._external(
-            TWICE[1],
-            [*self._with_weights, *(x.unread() for x in adjoints)],
-            results,
-            {**second.more, **tensors, "room": self._room([*required, weights])},
-            [*second.calls, second.call(tensors)],
+            JACOBIAN + first.prefix,
+            [*(x for x, _ in first.by), *(own.unread() for own, *_ in first.entries)],
+            [self._differentiated(entry, x, r, second) for entry in first.entries for x, r in first.by],
+            rooms,
+            [*first.calls, *second.calls, *(row_by_row if rows else [call])],
         )
 
     def _differentiated(
         self,
-        entries: tuple[Array, Array, Parameter | None],
-        D: int,
+        entry: tuple[Array, Array, Parameter | None, str],
+        x: Array,
+        r: Parameter | None,
         second: _Second,
-        by: Sequence[tuple[Array, Parameter | None]],
-    ) -> list[Result]:
-        """The derivatives of some first ones by every array, of which those that are an input come with it.
-        entries: first derivatives, of which output and by which input; D: their number.
-        """
-        own, y, p = entries
-        made: list[Result] = []
-        for x, r in by:
-            if p is None or r is None or (D, r.name) not in second.of:
-                made.append((own.jacobian(x, full=False), ""))
-                continue
-            curved = f"d_{D}" if self._q(p) == self._q(r) != "NULL" else "NULL"  # directions turn with q
-            sides = f"{self._q(p)}, {self._size(p)}, {self._q(r)}, {self._size(r)}"
-            call = f"tensor_by_entries({y.rows}, {y.columns}, {sides}, {second.of[D, r.name]}, {curved}, room"
-            made.append((own.jacobian(x), call))
-        return made
-
-    def _room(self, by: Sequence[Parameter]) -> int:
-        return max((p.size + self._size(p)) * r.size for p in self._required for r in by)
+    ) -> Result:
+        """The derivatives of some first ones by an array, and the input that it is, if it is one."""
+        own, y, p, D = entry
+        if p is None or r is None or (D, r.name) not in second.of:
+            return own.jacobian(x, full=False), ""
+        curved = D if self._q(p) == self._q(r) != "NULL" else "NULL"  # directions turn with q
+        sides = f"{self._q(p)}, {self._size(p)}, {self._q(r)}, {self._size(r)}"
+        call = f"tensor_by_entries({y.rows}, {y.columns}, {sides}, {second.of[D, r.name]}, {curved}, room"
+        return own.jacobian(x), call
 
     def _external(
         self,
@@ -283,6 +268,9 @@ class Externals:
         rooms: Rooms,
         statements: Sequence[str],
     ) -> External:
+        """One external function: its symbol, which begins with `prefix`, the arrays that it takes and gives,
+        on each of these sides and how many there are, the size of its work vector, and the lines of its body.
+        """
         lines = [f"const double *const x_{x.name} = given(arg[{k}]);" for k, x in enumerate(self._inputs)]
         if PRODUCTS in prefix:
             lines.append(f"const double *const weights = given(arg[{len(self._inputs) + 1}]);")
@@ -295,8 +283,15 @@ class Externals:
         lines += ["(void)iw;", "(void)mem;", *(f"unit(x_{p.name}, u_{p.name});" for p in units), *statements]
         lines += [f"{call}, res[{k}]);" for k, (_, call) in enumerate(results) if call]
         outputs = [y for y, _ in results]
-        symbol = f"{prefix}{self._robot}_casadi_{self._name}"
-        return External(prefix, symbol, self._summary, inputs, outputs, work, lines)
+        return {
+            "prefix": prefix,
+            "symbol": f"{prefix}{self._robot}_casadi_{self._name}",
+            "summary": self._summary,
+            "arrays": [*inputs, *outputs],
+            "sides": [(side, x, len(x)) for side, x in (("in", inputs), ("out", outputs))],
+            "work": work,
+            "lines": lines,
+        }
 
     def _call(self, name: str, at: Mapping[str, str], outputs: Iterable[str]) -> str:
         """A call of the library; what this function does not take is zero there, `at` says where else."""

@@ -1,4 +1,4 @@
-"""Arrays and external functions of CasADi as their template takes them."""
+"""Arrays of CasADi's external functions, and the beginnings of the names of these."""
 
 from __future__ import annotations
 
@@ -56,23 +56,3 @@ Result = tuple[Array, str]
 
 ONE = Array("", 1, 1)
 """A sum with weights, as an output."""
-
-
-@dataclass(frozen=True)
-class External:
-    """One external function: its symbol, which begins with `prefix`, inputs and outputs, the size of its work
-    vector, and the lines of its body.
-    """
-
-    prefix: str
-    symbol: str
-    summary: str
-    inputs: list[Array]
-    outputs: list[Array]
-    work: int
-    lines: list[str]
-
-    @property
-    def sides(self) -> list[tuple[str, list[Array], int]]:
-        """Inputs and outputs: the ending of CasADi's names for them, the arrays, and how many there are."""
-        return [(side, x, len(x)) for side, x in (("in", self.inputs), ("out", self.outputs))]

@@ -21,7 +21,7 @@ from rbdc import processes
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.model import Model
-from rbdc.native.shared import Unit, shared_library
+from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.report.accuracy import inputs_of
 from rbdc.report.measure import worker

@@ -22,7 +22,7 @@ from rbdc.ir.cost import cost
 from rbdc.model import Model
 from rbdc.model.attachments import ParameterRow
 from rbdc.model.parameters import NUMBERS
-from rbdc.native.shared import SharedLibrary, Unit, shared_library
+from rbdc.native.build import SharedLibrary, shared_library, units_of
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler, toolchain
 from rbdc.planning.candidates import along_paths, chosen, programs
 from rbdc.planning.generation import GenerationOptions, generate
@@ -125,9 +125,7 @@ def library_of(
     files: Mapping[str, str], compiler: Compiler, flags: Sequence[str], seconds: float | None = None
 ) -> SharedLibrary:
     """The library of C files by name, compiled as `compiled` does."""
-    headers = {name: text for name, text in files.items() if name.endswith(".h")}
-    sources = sorted((name, text) for name, text in files.items() if name.endswith(".c"))
-    units = [Unit(name, text, headers, (*STANDARD_FLAGS, *flags), seconds) for name, text in sources]
+    units = units_of(files, (*STANDARD_FLAGS, *flags), seconds)
     return shared_library("method.so", units, compiler, 1)
 
 

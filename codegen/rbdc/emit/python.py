@@ -1,15 +1,18 @@
-"""The Python side of a generated package: __init__.py, stubs, the run-time support."""
+"""The Python side of a generated package: __init__.py, stubs, the run-time support; and the type of generated
+modules for editors and type checkers, whichever functions one has, `rbdc/runtime/module.pyi`, of which a test
+says whether it is as the catalogue has it: ``python -m rbdc.emit.python`` writes it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from rbdc.emit.library import limits_of
-from rbdc.emit.names import docstring, string_literal
+from rbdc.emit.names import docstring
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -28,32 +31,18 @@ def render_python(
     """The Python files of the package, by name. known: all functions that rbdc can build. warnings: texts
     that the module keeps.
     """
+    constants, arrays = _constants(model, robot, declarations, known, warnings), _arrays(model)
+    number = f"np.{declarations[0].scalar.dtype}"
     context = {
         "title": docstring(robot),
+        "model": model,
         "scalar": declarations[0].scalar,
-        "robot": string_literal(robot),
-        "model_hash": _content_hash(model),
-        "nq": model.nq,
-        "nv": model.nv,
-        "njoints": model.njoints,
-        "joint_names": _names(body.joint_name for body in model.bodies),
-        "frame_names": _names(frame.name for frame in model.frames),
-        "function_names": _names(d.name for d in declarations),
-        "warnings": _names(warnings),
-        "arrays": _arrays(model),
-        "number": f"np.{declarations[0].scalar.dtype}",
-        "actuator_names": _names(actuator.name for actuator in model.actuators) if model.actuators else "",
-        "parameter_names": _names(row.name for row in model.parameters) if model.parameters else "",
-        "every_joint": _joint_literals(model),
+        "constants": [(name, ascii(value)) for name, value in constants.items()],
+        "arrays": [(name, repr(numbers)) for name, numbers in arrays.items()],
+        "attributes": _attributes(constants, arrays, number),
+        "number": number,
         "conversions": _CONVERSIONS,
-        "fext_frame": "world" if model.world_forces else "local",
-        "contacts": _contacts(model),
-        "joints": repr(tuple(model.draws())),
-        "chart": _chart(model),
-        "differentials": _differentials(model, [d.name for d in declarations]),
-        "defaults": {p.name: list(p.default) for d in declarations for p in d.inputs if p.default},
         "functions": [function_view(d) for d in declarations],
-        "absent": _names(name for name in known if name not in {d.name for d in declarations}),
     }
     return {
         "__init__.py": render("package_init.py.jinja", **context),
@@ -73,18 +62,72 @@ def _support() -> dict[str, str]:
     }
 
 
-def _arrays(model: Model) -> list[tuple[str, str]]:
-    """Arrays of constants of the module: names and numbers."""
+def _constants(
+    model: Model,
+    robot: str,
+    declarations: Sequence[FunctionDeclaration],
+    known: Sequence[str],
+    warnings: Sequence[str],
+) -> dict[str, Any]:
+    """Constants of the module that are no arrays."""
+    names, rows, contacts = [d.name for d in declarations], row_slices(model), model.contacts
+    made: dict[str, Any] = {
+        "name": robot,
+        "model_hash": _content_hash(model),
+        "nq": model.nq,
+        "nv": model.nv,
+        "njoints": model.njoints,
+        "joint_names": tuple(body.joint_name for body in model.bodies),
+        "frame_names": tuple(frame.name for frame in model.frames),
+        "functions": tuple(names),
+        "warnings": tuple(warnings),
+        "fext_frame": "world" if model.world_forces else "local",
+    }
+    if model.actuators:
+        made["actuator_names"] = tuple(actuator.name for actuator in model.actuators)
+    if contacts:
+        made["contact_names"] = tuple(contact.name for contact in contacts)
+        made["contact_kinds"] = tuple(contact.kind.value for contact in contacts)
+        made["contact_rows"] = tuple(rows[contact.name] for contact in contacts)
+    if model.parameters:
+        made["parameter_names"] = tuple(row.name for row in model.parameters)
+    made["_JOINTS"], made["_EVERY_JOINT"] = tuple(model.draws()), tuple(every_joint(model))
+    made["_CHART"], made["_DIFFERENTIALS"] = _chart(model), _differentials(model, names)
+    made["_DEFAULTS"] = {p.name: list(p.default) for d in declarations for p in d.inputs if p.default}
+    made["_ABSENT"] = tuple(name for name in known if name not in names)
+    return made
+
+
+def _arrays(model: Model) -> dict[str, Any]:
+    """Arrays of constants of the module."""
     made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
     made["gravity"] = model.gravity.scalars()
     if model.actuators:
         made["actuation"] = model.actuation  # tau = actuation @ forces of the motors
     if model.parameters:
         made["nominal_parameters"] = nominal(model)
-    return [(name, repr(numbers)) for name, numbers in made.items()]
+    return made
 
 
-def _chart(model: Model) -> str:
+_TYPES = {str: "str", int: "int", tuple: "tuple[str, ...]"}
+_OTHER_TYPES = {
+    "contact_rows": "tuple[slice[int, int, None], ...]",
+    "fext_frame": 'Literal["local", "world"]',
+}
+
+
+def _attributes(constants: Mapping[str, Any], arrays: Iterable[str], number: str) -> list[tuple[str, str]]:
+    """Attributes of a module beside functions: names and types. number: the type of its numbers."""
+    public = {name: value for name, value in constants.items() if not name.startswith("_")}
+    return [
+        *((name, _OTHER_TYPES.get(name, _TYPES[type(value)])) for name, value in public.items()),
+        *(("variant", "str"), ("dtype", f"np.dtype[{number}]"), ("block", "int")),
+        *((name, f"NDArray[{number}]") for name in ("v_zero", *arrays)),
+        *(("jax", "Any"), ("torch", "Any")),
+    ]
+
+
+def _chart(model: Model) -> tuple[tuple[str, int, int, int, int], ...]:
     """The entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that follow
     each other are one.
     """
@@ -98,21 +141,14 @@ def _chart(model: Model) -> str:
             _, q, nq, v, nv = parts.pop()
             part = (kind, q, nq + body.joint.nq, v, nv + body.joint.nv)
         parts.append(part)
-    return repr(tuple(parts))
+    return tuple(parts)
 
 
-def _differentials(model: Model, names: Sequence[str]) -> str:
+def _differentials(model: Model, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """Where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes it."""
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    return repr({name: astuple(d)[:7] for name, d in known.items() if d is not None})
-
-
-def _contacts(model: Model) -> list[tuple[str, str, str]]:
-    """Name, kind and rows of each contact, as Python's literals."""
-    rows = row_slices(model)
-    kinds = {contact.name: contact.kind.value for contact in model.contacts}
-    return [(string_literal(name), repr(kind), repr(rows[name])) for name, kind in kinds.items()]
+    return {name: tuple(d) for name, d in known.items() if d is not None}
 
 
 def _content_hash(model: Model) -> str:
@@ -150,40 +186,8 @@ def every_joint(model: Model) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _joint_literals(model: Model) -> str:
-    rows = (f"({string_literal(name)}, {', '.join(map(repr, rest))})," for name, *rest in every_joint(model))
-    return f"({' '.join(rows)})"
-
-
-def _names(names: Iterable[str]) -> str:
-    """A tuple of string literals."""
-    literals = [string_literal(name) for name in names]
-    return f"({', '.join(literals)}{',' if len(literals) == 1 else ''})"
-
-
 def _shape(shape: tuple[int, ...], sizes: Mapping[int, str]) -> str:
     return "(" + ", ".join(sizes.get(n, str(n)) for n in shape) + ("," if len(shape) == 1 else "") + ")"
-
-
-@dataclass(frozen=True)
-class _PythonFunction:
-    """A function of the package as Python: what `_runtime.Entry` takes of its inputs and outputs, its
-    signatures without and with types, and the arguments that it passes on: arrays, and where `framed` a
-    place.
-    """
-
-    name: str
-    summary: str
-    framed: bool
-    zeroed: bool
-    inputs: tuple[tuple[Any, ...], ...]
-    outputs: tuple[tuple[Any, ...], ...]
-    signature: str
-    typed_signature: str
-    given: str
-    place: str
-    result_type: str
-    doc: list[str]
 
 
 Argument = tuple[str, str, str]
@@ -198,8 +202,11 @@ _EVERYWHERE: list[Argument] = [
 _REFERENCE: Argument = ("reference", 'Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"]', '"LOCAL"')
 
 
-def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None) -> _PythonFunction:
-    """The view of a function. sizes: names of sizes, where it is for no model."""
+def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None) -> dict[str, Any]:
+    """A function of the package as Python: its declaration, with what `_runtime.Entry` takes of its inputs
+    and outputs, its signatures without and with types, and the arguments that it passes on: arrays, and a
+    place. sizes: names of sizes, where it is for no model.
+    """
     arguments = [
         (p.name, "ArrayLike | None", "None") if p.optional else (p.name, "ArrayLike", "") for p in d.inputs
     ]
@@ -208,23 +215,20 @@ def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None
     number = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{number}]" if p.shape else f"{number} | NDArray[{number}]" for p in d.outputs]
     given = [p.name for p in d.inputs]
-    return _PythonFunction(
-        name=d.name,
-        summary=docstring(d.summary),
-        framed=d.framed,
-        zeroed=d.zeroed,
-        inputs=tuple((p.name, p.shape, p.optional, p.configuration, p.range) for p in d.inputs),
-        outputs=tuple((p.name, p.shape) for p in d.outputs),
-        signature=", ".join(f"{name}={default}" if default else name for name, _, default in arguments),
-        typed_signature=", ".join(
+    return vars(d) | {
+        "summary": docstring(d.summary),
+        "inputs": tuple((p.name, p.shape, p.optional, p.configuration, p.range) for p in d.inputs),
+        "outputs": tuple((p.name, p.shape) for p in d.outputs),
+        "signature": ", ".join(f"{name}={default}" if default else name for name, _, default in arguments),
+        "typed_signature": ", ".join(
             name + (f": {kind}" if kind else "") + (f" = {default}" if default else "")
             for name, kind, default in arguments
         ),
-        given=f"({', '.join(given)}{',' if len(given) == 1 else ''})",
-        place="frame, reference, other" if d.pair else "frame, reference",
-        result_type=results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
-        doc=_documentation(d, sizes or {}),
-    )
+        "given": f"({', '.join(given)}{',' if len(given) == 1 else ''})",
+        "place": "frame, reference, other" if d.pair else "frame, reference",
+        "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
+        "doc": _documentation(d, sizes or {}),
+    }
 
 
 def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str]:
@@ -251,3 +255,22 @@ def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str
         "Returns:",
         *(line(p) for p in d.outputs),
     ]
+
+
+_SIZES = {10007: "nq", 10009: "nv", 100090: "10 nv", 60054: "6 nv"}
+"""Sizes of a model that has no bodies, by the words for them."""
+
+
+def module_type() -> str:
+    """The text of the stub for any module."""
+    nq, nv = (size for size, name in _SIZES.items() if len(name) == 2)
+    model = Model("any", (), (), nq, nv)
+    catalogue = functions_of(model)
+    views = [function_view(function.declaration, _SIZES) for function in catalogue.values()]
+    attributes = _attributes(_constants(model, "", (), (), ()), _arrays(model), "Any")
+    lines = render("module_type.pyi.jinja", functions=views, attributes=attributes).splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    Path(str(files("rbdc.runtime").joinpath("module.pyi"))).write_text(module_type(), encoding="utf-8")

@@ -1,1 +1,0 @@
-"""The Python of a package: module, stubs, readme."""
