@@ -232,7 +232,7 @@ def _check_alike(call: Call, output: Parameter, found: Array, first: int, few: i
             )
 
 
-def entry_of(output: Parameter | casadi_calls.Matrix, entry: int) -> str:
+def entry_of(output: Parameter, entry: int) -> str:
     """An output's name, with the indices of one of its entries."""
     index = np.unravel_index(entry, output.shape) if output.shape else ()
     return f"{output.name}{[int(i) for i in index]}" if index else output.name
