@@ -104,7 +104,7 @@ def kinematics(model: Model) -> list[Function]:
         declared["forward_kinematics"],
         {"products": on_model(_homogeneous)},
         preset="control",
-        differential=Differential("forward_kinematics_derivatives", derived=True),
+        differential=Differential("forward_kinematics_derivatives"),
         references={"featherstone": "homogeneous:forward_kinematics"},
         comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
     )

@@ -91,12 +91,12 @@ class Differential:
     """Where the derivatives of a function's outputs are, by the names of other functions.
 
     first: its outputs are the derivatives of each output by each required input, in their order, first; what
-    it takes and the function does not is zero. Only functions of one output have the others. weighted:
+    it takes and the function does not is zero. Its record is made from the function's where no family has
+    one. Only functions of one output have the others. weighted:
     products of these with weights from the left. second: second derivatives as those of inverse dynamics
     come, by q and v; `inverse`: the function is the solution of that one for its last input. configuration:
     the output is one, of which `first` has the derivatives in the tangent space. forces: external forces act
     as the result of this function, added to the input `through` or taken from the output of that name.
-    derived: the record of `first` is made from this function's.
     """
 
     first: str
@@ -106,7 +106,6 @@ class Differential:
     configuration: bool = False
     forces: str = ""
     through: str = ""
-    derived: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,8 +160,9 @@ class Function:
     the papers' methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
     where its derivatives are. resisted: drives are part of it, as of all that external forces are.
-    chain: as derivatives of another function; so are methods and references, where it names none, and where
-    joints follow others along curves, both. along_curves: methods there in place of those.
+    chain: as derivatives of another function, whose requirements it has; so are methods and references, where
+    it names none, and where joints follow others along curves, both. along_curves: methods there in place of
+    those.
     """
 
     declaration: FunctionDeclaration
