@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.differentiation import AlongDirections, Differentiated, weighted
+from rbdc.functions.differentiation import Differentiated
 from rbdc.functions.evaluation import Evaluate
 
 PRESETS = ("control", "optimisation", "full")
@@ -136,11 +136,7 @@ class ChainRule:
         """The first method of the other, differentiated, by its name."""
         name, evaluate = next(iter(self.function.methods.items()))
         by = tuple(p for p in self.function.declaration.inputs if p.name in self.by)
-        if self.weights:
-            evaluate = weighted(evaluate, *self.weights)
-        if self.directions:
-            return {name: AlongDirections(evaluate, by, self.directions)}
-        return {name: Differentiated(evaluate, by, self.kept)}
+        return {name: Differentiated(evaluate, by, self.weights, self.directions, self.kept)}
 
 
 @dataclass(frozen=True)

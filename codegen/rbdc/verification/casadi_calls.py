@@ -72,32 +72,16 @@ class External:
         return External(f"{prefix}{self.symbol}", (*self.inputs, *more), outputs, arrays, sparse=True)
 
 
-def library(path: Path) -> ctypes.CDLL:
-    """The shared library at a path."""
-    return ctypes.CDLL(str(path))
-
-
-def values(
-    loaded: ctypes.CDLL,
-    symbol: str,
-    declaration: FunctionDeclaration,
-    arrays: Sequence[Array | None],
-    extra: tuple[int, ...],
-) -> list[Array]:
-    """The outputs of a function, (states, *shape) each. Raises VerificationError as `answer`."""
-    found = answer(loaded, External.of(symbol, declaration, arrays, extra))
-    return [x.reshape(-1, *p.shape) for p, x in zip(declaration.outputs, found, strict=True)]
-
-
-def answer(loaded: ctypes.CDLL, external: External) -> list[Array]:
-    """The outputs of an external function, (states, rows, columns) each; those without entries are empty.
+def answer(library: Path, external: External) -> list[Array]:
+    """The outputs of an external function of a library, (states, rows, columns) each; those without entries
+    are empty.
 
     Inputs of zeros are NULL, as CasADi may have them, and each output is asked for alone as well. Raises
     VerificationError where the function describes itself otherwise than expected, fails, writes where it may
     not, or gives something else where it is asked for one output alone.
     """
     try:
-        call = _Call(loaded, external)
+        call = _Call(ctypes.CDLL(str(library)), external)
     except AttributeError as missing:
         raise VerificationError(f"the library for CasADi has no {external.symbol}") from missing
     states = len(next(x for x in external.arrays if x is not None))
