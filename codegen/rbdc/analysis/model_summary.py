@@ -20,6 +20,9 @@ from rbdc.model.notes import warnings_of
 from rbdc.model.xml import shown
 from rbdc.planning.pass_statistics import Stage
 
+_DRIVE = ("damping", "friction", "armature", "stiffness", "spring_rest")
+"""The numbers of a joint's drive."""
+
 
 def as_data(model: Model) -> dict[str, Any]:
     """The model as plain data: sizes, joints, frames, masses, warnings."""
@@ -82,22 +85,11 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
         "parent": None if body.parent == WORLD else model.bodies[body.parent].name,
         "q": [body.index_q, body.joint.nq],
         "v": [body.index_v, body.joint.nv],
-        "lower": _finite(body.limits.lower),
-        "upper": _finite(body.limits.upper),
-        "velocity": _finite(body.limits.velocity),
-        "effort": _finite(body.limits.effort),
-        "damping": body.damping,
-        "friction": body.friction,
-        "armature": body.armature,
-        "stiffness": body.stiffness,
-        "spring_rest": body.spring_rest,
+        **{name: x if math.isfinite(x) else None for name, x in asdict(body.limits).items()},
+        **{name: getattr(body, name) for name in _DRIVE},
         "mass": body.inertia.mass,
         "follows": None if follow is None else [model.bodies[follow.leader].joint_name, *law],
     }
-
-
-def _finite(x: float) -> float | None:
-    return x if math.isfinite(x) else None
 
 
 def show(model: Model) -> None:
