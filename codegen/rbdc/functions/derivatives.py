@@ -97,7 +97,7 @@ BY = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau")}
 """The inputs by which inverse and forward dynamics are differentiated."""
 
 Methods = dict[str, dict[str, Evaluate]]
-"""Those of a function that inverse and forward dynamics both have, by their names."""
+"""Methods of a function that inverse and forward dynamics both have, by the names of these."""
 
 
 def derivatives(model: Model) -> list[Function]:
