@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any
 
 from rbdc.algorithms.dynamics.coriolis import coriolis
 from rbdc.algorithms.dynamics.crba import crba
@@ -51,12 +51,7 @@ torque_regressor(q, v, a)
 """
 
 
-class _ThroughTorque(TypedDict):
-    forces: str
-    through: str
-
-
-FORCES_AS_TORQUES: _ThroughTorque = {"forces": "external_torque", "through": "tau"}
+FORCES_AS_TORQUES: dict[str, Any] = {"forces": "external_torque", "through": "tau"}
 """How external forces enter inverse dynamics, whose result is `through`, and forward dynamics."""
 
 
