@@ -26,13 +26,13 @@ Array = NDArray[np.float64]
 STATES, SEED = (0, 10, 11), 3
 """States of `states.sampled`: at rest, where inputs are zeros, and at random."""
 LENGTHS = np.array([[2.0], [0.5], [3.0]])
-"""Of what is of unit length, at each of them."""
+"""Lengths that vectors of unit length have instead, at each of the states."""
 
 STEP = 1e-3
 BESIDE = (-3, -2, -1, 1, 2, 3)
 """The steps along a direction between whose ends differences are taken."""
 SLOPES = np.array([(-1, 9, -45, 45, -9, 1), (0, 5, -40, 40, -5, 0)]) / (60.0 * STEP)
-"""What values there are multiplied by for the slope, to the sixth and to the fourth order."""
+"""Factors of the values there whose sum is the slope, to the sixth and to the fourth order."""
 
 ROUNDING = 1e-9
 """Part of the largest value and the largest slope of an output that each of its slopes may be off by."""
