@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from rbdc.algorithms.dynamics.newton_euler import gravity_torque
 from rbdc.algorithms.reference.rnea import gravity_torque as textbook
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import JointSpace
-from rbdc.functions.inputs import configuration, in_space, velocity
+from rbdc.functions.inputs import declarations
 from rbdc.functions.record import Function
 from rbdc.model import Model
 from rbdc.spatial import Scalar
+
+DECLARATION = """
+gravity_power(q, v)
+    Power that holding against gravity takes: v . g(q).
+    power[]: power (W)
+"""
 
 
 def power(model: Model) -> list[Function]:
     """The family of one function."""
     return [
         Function(
-            FunctionDeclaration(
-                "gravity_power",
-                "Power that holding against gravity takes: v . g(q).",
-                (configuration(model), velocity(model)),
-                in_space("power", (), "power (W)"),
-            ),
+            declarations(model, DECLARATION)["gravity_power"],
             {"newton_euler": JointSpace(gravity_power)},
             preset="control",
             references={"featherstone": f"{__name__}:reference"},

@@ -16,7 +16,7 @@ from rbdc import Model
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.lagrangian import inverse_dynamics, sensitivities
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.analysis.branches import branches_of
+from rbdc.analysis.model_summary import branches_of
 from rbdc.cli.commands import commands
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of

@@ -22,7 +22,7 @@ from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.processes import Helper, HelperEnded
 from rbdc.verification.calls import Call, Callee
 from rbdc.verification.external_derivatives import derivatives
-from rbdc.verification.package import Compiled, verify_package
+from rbdc.verification.package import verify_package
 from rbdc.verification.states import Checked, asked, questions
 from tests.support import UNOPTIMISED, Array
 
@@ -105,9 +105,7 @@ class Text:
                             arrays = question.arrays()
                             found += ask(Call(checked.declaration, way, arrays, question.extra))
                 if any(way.kind == "casadi" for way in ways):
-                    evaluate = Compiled(ask).evaluated
-                    given = self.model, self.robot, self.declarations
-                    for derivative in derivatives(*given, evaluate, seed):
+                    for derivative in derivatives(self.model, self.robot, self.declarations, seed):
                         found += ask(derivative.external)
         except HelperEnded:
             return None

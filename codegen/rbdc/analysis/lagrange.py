@@ -112,11 +112,6 @@ class Equations:
         """dV/dq (n)."""
         return [self.by(q, self.potential) for q in self.coordinates]
 
-    @property
-    def damping(self) -> Row:
-        """Damping of each joint (n)."""
-        return [body.damping for body in self.model.bodies]
-
     @cached_property
     def poses(self) -> list[Placement]:
         """Poses of all bodies in the world."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.text import Text
 from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
-from rbdc.analysis.branches import branches_of
 from rbdc.analysis.mobility import mobility
 from rbdc.analysis.tables import Table, console, show_table, tell
 from rbdc.model import WORLD, Body, Frame, Model
@@ -19,6 +18,9 @@ from rbdc.model.contacts import row_slices
 from rbdc.model.notes import warnings_of
 from rbdc.model.xml import shown
 from rbdc.planning.pass_statistics import Stage
+
+_DRIVE = ("damping", "friction", "armature", "stiffness", "spring_rest")
+"""The numbers of a joint's drive."""
 
 
 def as_data(model: Model) -> dict[str, Any]:
@@ -82,22 +84,11 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
         "parent": None if body.parent == WORLD else model.bodies[body.parent].name,
         "q": [body.index_q, body.joint.nq],
         "v": [body.index_v, body.joint.nv],
-        "lower": _finite(body.limits.lower),
-        "upper": _finite(body.limits.upper),
-        "velocity": _finite(body.limits.velocity),
-        "effort": _finite(body.limits.effort),
-        "damping": body.damping,
-        "friction": body.friction,
-        "armature": body.armature,
-        "stiffness": body.stiffness,
-        "spring_rest": body.spring_rest,
+        **{name: x if math.isfinite(x) else None for name, x in asdict(body.limits).items()},
+        **{name: getattr(body, name) for name in _DRIVE},
         "mass": body.inertia.mass,
         "follows": None if follow is None else [model.bodies[follow.leader].joint_name, *law],
     }
-
-
-def _finite(x: float) -> float | None:
-    return x if math.isfinite(x) else None
 
 
 def show(model: Model) -> None:
@@ -141,6 +132,40 @@ def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]]) -> None
     )
     if not limbs:
         tell(["no limbs are alike: nothing runs in lanes"])
+
+
+@dataclass(frozen=True)
+class Branches:
+    """The topology of a tree by its joints, and by its branches, as Zhakatayev, Rogovchenko and Paetzold have
+    it (2023, section 2).
+
+    A branch is a longest run of joints each of which but the last carries one other. Joints and branches are
+    numbered from 1, 0 is the world. joint_parents: the second column of the joint parent matrix Upsilon, the
+    parent of each joint. parents: the second column of the branch parent matrix Phi, the parent of each
+    branch. joints: the joint-branch connectivity matrix Psi, the first and the last joint of each branch.
+    """
+
+    joint_parents: tuple[int, ...]
+    parents: tuple[int, ...]
+    joints: tuple[tuple[int, int], ...]
+
+    def children(self, branch: int) -> list[int]:
+        """The branches that branch (from 1; 0 for the world) carries."""
+        return [k for k, parent in enumerate(self.parents, 1) if parent == branch]
+
+
+def branches_of(model: Model) -> Branches:
+    """The branches of a model, in the order of its joints, which is depth first."""
+    joint_parents = tuple(body.parent + 1 for body in model.bodies)
+    starts = [
+        i
+        for i, parent in enumerate(joint_parents, 1)
+        if parent == 0 or joint_parents.count(parent) > 1 or parent != i - 1
+    ]
+    ends = [start - 1 for start in starts[1:]] + [model.njoints]
+    branch_of_end = {0: 0, **{end: k for k, end in enumerate(ends, 1)}}
+    parents = tuple(branch_of_end[joint_parents[start - 1]] for start in starts)
+    return Branches(joint_parents, parents, tuple(zip(starts, ends, strict=True)))
 
 
 def show_branches(model: Model) -> None:

@@ -77,7 +77,7 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
             c = equations.christoffel[i]
             terms.append((write(c[j][j]), v[j] ** 2))
             terms += [(write(2 * c[j][k]), v[j] * v[k]) for k in n if k > j]
-        terms.append((write(equations.damping[i]), v[i]))
+        terms.append((write(equations.model.bodies[i].damping), v[i]))
         terms += _spring_and_friction(equations, i, v[i])
         motion.append(_combined([*terms, (gravity[i], sympy.Integer(1))]))
     return [

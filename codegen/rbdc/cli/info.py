@@ -33,9 +33,8 @@ def info(
     description: str, with_passes: bool, with_branches: bool, with_base: bool, as_json: bool, **given: Any
 ) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
-    from rbdc.analysis.branches import branches_of
+    from rbdc.analysis import model_summary
     from rbdc.analysis.identifiability import identifiability_data, show_identifiability
-    from rbdc.analysis.model_summary import as_data, show, show_branches, show_contacts, show_passes
     from rbdc.model.notes import warnings_of
     from rbdc.pipeline import read
 
@@ -43,23 +42,23 @@ def info(
     model = read(description, options)
     passes, limbs = _passes(description, model, options) if with_passes else ([], [])
     if as_json:
-        data = as_data(model)
+        data = model_summary.as_data(model)
         more: dict[str, Any] = {}
         if with_passes:
             more |= {"passes": [asdict(stage) for stage in passes], "limbs": limbs}
         if with_branches:
-            more["branches"] = asdict(branches_of(model))
+            more["branches"] = asdict(model_summary.branches_of(model))
         if with_base:
             more["identifiability"] = identifiability_data(model)
         click.echo(json.dumps({**data, **more}, indent=2))
     else:
-        show(model)
+        model_summary.show(model)
         if model.contacts:
-            show_contacts(model)
+            model_summary.show_contacts(model)
         if passes:
-            show_passes(passes, limbs)
+            model_summary.show_passes(passes, limbs)
         if with_branches:
-            show_branches(model)
+            model_summary.show_branches(model)
         if with_base:
             show_identifiability(identifiability_data(model))
         show_warnings(warnings_of(model))

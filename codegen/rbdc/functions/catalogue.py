@@ -17,7 +17,7 @@ from rbdc.functions.contacts import contacts
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives, second_order
 from rbdc.functions.dynamics import dynamics
-from rbdc.functions.evaluation import Evaluate, JointSpace, OnJointSpace, OwnFrames, on_model
+from rbdc.functions.evaluation import InLanes, OnJointSpace
 from rbdc.functions.inputs import friction_width, inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
@@ -51,8 +51,8 @@ def _functions_of(model: Model, families: Sequence[Family]) -> Mapping[str, Func
     if any(model.friction):
         functions = [_of_width(model, function) for function in functions]
     found = _chained(model, {function.name: function for function in functions})
-    derived = [(f, f.differential.first) for f in found.values() if f.differential and f.differential.derived]
-    more = {name: _derivatives_of(model, function, name) for function, name in derived}
+    firsts = {f.differential.first: f for f in found.values() if f.differential}
+    more = {name: _derivatives_of(model, f, name) for name, f in firsts.items() if name not in found}
     return MappingProxyType(found | more)
 
 
@@ -69,7 +69,8 @@ def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Funct
                 own = function.chain.source
                 source = one(function.chain.of) if own is None else along(own)
                 chain = replace(function.chain, source=source)
-                function = replace(function, chain=chain)
+                requires = function.requires | chain.function.requires
+                function = replace(function, chain=chain, requires=requires)
                 if not (function.methods or function.declaration.framed):
                     function = replace(function, methods=chain.methods())
             made[name] = along(function)
@@ -114,20 +115,15 @@ def _along_curves(function: Function) -> Function:
         methods = methods and (function.along_curves or function.chain.methods())
     return replace(
         function,
-        methods={name: _one_by_one(method) for name, method in methods.items()},
+        methods={
+            n: method.__call__ if isinstance(method, InLanes) else method for n, method in methods.items()
+        },
         references=references,
         to_solve=None,
         with_values=None,
         along_paths=None,
         policy=policy,
     )
-
-
-def _one_by_one(method: Evaluate) -> Evaluate:
-    """A method without its form for limbs in lanes."""
-    if isinstance(method, OwnFrames):
-        return on_model(method.algorithm)
-    return OnJointSpace(method.algorithm) if isinstance(method, JointSpace) else method
 
 
 def _of_width(model: Model, function: Function) -> Function:

@@ -191,31 +191,24 @@ class FunctionDeclaration:
 
     def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
         """All C declarations of the function; see `c_prototype`."""
-        both = [self.c_prototype(robot, batch=batch, restrict=restrict) for batch in (False, True)]
-        both += [self.zeroed_prototype(robot, restrict)] if self.zeroed else []
-        return [*both, self.lanes_prototype(robot, restrict)] if self.lanes else both
+        forms = ("", "_batch", *["_into_zeroed"] * self.zeroed, *["_lanes"] * self.lanes)
+        return [self._prototype(robot, form, restrict) for form in forms]
 
-    def zeroed_prototype(self, robot: str, restrict: str = "restrict") -> str:
+    def zeroed_prototype(self, robot: str) -> str:
         """The C declaration of the function into outputs of zeros, of which it leaves those alone that
         are zero whatever the inputs.
         """
-        parameters = ", ".join(self.parameters(self.scalar.name, restrict))
-        return f"void {robot}_{self.name}_into_zeroed({parameters})"
+        return self._prototype(robot, "_into_zeroed")
 
-    def lanes_prototype(self, robot: str, restrict: str = "restrict") -> str:
-        """The C declaration of the function over blocks, likewise."""
-        return self._prototype(robot, "_lanes", restrict)
+    def c_prototype(self, robot: str, *, batch: bool) -> str:
+        """The C declaration without the semicolon."""
+        return self._prototype(robot, "_batch" if batch else "")
 
-    def c_prototype(self, robot: str, *, batch: bool, restrict: str = "restrict") -> str:
-        """The C declaration without the semicolon; `restrict` may be "" (cffi) or a macro (header usable from
-        C++).
-        """
-        return self._prototype(robot, "_batch" if batch else "", restrict)
-
-    def _prototype(self, robot: str, suffix: str, restrict: str) -> str:
-        first = ["size_t n"] if suffix else []
+    def _prototype(self, robot: str, form: str, restrict: str = "restrict") -> str:
+        """`restrict` may be "" (cffi) or a macro (header usable from C++)."""
+        first = ["size_t n"] if form in ("_batch", "_lanes") else []
         parameters = ", ".join([*first, *self.parameters(self.scalar.name, restrict)])
-        return f"void {robot}_{self.name}{suffix}({parameters})"
+        return f"void {robot}_{self.name}{form}({parameters})"
 
     def parameters(self, kind: str, restrict: str = "restrict") -> list[str]:
         """The parameters of a C function that takes and gives the same in arrays of `kind`."""

@@ -39,7 +39,6 @@ from rbdc.functions.record import (
     Differential,
     Function,
     Policy,
-    Requirement,
     SecondOrder,
 )
 from rbdc.model import Model
@@ -94,7 +93,11 @@ aba_hessian_product(q, v, tau, w, dq, dv, dtau, fext)
     hessian_q hessian_v hessian_tau[nv]: one number for each direction
 """
 
-FORWARD = frozenset({Requirement.REGULAR_INERTIA})
+BY = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau")}
+"""The inputs by which inverse and forward dynamics are differentiated."""
+
+Methods = dict[str, dict[str, Evaluate]]
+"""Methods of a function that inverse and forward dynamics both have, by the names of these."""
 
 
 def derivatives(model: Model) -> list[Function]:
@@ -115,7 +118,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
                 windows="inverse_dynamics_derivatives",
                 one_by_one_in_limbs=True,
             ),
-            chain=ChainRule("rnea", ("q", "v", "a")),
+            chain=ChainRule("rnea", BY["rnea"]),
             along_curves={"body_up": JointSpace(rnea_derivatives)},
             references={
                 **lagrangian(model, "sensitivities"),
@@ -134,13 +137,12 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
             {"cholesky": JointSpace(aba_derivatives, aba_derivatives_of_branches)},
             to_solve=JointSpace(derivatives_to_solve),
             preset="optimisation",
-            requires=FORWARD,
             policy=Policy(
                 dense_right_sides=True,
                 rolled={"cholesky": "forward_dynamics_derivatives"},
                 windows="forward_dynamics_derivatives",
             ),
-            chain=ChainRule("aba", ("q", "v", "tau")),
+            chain=ChainRule("aba", BY["aba"]),
             along_curves={"cholesky": JointSpace(aba_derivatives)},
             references={"carpentier-mansard": ".derivatives.carpentier_mansard:aba_derivatives"},
             comparison=Comparison(
@@ -154,49 +156,38 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
 
 
 def _weighted(declared: Declared) -> list[Function]:
-    return [
+    methods: Methods = {"rnea": {"adjoint": JointSpace(rnea_adjoint)}, "aba": _by_dynamics(aba_adjoint)}
+    products = [
         Function(
-            declared["rnea_vjp"],
-            {"adjoint": JointSpace(rnea_adjoint)},
+            declared[f"{of}_vjp"],
+            own,
             preset="optimisation",
-            chain=ChainRule("rnea", ("q", "v", "a"), weights=("w",)),
-            references={"idsva-weighted": ".derivatives.products:rnea_vjp"},
-        ),
-        Function(
-            declared["aba_vjp"],
-            _by_dynamics(aba_adjoint),
-            preset="optimisation",
-            requires=FORWARD,
-            chain=ChainRule("aba", ("q", "v", "tau"), weights=("w",)),
-            references={"idsva-weighted": ".derivatives.products:aba_vjp"},
-        ),
-        Function(
-            declared["external_torque_vjp"],
-            {"adjoint": on_model(external_torque_adjoint)},
-            preset=ALONE,
-            chain=ChainRule("external_torque", ("q", "fext"), weights=("w",)),
-            differential=Differential("external_torque_vjp_derivatives", derived=True),
-            comparison=Comparison(checks_only=True),
-        ),
+            chain=ChainRule(of, BY[of], weights=("w",)),
+            references={"idsva-weighted": f".derivatives.products:{of}_vjp"},
+        )
+        for of, own in methods.items()
     ]
+    external = Function(
+        declared["external_torque_vjp"],
+        {"adjoint": on_model(external_torque_adjoint)},
+        preset=ALONE,
+        chain=ChainRule("external_torque", ("q", "fext"), weights=("w",)),
+        differential=Differential("external_torque_vjp_derivatives"),
+        comparison=Comparison(checks_only=True),
+    )
+    return [*products, external]
 
 
 def _directional(declared: Declared) -> list[Function]:
+    methods: Methods = {"rnea": {"tangent": JointSpace(rnea_tangent)}, "aba": _by_dynamics(aba_tangent)}
     return [
-        Function(
-            declared["rnea_jvp"],
-            {"tangent": JointSpace(rnea_tangent)},
-            preset="optimisation",
-            chain=ChainRule("rnea", ("q", "v", "a"), directions=("dq", "dv", "da")),
-        ),
-        Function(
-            declared["aba_jvp"],
-            _by_dynamics(aba_tangent),
-            preset="optimisation",
-            requires=FORWARD,
-            chain=ChainRule("aba", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
-        ),
+        Function(declared[f"{of}_jvp"], own, preset="optimisation", chain=_along_directions(of, of))
+        for of, own in methods.items()
     ]
+
+
+def _along_directions(of: str, source: str) -> ChainRule:
+    return ChainRule(source, BY[of], directions=tuple(f"d{x}" for x in BY[of]))
 
 
 def second_order(model: Model) -> list[Function]:
@@ -222,11 +213,10 @@ def _tensors(declared: Declared) -> list[Function]:
         Function(
             replace(declared["aba_second_derivatives"], zeroed=True),
             {"products": JointSpace(aba_second_derivatives)},
-            chain=ChainRule("aba_derivatives", ("q", "v", "tau"), kept=(0, 4, 1, 2)),
+            chain=ChainRule("aba_derivatives", BY["aba"], kept=(0, 4, 1, 2)),
             along_paths=on_joint_space(path_quantities),
             uses=("aba",),
             preset=SECOND,
-            requires=FORWARD,
             references={
                 "fdsva-so-aza": ".derivatives.fdsva_so:by_dynamics",
                 "fdsva-so-idfoza": ".derivatives.fdsva_so:by_derivatives",
@@ -240,7 +230,7 @@ def _tensors(declared: Declared) -> list[Function]:
         Function(
             declared["rnea_hessian_vector"],
             {},
-            chain=ChainRule("rnea_vjp", ("q", "v", "a"), kept=(0, 4, 1, 2)),
+            chain=ChainRule("rnea_vjp", BY["rnea"], kept=(0, 4, 1, 2)),
             along_paths=on_joint_space(path_quantities),
             preset=SECOND,
             references={"contracted-idsva-so": ".derivatives.products:rnea_hessian_vector"},
@@ -248,31 +238,25 @@ def _tensors(declared: Declared) -> list[Function]:
         Function(
             declared["aba_hessian_vector"],
             {},
-            chain=ChainRule("aba_vjp", ("q", "v", "tau"), kept=(0, 4, 1, 2)),
+            chain=ChainRule("aba_vjp", BY["aba"], kept=(0, 4, 1, 2)),
             along_paths=on_joint_space(path_quantities),
             uses=("aba",),
             preset=SECOND,
-            requires=FORWARD,
             references={"contracted-fdsva-so": ".derivatives.products:aba_hessian_vector"},
         ),
     ]
 
 
 def _hessian_products(declared: Declared) -> list[Function]:
+    methods: Methods = {
+        "rnea": {"adjoint": JointSpace(rnea_hessian_product)},
+        "aba": _by_dynamics(aba_hessian_product),
+    }
     return [
         Function(
-            declared["rnea_hessian_product"],
-            {"adjoint": JointSpace(rnea_hessian_product)},
-            chain=ChainRule("rnea_vjp", ("q", "v", "a"), directions=("dq", "dv", "da")),
-            preset=SECOND,
-        ),
-        Function(
-            declared["aba_hessian_product"],
-            _by_dynamics(aba_hessian_product),
-            chain=ChainRule("aba_vjp", ("q", "v", "tau"), directions=("dq", "dv", "dtau")),
-            preset=SECOND,
-            requires=FORWARD,
-        ),
+            declared[f"{of}_hessian_product"], own, chain=_along_directions(of, f"{of}_vjp"), preset=SECOND
+        )
+        for of, own in methods.items()
     ]
 
 

@@ -18,29 +18,48 @@ from rbdc.functions.evaluation import CURVES, Evaluate, Inputs
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 
+Rows = Sequence[Sequence[Scalar]]
+
 
 @dataclass(frozen=True)
 class Differentiated:
-    """The derivatives of each output of an algorithm by each of some inputs in turn, by the chain rule on its
-    operations: of configurations in the tangent space, times the rates of their entries along each direction.
-    kept: numbers of those that are outputs; None: all.
+    """The derivatives of the outputs of an algorithm, by the chain rule on its operations: of each output by
+    each of the inputs `by` in turn, or one of each output along `directions`, inputs of the names for each of
+    `by`. Of configurations they are in the tangent space, times the rates of their entries.
+
+    weights: inputs with a number for each entry of the outputs, of which the weighted sum is differentiated
+    in place of them. kept: numbers of the derivatives that are outputs; None: all.
     """
 
     algorithm: Evaluate
     by: tuple[Parameter, ...]
+    weights: tuple[str, ...] = ()
+    directions: tuple[str, ...] = ()
     kept: tuple[int, ...] | None = None
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
-        from rbdc.ir.from_casadi import jacobian
         from rbdc.ir.symbolic import written_out
 
+        curves, own = _Curves.of(model, inputs, trace), (*self.weights, *self.directions)
+        others = {name: x for name, x in curves.inputs.items() if name not in own}
+        with written_out():
+            outputs = self.algorithm(model, others, silent)
+            if self.weights:
+                weights = [w for name in self.weights for w in inputs[name]]
+                outputs = [[dot(weights, [x for output in outputs for x in output])]]
+        if self.directions:
+            return self._along(model, inputs, curves, outputs)
+        return self._matrices(model, inputs, curves, outputs, trace)
+
+    def _matrices(
+        self, model: Model, inputs: Inputs, curves: _Curves, outputs: Rows, trace: Trace
+    ) -> list[list[Scalar]]:
+        from rbdc.ir.from_casadi import jacobian
+
         found = []
-        curves = _Curves.of(model, inputs, trace)
         rates = {p.name: _rates(model, inputs[p.name]) for p in self.by if p.configuration}
         along = {name: [[*own, *curves.followed(own)] for own in each] for name, each in rates.items()}
-        with written_out():
-            outputs = self.algorithm(model, curves.inputs, silent)
         for values in outputs:
             for p in self.by:
                 by = [*inputs[p.name], *(curves.symbols if p.configuration else [])]
@@ -49,23 +68,9 @@ class Differentiated:
                 found.append([x for row in rows for x in row])
         return found if self.kept is None else [found[k] for k in self.kept]
 
-
-@dataclass(frozen=True)
-class AlongDirections:
-    """The derivative of each output of an algorithm in one direction: of its inputs `by` along those that are
-    inputs here, by their names.
-    """
-
-    algorithm: Evaluate
-    by: tuple[Parameter, ...]
-    directions: tuple[str, ...]
-
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """An `Evaluate`."""
+    def _along(self, model: Model, inputs: Inputs, curves: _Curves, outputs: Rows) -> list[list[Scalar]]:
         from rbdc.ir.from_casadi import derivative_along
-        from rbdc.ir.symbolic import written_out
 
-        curves = _Curves.of(model, inputs, trace)
         by: list[Scalar] = []
         rate: list[Scalar] = []
         for p, direction in zip(self.by, self.directions, strict=True):
@@ -74,21 +79,7 @@ class AlongDirections:
                 own = configuration_rate(model, inputs[p.name], own)
                 by, own = [*by, *curves.symbols], [*own, *curves.followed(own)]
             rate += own
-        others = {name: x for name, x in curves.inputs.items() if name not in self.directions}
-        with written_out():
-            outputs = self.algorithm(model, others, silent)
         return curves.put([derivative_along(values, by, rate) for values in outputs])
-
-
-def weighted(algorithm: Evaluate, *weights: str) -> Evaluate:
-    """The sum of the entries of the outputs of an algorithm, times the entries of inputs, one for each."""
-
-    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        others = {name: x for name, x in inputs.items() if name not in weights}
-        values = [x for output in algorithm(model, others, trace) for x in output]
-        return [[dot([w for name in weights for w in inputs[name]], values)]]
-
-    return evaluate
 
 
 @dataclass(frozen=True)
@@ -122,7 +113,7 @@ class _Curves:
         """The rates of the symbols that go with one of q."""
         return [own * rate[entry] for entry, own in self.rates]
 
-    def put(self, rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    def put(self, rows: Rows) -> list[list[Scalar]]:
         """Rows with the values in place of the symbols."""
         from rbdc.ir.from_casadi import substituted
 
@@ -135,7 +126,7 @@ def _rates(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     return [configuration_rate(model, q, unit) for unit in units]
 
 
-def _announce(model: Model, rows: Sequence[Sequence[Scalar]], by: Parameter, trace: Trace) -> None:
+def _announce(model: Model, rows: Rows, by: Parameter, trace: Trace) -> None:
     """Announce the derivatives by the directions of each joint."""
     if not rows or len(rows[0]) != model.nv:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any
 
 from rbdc.algorithms.dynamics.coriolis import coriolis
 from rbdc.algorithms.dynamics.crba import crba
@@ -51,12 +51,7 @@ torque_regressor(q, v, a)
 """
 
 
-class _ThroughTorque(TypedDict):
-    forces: str
-    through: str
-
-
-FORCES_AS_TORQUES: _ThroughTorque = {"forces": "external_torque", "through": "tau"}
+FORCES_AS_TORQUES: dict[str, Any] = {"forces": "external_torque", "through": "tau"}
 """How external forces enter inverse dynamics, whose result is `through`, and forward dynamics."""
 
 
@@ -106,7 +101,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
             declared["external_torque"],
             {"leaves_to_root": on_joint_space(external_torque)},
             preset=ALONE,
-            differential=Differential("external_torque_derivatives", "external_torque_vjp", derived=True),
+            differential=Differential("external_torque_derivatives", "external_torque_vjp"),
             references={"columns": ".derivatives.external_forces:external_torque"},
             comparison=Comparison(checks_only=True),
         ),
@@ -122,7 +117,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
 def _of_gravity(model: Model) -> Differential:
     """Where the derivatives of gravity are: with those of inverse dynamics, unless springs are in these."""
     if any(model.stiffness):
-        return Differential("gravity_torque_derivatives", derived=True)
+        return Differential("gravity_torque_derivatives")
     return Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives")
 
 
@@ -147,7 +142,7 @@ def _inertia(declared: Declared) -> list[Function]:
             {"crba": JointSpace(crba)},
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
-            differential=Differential("crba_derivatives", derived=True),
+            differential=Differential("crba_derivatives"),
             references={"featherstone": "crba:crba"},
             comparison=Comparison(
                 peers={"pinocchio": ("crba", "crba_world"), "cppadcodegen": ("CodeGenCRBA",)},
@@ -162,7 +157,7 @@ def _inertia(declared: Declared) -> list[Function]:
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"cholesky": "inverse_inertia"}, windows="inverse_inertia"),
-            differential=Differential("minverse_derivatives", derived=True),
+            differential=Differential("minverse_derivatives"),
             references={"carpentier": "aba:minverse"},
             comparison=Comparison(
                 peers={"pinocchio": ("minverse",), "cppadcodegen": ("CodeGenMinv",)},

@@ -189,15 +189,10 @@ class OwnFrames:
 
 
 def arrays(result: Any) -> list[list[Scalar]]:
-    """The entries of each output of an algorithm: a vector, a matrix, or a tuple of these."""
+    """The entries of each output of an algorithm: a vector, a motion, a matrix, or a tuple of these."""
     outputs = result if isinstance(result, tuple) else (result,)
-    return [flat(x) if x and isinstance(x[0], list) else list(x) for x in outputs]
-
-
-def _framed_outputs(result: Any) -> list[list[Scalar]]:
-    """The entries of each output of an algorithm for one frame: motions and matrices."""
-    outputs = result if isinstance(result, tuple) else (result,)
-    return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in outputs))
+    rows = (x.scalars() if isinstance(x, Motion) else x for x in outputs)
+    return [flat(x) if x and isinstance(x[0], list) else list(x) for x in rows]
 
 
 def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
@@ -209,6 +204,6 @@ def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
         del trace  # the steps of a frame's climb have no names of their own
         arguments, _ = called_with(inputs)
         model = at_configuration(model, arguments[0], inputs.get(CURVES))
-        return _framed_outputs(algorithm(model, *arguments, *place))
+        return arrays(algorithm(model, *arguments, *place))
 
     return evaluate

@@ -36,19 +36,18 @@ def configuration(model: Model, name: str = "q") -> Parameter:
     )
 
 
-def velocity(model: Model) -> Parameter:
-    """v (nv,)."""
-    return Parameter("v", (model.nv,), "velocity (m/s, rad/s)", Kind.VELOCITY)
-
-
-def acceleration(model: Model) -> Parameter:
-    """a (nv,)."""
-    return Parameter("a", (model.nv,), "acceleration (m/s^2, rad/s^2)", Kind.ACCELERATION)
-
-
-def generalised_force(model: Model) -> Parameter:
-    """tau (nv,)."""
-    return Parameter("tau", (model.nv,), "generalised force (N, N m)", Kind.FORCE)
+def _inputs(model: Model) -> list[Parameter]:
+    """Inputs that functions of all families have."""
+    nv = (model.nv,)
+    return [
+        configuration(model),
+        Parameter("v", nv, "velocity (m/s, rad/s)", Kind.VELOCITY),
+        Parameter("a", nv, "acceleration (m/s^2, rad/s^2)", Kind.ACCELERATION),
+        Parameter("tau", nv, "generalised force (N, N m)", Kind.FORCE),
+        Parameter("w", nv, "weights of the rows", Kind.WEIGHTS),
+        *(Parameter(f"d{of}", nv, f"direction of {of}", Kind.TANGENT) for of in ("q", "v", "a", "tau")),
+        external_forces(model),
+    ]
 
 
 def external_forces(model: Model) -> Parameter:
@@ -75,31 +74,6 @@ def friction_width(model: Model) -> Parameter:
     return Parameter(FRICTION_WIDTH, (), meaning, Kind.POSITIVE, True, (float(model.friction_width),))
 
 
-def direction(model: Model, of: str) -> Parameter:
-    """A direction in the space of an input (nv,)."""
-    return Parameter(f"d{of}", (model.nv,), f"direction of {of}", Kind.TANGENT)
-
-
-def step(model: Model) -> Parameter:
-    """A step in the tangent space (nv,)."""
-    return Parameter("dv", (model.nv,), "tangent step (m, rad)", Kind.TANGENT)
-
-
-def weights(model: Model) -> Parameter:
-    """Weights of the rows of a vector over the joints (nv,)."""
-    return Parameter("w", (model.nv,), "weights of the rows", Kind.WEIGHTS)
-
-
-def over_joints(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
-    """One output with a row for each joint's direction."""
-    return (Parameter(name, shape, meaning, Kind.JOINT_ROWS),)
-
-
-def in_space(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
-    """One output whose rows are directions in space, or a single number."""
-    return (Parameter(name, shape, meaning, Kind.SPACE_ROWS),)
-
-
 def declarations(model: Model, text: str, *more: Parameter) -> dict[str, FunctionDeclaration]:
     """The declarations of a text for a model, by their names. Each is a line with indented ones below,
 
@@ -116,9 +90,7 @@ def declarations(model: Model, text: str, *more: Parameter) -> dict[str, Functio
         text: the declarations, one after the other.
         more: inputs beside those that functions of all families have.
     """
-    known = (configuration, velocity, acceleration, generalised_force, weights, external_forces)
-    inputs = [own(model) for own in known] + [direction(model, of) for of in ("q", "v", "a", "tau")]
-    by_name = {p.name: p for p in [*inputs, *more]}
+    by_name = {p.name: p for p in [*_inputs(model), *more]}
     sizes = _sizes(model)
     made = [_declared(paragraph, by_name, sizes) for paragraph in re.split(r"\n(?=\S)", text.strip())]
     return {declaration.name: declaration for declaration in made}

@@ -104,7 +104,7 @@ def kinematics(model: Model) -> list[Function]:
         declared["forward_kinematics"],
         {"products": on_model(_homogeneous)},
         preset="control",
-        differential=Differential("forward_kinematics_derivatives", derived=True),
+        differential=Differential("forward_kinematics_derivatives"),
         references={"featherstone": "homogeneous:forward_kinematics"},
         comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
     )
@@ -116,7 +116,15 @@ def kinematics(model: Model) -> list[Function]:
         comparison=Comparison(checks_only=True),
     )
     framed = [_framed(declared, *own) for own in FRAMED]
-    return [placements, whole_tree, *framed, *_pairs_and_measures(declared)]
+    manipulability = Function(
+        declared["manipulability_gradient"],
+        {},
+        at_frame=manipulability_gradient,
+        policy=Policy(sample_by_sample=True),
+        references={"yoshikawa": "frames:manipulability_gradient"},
+        comparison=Comparison(checks_only=True),
+    )
+    return [placements, whole_tree, *framed, manipulability]
 
 
 def _homogeneous(model: Model, q: list[Scalar], trace: Trace) -> list[Scalar]:
@@ -138,6 +146,7 @@ FRAMED: tuple[tuple[Callable[..., Any], str, str | ChainRule], ...] = (
     (frame_acceleration, "full", "frame_acceleration_derivatives"),
     (frame_velocity_derivatives, "optimisation", ChainRule("frame_velocity", ("q", "v"))),
     (frame_acceleration_derivatives, "optimisation", ChainRule("frame_acceleration", ("q", "v", "a"))),
+    (relative_jacobian, "full", ""),
 )
 """Algorithms of functions of a frame that have their names, with the preset, and the name of their
 derivatives or what they are derivatives of.
@@ -159,24 +168,3 @@ def _framed(
         differential=Differential(related) if isinstance(related, str) and related else None,
         comparison=Comparison(checks_only=True),
     )
-
-
-def _pairs_and_measures(declared: Declared) -> list[Function]:
-    """How two frames move, and how well one can."""
-    return [
-        Function(
-            declared["relative_jacobian"],
-            {},
-            at_frame=relative_jacobian,
-            references={"featherstone": "frames:relative_jacobian"},
-            comparison=Comparison(checks_only=True),
-        ),
-        Function(
-            declared["manipulability_gradient"],
-            {},
-            at_frame=manipulability_gradient,
-            policy=Policy(sample_by_sample=True),
-            references={"yoshikawa": "frames:manipulability_gradient"},
-            comparison=Comparison(checks_only=True),
-        ),
-    ]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rbdc.algorithms.manifold import ddifference, difference, dintegrate, integrate
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import on_model
-from rbdc.functions.inputs import configuration, declarations, step
+from rbdc.functions.inputs import configuration, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function
 from rbdc.model import Model
 
@@ -34,7 +34,8 @@ ddifference(q0, q1)
 def manifold(model: Model) -> list[Function]:
     """The steps and their derivatives, in the order of the documentation."""
     ends = (configuration(model, name) for name in ("q0", "q1"))
-    declared = declarations(model, DECLARATIONS, *ends, step(model))
+    step = Parameter("dv", (model.nv,), "tangent step (m, rad)", Kind.TANGENT)
+    declared = declarations(model, DECLARATIONS, *ends, step)
     return [
         _step(
             declared[INTEGRATE], ("exponential", integrate), Differential("dintegrate", configuration=True)

@@ -88,7 +88,7 @@ def _centres(declared: Declared) -> list[Function]:
             declared["com_jacobian"],
             {"subtrees": JointSpace(com_jacobian)},
             requires=MASS,
-            differential=Differential("com_second_derivatives", derived=True),
+            differential=Differential("com_second_derivatives"),
             references={"orin-goswami-lee": "centroidal:com_jacobian"},
             comparison=Comparison(peers={"pinocchio": ("com_jacobian",)}),
         ),
@@ -96,7 +96,7 @@ def _centres(declared: Declared) -> list[Function]:
             declared["centroidal_momentum_matrix"],
             {"composite": JointSpace(centroidal_momentum_matrix)},
             requires=MASS | {Requirement.MOVING_MASS},
-            differential=Differential("centroidal_momentum_matrix_derivatives", derived=True),
+            differential=Differential("centroidal_momentum_matrix_derivatives"),
             references={"orin-goswami-lee": "centroidal:centroidal_momentum_matrix"},
             comparison=Comparison(
                 peers={"pinocchio": ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")}
@@ -117,14 +117,14 @@ def _rates(declared: Declared) -> list[Function]:
             declared["com_acceleration"],
             {"newton_euler": JointSpace(com_acceleration)},
             requires=MASS,
-            differential=Differential("com_acceleration_derivatives", derived=True),
+            differential=Differential("com_acceleration_derivatives"),
             references={"orin-goswami-lee": "centroidal:com_acceleration"},
         ),
         Function(
             declared["centroidal_momentum_derivative"],
             {"newton_euler": JointSpace(centroidal_momentum_derivative)},
             requires=moving,
-            differential=Differential("centroidal_momentum_derivative_derivatives", derived=True),
+            differential=Differential("centroidal_momentum_derivative_derivatives"),
             references={"orin-goswami-lee": "centroidal:centroidal_momentum_derivative"},
         ),
         Function(
@@ -171,7 +171,7 @@ def _energies(declared: Declared) -> list[Function]:
             {},
             chain=ChainRule("kinetic_energy", ("q", "v")),
             preset="optimisation",
-            differential=Differential("kinetic_energy_second_derivatives", derived=True),
+            differential=Differential("kinetic_energy_second_derivatives"),
             comparison=Comparison(checks_only=True),
         ),
         Function(

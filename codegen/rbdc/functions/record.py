@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.differentiation import AlongDirections, Differentiated, weighted
+from rbdc.functions.differentiation import Differentiated
 from rbdc.functions.evaluation import Evaluate
 from rbdc.runtime._differential import Differential as Differential
 
@@ -115,11 +115,7 @@ class ChainRule:
         """The first method of the other, differentiated, by its name."""
         name, evaluate = next(iter(self.function.methods.items()))
         by = tuple(p for p in self.function.declaration.inputs if p.name in self.by)
-        if self.weights:
-            evaluate = weighted(evaluate, *self.weights)
-        if self.directions:
-            return {name: AlongDirections(evaluate, by, self.directions)}
-        return {name: Differentiated(evaluate, by, self.kept)}
+        return {name: Differentiated(evaluate, by, self.weights, self.directions, self.kept)}
 
 
 @dataclass(frozen=True)
@@ -139,8 +135,9 @@ class Function:
     the papers' methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
     where its derivatives are. resisted: drives are part of it, as of all that external forces are.
-    chain: as derivatives of another function; so are methods and references, where it names none, and where
-    joints follow others along curves, both. along_curves: methods there in place of those.
+    chain: as derivatives of another function, whose requirements it has; so are methods and references, where
+    it names none, and where joints follow others along curves, both. along_curves: methods there in place of
+    those.
     """
 
     declaration: FunctionDeclaration

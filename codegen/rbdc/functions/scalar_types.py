@@ -7,6 +7,8 @@ import struct
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from rbdc.errors import UnsupportedError
 
 _REGISTER = 64
@@ -16,9 +18,6 @@ SINGLE_CALL_BYTES = 32
 """Bytes of the longest vectors of code for one sample. Processors of Intel's with longer registers leave one
 of their vector ports while a vector of 64 bytes is in flight, which costs some 45 ns a call.
 """
-
-_TOO_LARGE = (2.0 - 2.0**-24) * 2.0**127
-"""From here on numbers are infinite in single precision."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +80,6 @@ class ScalarType:
         kind = "d" if self.bits == DOUBLE.bits else "f"
         return "0x" + struct.pack(f">{kind}", number).hex()
 
-    def _nearest(self, number: float) -> float:
-        """The number of the type that is nearest to a double below its largest."""
-        if self.bits == DOUBLE.bits:
-            return number
-        (single,) = struct.unpack("f", struct.pack("f", number))
-        return float(single)
-
     def check_divisor(self, number: float) -> None:
         """Raise UnsupportedError for a number other than 0 that is 0 as a literal."""
         if number != 0.0 and self.bits < DOUBLE.bits and self._rounded(number) == 0.0:
@@ -97,14 +89,14 @@ class ScalarType:
 
     def _rounded(self, number: float) -> float:
         """The number with the fewest decimal digits among those that are the same in single precision."""
-        if abs(number) >= _TOO_LARGE:
+        with np.errstate(over="ignore"):
+            single = np.float32(number)
+        if np.isinf(single):
             raise UnsupportedError(
                 f"the program has the constant {number!r}, too large for {self.dtype}; "
                 "build with --dtype float64"
             )
-        single = self._nearest(number)
-        shorter = (float(f"{single:.{digits}g}") for digits in range(1, 10))  # nine are enough
-        return next(x for x in shorter if abs(x) < _TOO_LARGE and self._nearest(x) == single)
+        return float(str(single))
 
 
 DOUBLE = ScalarType("double", "math.h", "", "", 8, "float64", "long long", 52)

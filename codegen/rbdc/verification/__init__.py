@@ -7,6 +7,6 @@ of description and inputs is changed by a part of its size and every operation i
 M, by which elimination differs from the references, the condition number of M adds to it
 (`expected.ROUNDINGS`). Angles count as exact, however large, but for their last place.
 
-Answers come from a process of its own (`calls`), so that wrong code ends that one. What has been compared
-with the references is in turn what derivatives for CasADi (`external_derivatives`) are compared with.
+Answers come from a process of its own (`calls`), so that wrong code ends that one. Derivatives for CasADi
+(`external_derivatives`) are compared with differences of what has been compared with the references.
 """

@@ -19,6 +19,7 @@ from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Paramet
 from rbdc.runtime._runtime import Entry
 from rbdc.runtime.load import load
 from rbdc.verification import casadi_calls, jax_calls
+from rbdc.verification.casadi_calls import External
 
 Array = NDArray[np.floating[Any]]
 
@@ -57,15 +58,15 @@ class Callee:
     cached: int = 0
     _entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
 
-    def __call__(self, message: FunctionDeclaration | Call | casadi_calls.External) -> Any:
+    def __call__(self, message: FunctionDeclaration | Call | External) -> Any:
         """The answer to a message."""
         match message:
             case Call():
                 return getattr(self, f"_{message.way.kind}")(message)
             case FunctionDeclaration():
                 return self._ways(message)
-            case casadi_calls.External():
-                return casadi_calls.answer(self._library("casadi"), message)
+            case External():
+                return casadi_calls.answer(self._path("casadi"), message)
 
     @cached_property
     def _module(self) -> ModuleType:
@@ -99,9 +100,6 @@ class Callee:
 
     def _path(self, framework: str) -> Path:
         return self.folder / f"lib{self._module.name}_{framework}.so"
-
-    def _library(self, framework: str) -> Any:
-        return casadi_calls.library(self._path(framework))
 
     def _entry(self, prefix: str, declaration: FunctionDeclaration) -> Entry:
         """A function of the library, in one of its variants."""
@@ -156,8 +154,9 @@ class Callee:
 
     def _casadi(self, call: Call) -> list[Array]:
         symbol = f"{self._module.name}_casadi_{call.declaration.name}"
-        library = self._library("casadi")
-        return casadi_calls.values(library, symbol, call.declaration, call.arrays, call.extra)
+        external = External.of(symbol, call.declaration, call.arrays, call.extra)
+        found = casadi_calls.answer(self._path("casadi"), external)
+        return [x.reshape(-1, *p.shape) for p, x in zip(call.declaration.outputs, found, strict=True)]
 
     def _past(self, call: Call) -> list[Array]:
         """The outputs of the last samples of a batch that is just large enough: the samples' whole blocks,
@@ -232,7 +231,7 @@ def _check_alike(call: Call, output: Parameter, found: Array, first: int, few: i
             )
 
 
-def entry_of(output: Parameter | casadi_calls.Matrix, entry: int) -> str:
+def entry_of(output: Parameter, entry: int) -> str:
     """An output's name, with the indices of one of its entries."""
     index = np.unravel_index(entry, output.shape) if output.shape else ()
     return f"{output.name}{[int(i) for i in index]}" if index else output.name

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import POINTER, c_char_p, c_double, c_int, c_longlong
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc.emit.casadi.parts import Array as Matrix
 from rbdc.errors import VerificationError
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import FunctionDeclaration
 
 Array = NDArray[np.floating[Any]]
 
@@ -25,95 +25,70 @@ _UNTOUCHED = 7.0
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """An input or an output: its name and its size; `full`: or without entries."""
-
-    name: str
-    rows: int
-    columns: int = 1
-    full: bool = True
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.rows, self.columns
-
-    def empty(self, name: str) -> Matrix:
-        """One of that size without entries."""
-        return Matrix(name, self.rows, self.columns, full=False)
-
-
-@dataclass(frozen=True)
 class External:
     """An external function called at some states: what it should take and return, and each input, (states,
-    rows * columns), or None.
+    rows * columns), or None. sparse: outputs that are zero may be without entries.
     """
 
     symbol: str
     inputs: tuple[Matrix, ...]
     outputs: tuple[Matrix, ...]
     arrays: tuple[Array | None, ...]
+    sparse: bool = False
+
+    @staticmethod
+    def of(
+        symbol: str, declaration: FunctionDeclaration, arrays: Sequence[Array | None], extra: tuple[int, ...]
+    ) -> External:
+        """The values of a function by its required inputs, and by its place, of which every part is one."""
+        given = [
+            (Matrix(p.name, p.size, 1), x.reshape(len(x), -1))
+            for p, x in zip(declaration.inputs, arrays, strict=True)
+            if x is not None and not p.optional
+        ]
+        states = len(given[0][1])
+        given += [
+            (Matrix(name, 1, 1), np.full((states, 1), float(k)))
+            for name, k in zip(declaration.place, extra, strict=True)
+        ]
+        inputs, values = zip(*given, strict=True)
+        return External(symbol, inputs, tuple(map(Matrix.of, declaration.outputs)), values)
+
+    def jacobian(self) -> External:
+        """Its Jacobian: of every output by every input; it takes the outputs too, and does not read them."""
+        pairs = tuple(y.jacobian(x) for y in self.outputs for x in self.inputs)
+        return self._derived("jac_", tuple(y.unread() for y in self.outputs), pairs)
+
+    def products(self, weights: Array) -> External:
+        """Products of its Jacobian with weights of its only output from the left."""
+        (y,) = self.outputs
+        adjoints = tuple(replace(x, name=f"adj_{x.name}") for x in self.inputs)
+        return self._derived("adj1_", (y.unread(), replace(y, name=f"adj_{y.name}")), adjoints, weights)
+
+    def _derived(
+        self, prefix: str, more: tuple[Matrix, ...], outputs: tuple[Matrix, ...], *last: Array
+    ) -> External:
+        arrays = (*self.arrays, *[None] * (len(more) - len(last)), *last)
+        return External(f"{prefix}{self.symbol}", (*self.inputs, *more), outputs, arrays, sparse=True)
 
 
-def library(path: Path) -> ctypes.CDLL:
-    """The shared library at a path."""
-    return ctypes.CDLL(str(path))
-
-
-def matrix(p: Parameter, name: str = "") -> Matrix:
-    """An array as CasADi has it: a tensor's matrices of the last two indices one below the other."""
-    rows = p.size if len(p.shape) < 2 else prod(p.shape[:-1])
-    return Matrix(name or p.name, rows, p.size // rows if rows else 1)
-
-
-def inputs_of(declaration: FunctionDeclaration) -> list[Matrix]:
-    """The inputs of the external function, of which a place is two."""
-    vectors = (Matrix(p.name, p.size) for p in declaration.required)
-    return [*vectors, *(Matrix(name, 1) for name in declaration.place)]
-
-
-def given(
-    declaration: FunctionDeclaration, arrays: Sequence[Array | None], extra: tuple[int, ...]
-) -> list[Array]:
-    """The values of these."""
-    required = [
-        x.reshape(len(x), -1)
-        for p, x in zip(declaration.inputs, arrays, strict=True)
-        if x is not None and not p.optional
-    ]
-    return required + [np.full((len(required[0]), 1), float(k)) for k in extra]
-
-
-def values(
-    loaded: ctypes.CDLL,
-    symbol: str,
-    declaration: FunctionDeclaration,
-    arrays: Sequence[Array | None],
-    extra: tuple[int, ...],
-) -> list[Array]:
-    """The outputs of a function, (states, *shape) each. Raises VerificationError as `answer`."""
-    outputs = tuple(matrix(p) for p in declaration.outputs)
-    taken = tuple(given(declaration, arrays, extra))
-    found = answer(loaded, External(symbol, tuple(inputs_of(declaration)), outputs, taken))
-    return [x.reshape(-1, *p.shape) for p, x in zip(declaration.outputs, found, strict=True)]
-
-
-def answer(loaded: ctypes.CDLL, external: External) -> list[Array]:
-    """The outputs of an external function, (states, rows, columns) each; those without entries are empty.
+def answer(library: Path, external: External) -> list[Array]:
+    """The outputs of an external function of a library, (states, rows, columns) each; those without entries
+    are empty.
 
     Inputs of zeros are NULL, as CasADi may have them, and each output is asked for alone as well. Raises
     VerificationError where the function describes itself otherwise than expected, fails, writes where it may
     not, or gives something else where it is asked for one output alone.
     """
     try:
-        call = _Call(loaded, external)
+        call = _Call(ctypes.CDLL(str(library)), external)
     except AttributeError as missing:
         raise VerificationError(f"the library for CasADi has no {external.symbol}") from missing
     states = len(next(x for x in external.arrays if x is not None))
     made = []
     for state in range(states):
         arrays = [None if x is None else x[state] for x in external.arrays]
-        results = call(arrays, range(len(external.outputs)))
+        results = call(arrays, range(len(call.outputs)))
         if state == states - 1:
             call.check_alone(arrays, results)
         made.append(results)
@@ -121,7 +96,7 @@ def answer(loaded: ctypes.CDLL, external: External) -> list[Array]:
         np.array(found).reshape(states, y.columns, y.rows).swapaxes(1, 2)
         if y.full
         else np.zeros((states, y.rows, y.columns))
-        for y, found in zip(external.outputs, zip(*made, strict=True), strict=True)
+        for y, found in zip(call.outputs, zip(*made, strict=True), strict=True)
     ]
 
 
@@ -130,12 +105,8 @@ class _Call:
 
     def __init__(self, loaded: ctypes.CDLL, external: External) -> None:
         self._external, self._loaded = external, loaded
-        for words, expected in (("in", external.inputs), ("out", external.outputs)):
-            found = self._described(words, len(expected))
-            if found != list(expected):
-                raise VerificationError(
-                    f"{external.symbol} describes its {words}puts as {found}, not {list(expected)}"
-                )
+        self._check_described("in", external.inputs)
+        self.outputs = self._check_described("out", external.outputs, sparse=external.sparse)
         self._function = self._symbol("", c_int, POINTER(_DOUBLES), POINTER(_DOUBLES), _INTEGERS, _DOUBLES)
         self._work = self._work_size()
 
@@ -144,8 +115,19 @@ class _Call:
         function.restype, function.argtypes = result, [*arguments, *([c_int] if not suffix else [])]
         return function
 
+    def _check_described(
+        self, words: str, expected: Sequence[Matrix], *, sparse: bool = False
+    ) -> list[Matrix]:
+        """The inputs or outputs as the library has them, where they are as expected."""
+        found = self._described(words, len(expected))
+        wanted = [replace(x, full=y.full) if sparse else x for x, y in zip(expected, found, strict=True)]
+        if found != wanted:
+            raise VerificationError(
+                f"{self._external.symbol} describes its {words}puts as {found}, not {wanted}"
+            )
+        return found
+
     def _described(self, words: str, expected: int) -> list[Matrix]:
-        """The inputs or outputs as the library has them."""
         count = self._symbol(f"_n_{words}", c_longlong)()
         names = self._symbol(f"_name_{words}", c_char_p, c_longlong)
         patterns = self._symbol(f"_sparsity_{words}", _INTEGERS, c_longlong)
@@ -165,7 +147,7 @@ class _Call:
 
     def __call__(self, arrays: Sequence[Array | None], wanted: Sequence[int]) -> list[Array]:
         """The numbers of each output at one state, by columns; those that are not wanted are untouched."""
-        inputs, outputs = self._external.inputs, self._external.outputs
+        inputs, outputs = self._external.inputs, self.outputs
         kept = [None if x is None or not x.any() else np.ascontiguousarray(x, float) for x in arrays]
         made = [np.full(y.rows * y.columns + _GUARD, _UNTOUCHED) for y in outputs]
         work = np.full(self._work + _GUARD, _UNTOUCHED)
@@ -182,7 +164,7 @@ class _Call:
 
     def check_alone(self, arrays: Sequence[Array | None], results: Sequence[Array]) -> None:
         """Compare each output with the one that is asked for alone."""
-        for k, (y, result) in enumerate(zip(self._external.outputs, results, strict=True)):
+        for k, (y, result) in enumerate(zip(self.outputs, results, strict=True)):
             if y.full and self(arrays, [k])[k].tobytes() != result.tobytes():
                 symbol = self._external.symbol
                 raise VerificationError(f"{symbol} gives another {y.name} alone than with others")

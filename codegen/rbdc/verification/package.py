@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL
@@ -23,7 +23,6 @@ from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.processes import Helper, HelperEnded, uncollected
 from rbdc.verification.calls import Call, Callee, Way, entry_of
-from rbdc.verification.casadi_calls import Matrix
 from rbdc.verification.expected import Expected, References
 from rbdc.verification.external_derivatives import derivatives
 from rbdc.verification.states import Checked, Question, asked, name_of_state, questions
@@ -105,27 +104,13 @@ class Compiled:
         ways: list[Way] = self._ask(declarations[0], "loading the package")
         if not any(way.kind == "casadi" for way in ways):
             return
-        for derivative in derivatives(model, robot, declarations, self.evaluated):
-            external = derivative.external
-            found = self._ask(external, f"{external.symbol}, called as CasADi does,")
-            words = (
-                f"{external.symbol} does not agree with the functions of the package: called as CasADi does"
-            )
-            _compared(words, derivative.name_of_state, external.outputs, derivative.expected, found)
-
-    def evaluated(
-        self, declaration: FunctionDeclaration, inputs: Mapping[str, Array], extra: tuple[int, ...]
-    ) -> list[Array]:
-        """A function at states; inputs that are not there are zeros, the optional one is none."""
-        states = len(next(iter(inputs.values())))
-        arrays = [
-            None if p.optional else inputs.get(p.name, np.zeros((states, p.size))).reshape(states, *p.shape)
-            for p in declaration.inputs
-        ]
-        way = Way("single samples", "single")
-        call = Call(declaration, way, arrays, extra)
-        found = self._ask(call, f"{declaration.name}, called with {way.words},")
-        return [x.reshape(states, *p.shape) for p, x in zip(declaration.outputs, found, strict=True)]
+        for derivative in derivatives(model, robot, declarations):
+            symbol = derivative.external.symbol
+            called = f"{symbol}, called as CasADi does,"
+            found, beside = (self._ask(x, called) for x in (derivative.external, derivative.beside))
+            words = f"{symbol} does not agree with what it is derived from: called as CasADi does"
+            for output, right, result in derivative.along(found, beside):
+                _compared(words, derivative.name_of_state, [output], [right], [result])
 
 
 def _suits(way: Way, question: Question, *, first: bool) -> bool:
@@ -155,7 +140,7 @@ def _words(model: Model, question: Question, way: Way) -> str:
 def _compared(
     words: str,
     name_of_state: Callable[[int], str],
-    outputs: Sequence[Parameter | Matrix],
+    outputs: Sequence[Parameter],
     expected: Sequence[Expected],
     found: Sequence[Array],
 ) -> float:
