@@ -277,7 +277,7 @@ def _rows_of(
             record.contenders += [
                 compiled(form, "generated", each, one.compiler, one.flags) for form, each in made.items()
             ]
-            run([record], inputs, options, tools)
+            run([(record, record)], inputs, options, tools)
             for form, each in made.items():
                 yield {
                     "robot": robot.label,

@@ -23,7 +23,7 @@ from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.report.accuracy import Judge, draw, inputs_of
-from rbdc.report.measure.timing import Comparison, run, run_batches
+from rbdc.report.measure.timing import Comparison, run
 from rbdc.report.methods.assembly import assemble, assemble_batches
 from rbdc.report.methods.contenders import toolchains
 from rbdc.report.methods.peers.assembly import add_peers
@@ -50,12 +50,13 @@ def compare(
         functions = assemble(model, options, tools, progress, taking.parameters)
         peers = add_peers(model, functions, options, tools, folder, progress)
         progress("measuring")
-        core, peak = run(functions, inputs, options, tools)
+        core, peak = run([(one, one) for one in functions if one.contenders], inputs, options, tools)
         bandwidth = None
         if options.batch_sizes:
             assemble_batches(model, functions, peers.absent, options, tools, progress)
             progress("measuring batches")
-            bandwidth = run_batches(functions, inputs, options, tools)
+            batches = [(one, one.batches) for one in functions if one.batches]
+            _, bandwidth = run(batches, inputs, options, tools, 1)
     for one in functions:
         progress(f"{one.name}: reference")
         names = inputs_of(one.function.declaration, inputs)
