@@ -5,6 +5,7 @@ room, and that results count.
 from __future__ import annotations
 
 import copy
+import ctypes
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -29,11 +30,8 @@ from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.measure.loops import Method, Samples, Timer
 from rbdc.report.measure.timing import bandwidth_percent, measuring
-from rbdc.report.measure.worker import Bandwidth, best, buffer_size
+from rbdc.report.measure.worker import Bandwidth, best, buffer_size, hot_batches
 from rbdc.report.methods import assembly
-from rbdc.report.methods.assembly import loop_over_peer
-from rbdc.report.methods.contenders import library_of
-from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender, FunctionRecord
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.baseline import judge
@@ -324,16 +322,14 @@ def test_a_peer_is_called_for_every_sample() -> None:
     """A stand-in for Pinocchio that counts its calls and adds up some of its arguments."""
     compiler = find_compiler()
     library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
-    function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
-    loop = library_of(loop_over_peer(function.declaration), compiler, default_flags()).path
-    peer = Contender("peer", "", "", library, "peer", archive=Path("any"))
-    method = Method(Contender("m", "", "", loop, ENTRY, peer=peer))
+    method = Method(Contender("m", "", "", library, "peer", "peer", archive=Path("any")))
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
     samples = Samples(str(measuring(compiler)), [q, v, a], [2], 12)
     assert np.array_equal(samples.inputs[1], v[[0, 1, 2, 3, 4] * 2 + [0, 1]]), "repeated in turn"
-    (out,) = samples.results(method, 1)
+    assert hot_batches(samples, method, 12)(1) > 0.0
     rows = np.arange(12) % 5
-    assert out[0, 0] == (q[rows, 0] + 10.0 * v[rows, 1] + 100.0 * a[rows, 1]).sum()
+    assert samples.outputs[0][-1, 0] == (q[rows, 0] + 10.0 * v[rows, 1] + 100.0 * a[rows, 1]).sum()
+    assert ctypes.cast(method.context, ctypes.POINTER(ctypes.c_double))[0] == 12.0
 
 
 def test_small_batches_go_through_all_samples() -> None:

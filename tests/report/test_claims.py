@@ -14,16 +14,15 @@ from click.testing import CliRunner
 from rbdc.cli.commands import commands
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions
-from rbdc.report.families import branched, growth, serial
+from rbdc.report.compare import branched, growth, serial
 from rbdc.report.methods.contenders import ZEROED, toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.studies import first_order, inertia_inverse, second_order_claims
 from rbdc.report.studies.first_order import first_order_page
 from rbdc.report.studies.inertia_inverse import inertia_inverse_page
 from rbdc.report.studies.precision import precision
-from rbdc.report.studies.second_order import Steps
+from rbdc.report.studies.second_order import Steps, second_order_page
 from rbdc.report.studies.second_order_claims import FIRST, FORWARD, SECOND, TABLE_3
-from rbdc.report.studies.second_order_page import second_order_page
 
 SIZES = (2, 4, 8, 16)
 

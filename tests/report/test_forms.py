@@ -13,8 +13,8 @@ from rbdc.cli.commands import commands
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.planning.forms import Subject, chosen_plan, plans_of
-from rbdc.report import forms
-from rbdc.report.forms import WRONG_CHOICE, wrong_choices
+from rbdc.report import benchmark
+from rbdc.report.benchmark import WRONG_CHOICE, wrong_choices
 from rbdc.resources import resolve
 
 ASKED = ("--functions", "minverse,frame_jacobian", "--cflags=-O1", "--seconds", "0.02", "--samples", "8")
@@ -29,7 +29,7 @@ def row(form: str, nanoseconds: float, *, chosen: bool = False, deviation: float
 @pytest.mark.parametrize("wrong", [False, True])
 def test_command(wrong: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = ["arm: rnea by gcc: rolled takes 2.00 times as long as columns"] if wrong else []
-    monkeypatch.setattr(forms, "wrong_choices", lambda report: said)  # times are no part of a test
+    monkeypatch.setattr(benchmark, "wrong_choices", lambda report: said)  # times are no part of a test
     done = CliRunner().invoke(
         commands, ["benchmark", "double_pendulum", "--forms", *ASKED, "--out", str(tmp_path)]
     )

@@ -57,7 +57,7 @@ def test_places_share_their_memory_and_hold_zeros_at_the_start_of_a_pass(compile
         begin.append(pointers[0])
         assert not any((ctypes.c_double * 600).from_address(pointers[0]))
         timer.hot(method, 2)
-        assert method.results(timer.rows[0])[0].tolist() == [1.0] * 600
+        assert method.results(timer.row(0))[0].tolist() == [1.0] * 600
     assert max(begin) - min(begin) < PAGE
     assert len({next_place()[0] for next_place in [method.next_place] * OFFSETS}) == OFFSETS
 

@@ -111,7 +111,7 @@ def compare(
 def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: CompareOptions) -> None:
     """rbdc compare without a description."""
     from rbdc.analysis.tables import show_table
-    from rbdc.report.families import branched, families_report, serial, sizes_of, wrong_in_families
+    from rbdc.report.compare import branched, families_report, serial, sizes_of, wrong_in_families
     from rbdc.report.present.baseline import Verdict
     from rbdc.report.present.family_page import family_page, times_over_sizes
     from rbdc.report.present.page import write
@@ -228,7 +228,7 @@ def benchmark(
 
 def _time_forms(robots: list[Entrant], options: CompareOptions, out: Path, *, as_json: bool) -> None:
     """Time every form of every function, write forms.json and forms.html, and judge the choice."""
-    from rbdc.report.forms import measure_forms, wrong_choices
+    from rbdc.report.benchmark import measure_forms, wrong_choices
     from rbdc.report.present import terminal
     from rbdc.report.present.baseline import Verdict
     from rbdc.report.present.family_page import forms_page

@@ -96,7 +96,7 @@ def second_order(quick: bool, out: Path) -> None:
     verdict on each of its claims, to the folder OUT/second-order. About a quarter of an hour.
     """
     from rbdc.report.studies.second_order import second_order as study
-    from rbdc.report.studies.second_order_page import second_order_page
+    from rbdc.report.studies.second_order import second_order_page
 
     _study("second-order", out, lambda progress: study(quick, progress), second_order_page)
 

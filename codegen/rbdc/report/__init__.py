@@ -1,5 +1,5 @@
 """Comparison of ways of computing the same functions: accuracy, time and size.
 
 Rooms, each importing only those before it: `options`, `accuracy`, `methods`, `measure`, `present`, and the
-drivers `compare`, `families`, `benchmark` and `forms`; then `studies`.
+commands `compare` and `benchmark`; then `studies`.
 """

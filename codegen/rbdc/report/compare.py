@@ -1,23 +1,36 @@
-"""rbdc compare: measurement of one robot, from its description to all results of a report."""
+"""rbdc compare: measurement of one robot, from its description to all results of a report, and comparisons
+over families of mechanisms of many sizes, serial chains and trees with a branching factor; how figures grow
+with the size: exponents, and sizes at which another method takes over.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, count, pairwise, takewhile
+from math import exp, log
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
+import rbdc
+from rbdc.errors import OptionError
 from rbdc.model import Model
+from rbdc.model.families import BINARY, MOST_BODIES, SERIAL, depth, tree
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.report.accuracy import Judge, draw, inputs_of
-from rbdc.report.measure.timing import Comparison, run, run_batches
+from rbdc.report.measure.timing import Comparison, run
 from rbdc.report.methods.assembly import assemble, assemble_batches
 from rbdc.report.methods.contenders import toolchains
 from rbdc.report.methods.peers.assembly import add_peers
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
+from rbdc.report.present.tables import CODE, TIME, curves
 
 
 def compare(
@@ -37,12 +50,13 @@ def compare(
         functions = assemble(model, options, tools, progress, taking.parameters)
         peers = add_peers(model, functions, options, tools, folder, progress)
         progress("measuring")
-        core, peak = run(functions, inputs, options, tools)
+        core, peak = run([(one, one) for one in functions if one.contenders], inputs, options, tools)
         bandwidth = None
         if options.batch_sizes:
             assemble_batches(model, functions, peers.absent, options, tools, progress)
             progress("measuring batches")
-            bandwidth = run_batches(functions, inputs, options, tools)
+            batches = [(one, one.batches) for one in functions if one.batches]
+            _, bandwidth = run(batches, inputs, options, tools, 1)
     for one in functions:
         progress(f"{one.name}: reference")
         names = inputs_of(one.function.declaration, inputs)
@@ -63,3 +77,168 @@ def _check(one: FunctionRecord, judge: Judge) -> None:
         for c in measured.contenders:
             if c.method in measured.outputs:
                 measured.errors[c.method] = judge.errors(c.method, c.dtype, measured.outputs[c.method])
+
+
+FAMILIES_SCHEMA = 1
+KEPT = ("family", "algorithm", "operations", "text_bytes", "code_bytes", "compile_seconds", "errors", "right")
+"""Figures of a method that are kept, beside its least time."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Trees of one branching factor, by their numbers of bodies in ascending order."""
+
+    name: str
+    branching: float
+    sizes: tuple[int, ...]
+
+
+def serial(sizes: Sequence[int]) -> Family:
+    """Serial chains."""
+    return Family("serial", SERIAL, tuple(sizes))
+
+
+def branched(sizes: Sequence[int], branching: float = BINARY) -> Family:
+    """Trees of a branching factor, binary by default."""
+    return Family("binary" if branching == BINARY else f"tree{branching:g}", branching, tuple(sizes))
+
+
+def sizes_of(text: str) -> tuple[int, ...]:
+    """The sizes of `FROM:TO`, which doubles from FROM and ends with TO, or of numbers between commas.
+
+    Raises OptionError for other texts and for sizes that no family has.
+    """
+    first, colon, last = text.partition(":")
+    try:
+        found = _doubled(int(first), int(last)) if colon else {int(word) for word in text.split(",")}
+    except ValueError:
+        found = set()
+    if not found or min(found) < 1 or max(found) > MOST_BODIES:
+        raise OptionError(
+            f"{text!a}: give FROM:TO, as 2:80, or numbers of bodies N,N,... from 1 to {MOST_BODIES}"
+        )
+    return tuple(sorted(found))
+
+
+def _doubled(first: int, last: int) -> set[int]:
+    if not 1 <= first <= last <= MOST_BODIES:
+        return set()
+    return {*takewhile(lambda size: size < last, (first * 2**k for k in count())), last}
+
+
+Asked = Callable[[Family, int], CompareOptions]
+
+
+def families_report(families: Sequence[Family], asked: Asked, progress: Progress) -> dict[str, Any]:
+    """Compare every size of every family, with the options that `asked` gives for it; ready for JSON.
+
+    Progress says how long is left, by the sizes that are done.
+    """
+    entries: list[dict[str, Any]] = []
+    work = [(family, size) for family in families for size in family.sizes]
+    started, done, total = time.monotonic(), 0.0, sum(_weight(size) for _, size in work)
+    settings: dict[str, Any] = {}
+    for number, (family, size) in enumerate(work, 1):
+        left = _left(time.monotonic() - started, done, total)
+        label = f"{number} of {len(work)}: {family.name} {size}{left}"
+        options = asked(family, size)
+        model = tree(size, family.branching, **options.build.of_model())
+        report = labelled_report(label, model, options, progress)
+        entries.append({"family": family.name, "size": size, "depth": depth(model), **_kept(report)})
+        settings = {key: report[key] for key in ("machine", "compiler", "settings")}
+        done += _weight(size)
+    return {
+        "schema": FAMILIES_SCHEMA,
+        "generator": f"rbdc {rbdc.__version__}",
+        **settings,
+        "families": [asdict(family) for family in families],
+        "entries": entries,
+        "functions": [_grown(name, entries) for name in _functions(entries)],
+        "seconds": time.monotonic() - started,
+    }
+
+
+def wrong_in_families(report: Mapping[str, Any]) -> list[str]:
+    """Messages about methods that disagree with the reference."""
+    return [
+        f"{entry['family']} {entry['size']}, {name}: {method} is wrong"
+        for entry in report["entries"]
+        for name, function in entry["functions"].items()
+        for method, figures in function["methods"].items()
+        if figures["right"] is False
+    ]
+
+
+def _weight(size: int) -> float:
+    """About what a mechanism's comparison takes, beside others."""
+    return 30.0 + float(size**1.5)
+
+
+def _left(elapsed: float, done: float, total: float) -> str:
+    if not done:
+        return ""
+    seconds = elapsed * (total - done) / done
+    return f", about {seconds / 60.0:.0f} min left" if seconds > 90.0 else f", about {seconds:.0f} s left"
+
+
+def _kept(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of every method of every function of one mechanism."""
+    kept = {}
+    for function in report["functions"]:
+        methods = {
+            m["method"]: {"nanoseconds": m["nanoseconds"]["minimum"], **{key: m[key] for key in KEPT}}
+            for m in function["methods"]
+        }
+        kept[function["name"]] = {"methods": methods, "absent": function["absent"]}
+    return {"functions": kept}
+
+
+def _functions(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for entry in entries for name in entry["functions"]))
+
+
+def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Exponents of times and code, and crossings, of a function by family."""
+    made: dict[str, Any] = {"name": function, "families": {}}
+    for family in dict.fromkeys(entry["family"] for entry in entries):
+        times, code = (curves(entries, function, family, measure) for measure in (TIME, CODE))
+        made["families"][family] = {
+            "time": {method: growth(points) for method, points in times.items()},
+            "code": {method: growth(points) for method, points in code.items()},
+            "crossings": crossings(times),
+        }
+    return made
+
+
+FEWEST = 3
+"""Points below which no exponent is given: a line through two says nothing of the fit."""
+
+
+def growth(points: Mapping[int, float]) -> dict[str, Any] | None:
+    """The growth of positive values over sizes: log y = exponent log x + constant by least squares, natural
+    logarithms, and the number of points; None for fewer than `FEWEST`.
+
+    Singh, Russell and Wensing, Table III, with x the number of bodies and y in microseconds.
+    """
+    kept = {size: y for size, y in points.items() if y > 0.0}
+    if len(kept) < FEWEST:
+        return None
+    slope, constant = np.polyfit(np.log(list(kept)), np.log(list(kept.values())), 1)
+    return {"exponent": float(slope), "constant": float(constant), "points": len(kept)}
+
+
+def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
+    """Where two methods' curves over the same sizes cross, by straight lines between logarithms: from about
+    `size` bodies on `faster` takes less time than `slower`, which did before.
+    """
+    found = []
+    for one, other in combinations(curves, 2):
+        sizes = sorted(set(curves[one]) & set(curves[other]))
+        leads = [log(curves[one][n] / curves[other][n]) for n in sizes]
+        for (n, before), (m, after) in pairwise(zip(sizes, leads, strict=True)):
+            if before * after < 0.0:
+                share = before / (before - after)
+                faster, slower = (one, other) if after < 0.0 else (other, one)
+                size = exp(log(n) + share * (log(m) - log(n)))
+                found.append({"size": size, "faster": faster, "slower": slower})
+    return sorted(found, key=lambda crossing: float(crossing["size"]))

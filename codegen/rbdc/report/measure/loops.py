@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.ctypeslib import as_ctypes
 from numpy.typing import NDArray
 
 from rbdc.report.methods.records import Contender
@@ -34,36 +35,24 @@ in the caches as they do in a program that stores them in the same place.
 """
 
 
-class Batch(ctypes.Structure):
-    """struct rbdc_peer, the context of batches: the number of samples, and the method of a peer with its own
-    context, if that is called for each.
-    """
-
-    _fields_ = (("n", ctypes.c_size_t), ("call", ctypes.c_void_p), ("context", ctypes.c_void_p))
-
-
 class Method:
-    """A loaded method: its functions, its context, and its output buffers of the given sizes. stores: whether
-    it gives its results, which a loop over a peer's calls does not.
+    """A loaded method: its functions, its context, of batches their number of samples, and its output buffers
+    of the given sizes.
     """
 
     def __init__(self, of: Contender, sizes: Sequence[int] = ()) -> None:
         library = ctypes.CDLL(str(of.library), mode=os.RTLD_NOW | os.RTLD_LOCAL)
-        self.name, self.dtype, self.stores = of.method, of.dtype, of.peer is None
+        self.name, self.dtype = of.method, of.dtype
         self.paths = {str(of.library), *(str(path.resolve()) for path in of.code)}
         self.call = getattr(library, of.call)
         self.fetch = getattr(library, of.fetch) if of.fetch else None
-        self.batch = Batch()
-        self.context = ctypes.c_void_p(ctypes.addressof(self.batch))
+        self.samples = ctypes.c_size_t()
+        self.context = ctypes.c_void_p(ctypes.addressof(self.samples))
         if of.archive is not None:
             library.rbdc_peer_load.restype = ctypes.c_void_p
             self.context = ctypes.c_void_p(library.rbdc_peer_load(str(of.archive).encode()))
             if not self.context.value:
                 raise RuntimeError(f"{of.library} cannot load its model")
-        if of.peer is not None:
-            self._loaded = Method(of.peer)
-            self.batch.call = ctypes.cast(self._loaded.call, ctypes.c_void_p)
-            self.batch.context = self._loaded.context
         self._memory = room(sizes, self.dtype)
         places = [placed(self._memory, sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
         self.outputs = places[0]
@@ -151,11 +140,18 @@ class Timer:
         self.clock = time.CLOCK_THREAD_CPUTIME_ID if outputs else time.CLOCK_MONOTONIC
         self.inputs = [np.ascontiguousarray(x, dtype) for x in inputs]
         self.own = bool(outputs)
-        self.rows, self._into = (
-            [pointers_to([x[n * k :] for x in arrays]) for k in range(self.blocks)]
-            for arrays in (self.inputs, outputs)
-        )
-        self.tables = addresses_of(self.rows), addresses_of(self._into)
+        self._rows = [self._addresses(arrays) for arrays in (self.inputs, outputs)]
+        self.tables = [as_ctypes(x.ctypes.data + x.strides[0] * np.arange(len(x))) for x in self._rows]
+
+    def _addresses(self, arrays: Sequence[Array]) -> NDArray[np.int64]:
+        """A row for each block of the addresses of what the arrays have of it."""
+        first, lengths = [x.ctypes.data for x in arrays], [self.n * x.strides[0] for x in arrays]
+        blocks: NDArray[np.int64] = np.arange(self.blocks)[:, np.newaxis]
+        return blocks * np.array(lengths, np.int64) + np.array(first, np.int64)
+
+    def row(self, block: int) -> Any:
+        """A C array of the addresses of a block's inputs."""
+        return as_ctypes(self._rows[0][block])
 
     def hot(self, method: Method, calls: int) -> float:
         """Nanoseconds of a call, averaged over `calls` calls."""
@@ -172,12 +168,12 @@ class Timer:
             flushed = [self.c.rbdc_flush(ctypes.c_void_p(a), ctypes.c_size_t(n)) for a, n in ranges]
             if not all(flushed):
                 return []
-            row = self.rows[k % self.blocks]
+            row = self.row(k % self.blocks)
             times.append(self._time(method, addresses_of([row]), addresses_of([method.out]), 1))
         return times
 
     def _time(self, method: Method, given: Any, into: Any, calls: int) -> float:
-        method.batch.n = self.n
+        method.samples.value = self.n
         counts = (ctypes.c_size_t(x) for x in (len(given), self.own, calls))
         return float(self.c.rbdc_time(method.call, method.context, given, into, *counts, self.clock))
 
@@ -220,10 +216,12 @@ class Samples:
         self.inputs = [np.take(x, rows, axis=0).astype(dtype, copy=False) for x in inputs]
         self.outputs = [np.full((count, size), np.nan, dtype) for size in outputs]
 
-    def cut(self, n: int) -> Timer:
-        """The timer of batches of n, as many as the different samples fill, so that small ones differ."""
-        blocks = max(1, self.different // n)
-        return Timer(self.library, self.inputs, self.dtype, self.outputs, n, blocks)
+    def cut(self, n: int, calls: int = 1) -> Timer:
+        """The timer of batches of n, as many as the different samples fill, so that small ones differ; for
+        methods that take their samples in several calls of one batch.
+        """
+        blocks = calls * max(1, self.different // n)
+        return Timer(self.library, self.inputs, self.dtype, self.outputs, n // calls, blocks)
 
     def results(self, method: Method, checked: int) -> list[Array]:
         """The outputs of the first `checked` samples, from one call with all samples."""

@@ -44,54 +44,22 @@ times as long, for as long as the process lived.
 
 
 def run(
-    functions: Sequence[FunctionRecord],
-    inputs: Mapping[str, Array],
-    options: CompareOptions,
-    tools: Toolchains,
-) -> tuple[int | None, Limits]:
-    """Time every contender; keep its times and its outputs for the checked samples in `functions`.
-
-    Returns the number of the core that it ran on, and that core's peak. Raises ToolchainError for a process
-    that failed.
-    """
-    measured = [(one, one) for one in functions if one.contenders]
-    job = _job(measured, inputs, options, tools) | {"seconds": options.seconds / PROCESSES}
-    runs = [_in_a_process(job) for _ in range(PROCESSES)]
-    for one, _ in measured:
-        found = [run.functions[one.name][0] for run in runs]
-        one.times = {method: together([times[method] for times in found]) for method in found[0]}
-        one.outputs = runs[0].functions[one.name][1]
-    return runs[0].core, best([run.limit for run in runs])
-
-
-def run_batches(
-    functions: Sequence[FunctionRecord],
-    inputs: Mapping[str, Array],
-    options: CompareOptions,
-    tools: Toolchains,
-) -> Limits:
-    """Time every method of every function's batches; keep its times and its outputs for the checked samples.
-
-    Returns the bandwidth of the memory. Raises ToolchainError where the process failed.
-    """
-    measured = [(one, one.batches) for one in functions if one.batches]
-    found = _in_a_process(_job(measured, inputs, options, tools))
-    for one, batches in measured:
-        batches.times, batches.outputs = found.functions[one.name]
-    return found.limit
-
-
-def _job(
     measured: Sequence[tuple[FunctionRecord, Measured]],
     inputs: Mapping[str, Array],
     options: CompareOptions,
     tools: Toolchains,
-) -> dict[str, Any]:
-    """The job of the worker: functions, and what is measured of each."""
-    return {
+    count: int = PROCESSES,
+) -> tuple[int | None, Limits]:
+    """Time the contenders of functions, or those of their batches, and keep the times and the outputs for the
+    checked samples. count: of processes; one for batches.
+
+    Returns the number of the core that it ran on, and that core's peak or, of batches, the bandwidth of its
+    memory. Raises ToolchainError for a process that failed.
+    """
+    job = {
         "library": str(measuring(tools.compiler, tools.flags)),
         "checked": options.checked,
-        "seconds": options.seconds,
+        "seconds": options.seconds / count,
         "functions": [
             {
                 "name": one.name,
@@ -103,6 +71,14 @@ def _job(
             for one, what in measured
         ],
     }
+    runs = [_in_a_process(job) for _ in range(count)]
+    for one, what in measured:
+        times = [run.functions[one.name][0] for run in runs]
+        what.times = times[0]
+        if count > 1:
+            what.times = {method: together([each[method] for each in times]) for method in times[0]}
+        what.outputs = runs[0].functions[one.name][1]
+    return runs[0].core, best([run.limit for run in runs])
 
 
 def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def singles(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Ar
     timers = {dtype: Timer(job["library"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
     outputs = {}
     for method in methods:
-        rows = [method.results(timers[method.dtype].rows[i]) for i in range(job["checked"])]
+        rows = [method.results(timers[method.dtype].row(i)) for i in range(job["checked"])]
         outputs[method.name] = [np.array([row[k] for row in rows]) for k in range(len(function["outputs"]))]
     hot = [partial(timers[method.dtype].hot, method) for method in methods]
     calls, passes = interleaved(hot, len(inputs[0]), job["seconds"])
@@ -131,14 +131,21 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Ar
     }
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
     for n in sizes:
-        timers = {dtype: one.cut(n) for dtype, one in samples.items()}
-        hot = [partial(timers[method.dtype].hot, method) for method in methods]
-        blocks, seconds = next(iter(timers.values())).blocks, job["seconds"] / len(sizes)
+        hot = [hot_batches(samples[method.dtype], method, n) for method in methods]
+        blocks, seconds = samples["float64"].cut(n).blocks, job["seconds"] / len(sizes)
         _, passes = interleaved(hot, blocks, seconds, BATCH_ROUNDS, BATCH_NANOSECONDS)
         for method, ns in zip(methods, passes, strict=True):
             times[method.name].append(_summary([one / n for one in ns]))
-    storing = [method for method in methods if method.stores]
+    storing = [method for method in methods if method.fetch is None]
     return times, {m.name: samples[m.dtype].results(m, job["checked"]) for m in storing}
+
+
+def hot_batches(samples: Samples, method: Method, n: int) -> Callable[[int], float]:
+    """The function that times batches of n; of a peer, which takes one sample at a time, by n calls each."""
+    if method.fetch is None:
+        return partial(samples.cut(n).hot, method)
+    timer = samples.cut(n, n)
+    return lambda calls: n * timer.hot(method, n * calls)
 
 
 def _summary(times: Sequence[float]) -> dict[str, Any]:

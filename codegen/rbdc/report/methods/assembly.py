@@ -11,10 +11,8 @@ from os import cpu_count
 from pathlib import Path
 
 from rbdc.analysis.availability import buildable
-from rbdc.emit.render import render
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.functions.catalogue import functions_of, select
-from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.model import Model
@@ -138,11 +136,12 @@ def assemble_batches(
             progress(f"{one.name}: batches")
             one.batches, made = _of_function(model, one, absent, options.batch_sizes)
             for files, method in made:
-                job = pool.submit(library_of, files, tools.compiler, tools.flags)
+                job = pool.submit(library_of, files, tools.compiler, tools.flags) if files else None
                 pending.append((one.batches, method, job))
         for batches, method, job in pending:
             try:
-                batches.contenders.append(replace(method, library=job.result().path))
+                library = method.library if job is None else job.result().path
+                batches.contenders.append(replace(method, library=library))
             except ToolchainError as error:
                 if peer_of(method.of) is None:
                     raise
@@ -152,7 +151,9 @@ def assemble_batches(
 def _of_function(
     model: Model, one: FunctionRecord, absent: Mapping[str, str], wanted: Sequence[int]
 ) -> tuple[Batches, list[tuple[Files, Contender]]]:
-    """The batches of one function, still without libraries, and the C of their methods."""
+    """The batches of one function, and the C of their methods, whose libraries are still to come; a peer's is
+    there.
+    """
     code, there = generated(model, one.function), {c.method: c for c in one.contenders}
     read, written = _sample_bytes(one)
     moved, own = read + written, there["generated"]
@@ -175,8 +176,8 @@ def _of_function(
         batches.absent["pinocchio-loop"] = _reason(one, absent, *PINOCCHIOS)
     else:
         words = "Pinocchio's function, sample by sample; its results stay in its own data"
-        loop = replace(_method("pinocchio-loop", pinocchio, words, read), peer=pinocchio)
-        made.append((loop_over_peer(one.function.declaration), loop))
+        loop = replace(pinocchio, method="pinocchio-loop", algorithm=words, of=pinocchio.method, moved=read)
+        made.append(({}, loop))
     if (casadi := _fastest(one, CASADI)) is None:
         batches.absent["casadi-map"] = _reason(one, absent, CASADI)
     else:
@@ -250,16 +251,6 @@ def generated(
     loop = source.one_by_one or not source.declaration.lanes
     lanes = None if loop else source.declaration.scalar.lanes
     return Generated(entered, looped, lanes, source.one_by_one)
-
-
-def loop_over_peer(declaration: FunctionDeclaration) -> Files:
-    """C that calls a peer's function n times; its context is a struct rbdc_peer."""
-    inputs = ", ".join(f"in[{k}] + {p.size} * i" for k, p in enumerate(without_optional(declaration).inputs))
-    lines = [
-        "const struct rbdc_peer *peer = context;",
-        *_each(f"const double *const sample[] = {{{inputs}}};", "peer->call(peer->context, sample, out);"),
-    ]
-    return {f"{ROBOT}.h": render("peer_call.h.jinja"), "adapter.c": entry_point([COUNT, *lines])}
 
 
 def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Files:

@@ -11,8 +11,10 @@ paper's best of 1e-4 and 1e-3, and Finite-Diff-2 its 1e-5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from rbdc.algorithms.manifold import configuration_rate
@@ -22,14 +24,13 @@ from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.manifold import INTEGRATE
-from rbdc.functions.record import Function, SecondOrder
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, ScalarType
 from rbdc.ir.from_casadi import symbols
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.planning.tracing import traced
 from rbdc.report.methods.implementation import (
     ROBOT,
     Implementation,
@@ -41,21 +42,9 @@ from rbdc.report.methods.implementation import (
     without_optional,
 )
 from rbdc.spatial import Scalar
-from rbdc.spatial.scalars import cos, is_number, sin
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
 
-STEPS = {
-    "finite-difference": 2.0**-26,
-    "central-difference": 2.0**-17,
-    "complex-step": 2.0**-300,
-    "bicomplex-step": 1e-20,
-    "finite-diff-1": 10**-3.5,
-    "finite-diff-2": 1e-5,
-}
-"""Steps of all methods that differentiate numerically."""
-BICOMPLEX, CHAIN_RULE = "bicomplex-step", "chain-rule"
-
-Columns = Mapping[str, Sequence[Scalar]]
+COMPLEX_STEP, BICOMPLEX, CHAIN_RULE = "complex-step", "bicomplex-step", "chain-rule"
 Called = tuple[dict[str, str], list[str]]
 """The C of functions that a method calls, and their declarations."""
 
@@ -63,48 +52,138 @@ Called = tuple[dict[str, str], list[str]]
 def differentiating_methods(model: Model, function: Function) -> list[Method]:
     """The methods of this module for one function; of first derivatives for those of a single result."""
     second, of = function.comparison.second_order, function.comparison.derivative_of
+    made = partial(_by_scheme, model, function)
     if second is not None:
-        by_parts = partial(_by_parts, model, function, second)
         return [
-            Method(CHAIN_RULE, "analytical", partial(by_parts, CHAIN_RULE)),
-            Method(BICOMPLEX, "numerical", partial(by_parts, BICOMPLEX)),
-            Method("finite-diff-1", "numerical", partial(_by_function, model, function, second)),
-            Method("finite-diff-2", "numerical", partial(_by_derivatives, model, function, second)),
+            Method(CHAIN_RULE, "analytical", partial(made, second.of, CHAIN_RULE)),
+            Method(BICOMPLEX, "numerical", partial(made, second.of, BICOMPLEX)),
+            Method("finite-diff-1", "numerical", partial(made, second.of, "finite-diff-1")),
+            Method("finite-diff-2", "numerical", partial(made, second.first, "finite-diff-2")),
         ]
     if of is None or len(functions_of(model)[of].declaration.outputs) > 1:
         return []
-    differences = [
-        Method(name, "numerical", partial(_by_differences, model, function, of, name))
-        for name in ("finite-difference", "central-difference")
-    ]
-    return [*differences, Method("complex-step", "numerical", partial(_by_complex_step, model, function, of))]
+    names = ("finite-difference", "central-difference", COMPLEX_STEP)
+    return [Method(name, "numerical", partial(made, of, name)) for name in names]
 
 
-def _made(
-    model: Model, function: Function, base: str, method: str, called: Called, template: str, **words: Any
-) -> Implementation:
-    """A method by a template of its C, the further words of that, and the functions that it calls; `base` is
-    what is differentiated.
+@dataclass(frozen=True)
+class Scheme:
+    """A derivative along direction k or, with `twice`, by a step along k and then one along j, as C.
+
+    quotient: of the entries r of the results `y` of several evaluations. ends: of differences for each
+    evaluation when it is needed, and its moves, each a direction and how far. before: the function is
+    evaluated `here` too. scalar: of the function where it is traced anew; None where the generated one is
+    called.
     """
-    declaration, (files, prototypes) = without_optional(function.declaration), called
+
+    summary: str
+    step: float
+    quotient: str
+    ends: Sequence[tuple[str, Sequence[tuple[str, str]]]] = ()
+    before: bool = False
+    scalar: ScalarType | None = None
+    twice: bool = False
+
+
+_AHEAD, _BEHIND, _BESIDE = (("1", [("outer, k", h)]) for h in ("step", "-step", "step * I"))
+_CENTRAL = partial(
+    Scheme,
+    "central differences, (f(x + h e_k) - f(x - h e_k)) / 2h",
+    quotient="(y[0][r] - y[1][r]) / (2.0 * step)",
+    ends=[_AHEAD, _BEHIND],
+)
+SCHEMES = {
+    CHAIN_RULE: Scheme("the chain rule, step by step, twice", 0.0, "y[0][r]", scalar=DOUBLE, twice=True),
+    COMPLEX_STEP: Scheme(
+        "the complex step: imag f(x + i h e_k) / h",
+        2.0**-300,
+        "cimag(y[0][r]) / step",
+        [_BESIDE],
+        scalar=COMPLEX,
+    ),
+    BICOMPLEX: Scheme(
+        "the bicomplex step, Im12 / h^2", 1e-20, "cimag(y[0][r]) / (step * step)", scalar=COMPLEX, twice=True
+    ),
+    "finite-difference": Scheme(
+        "one-sided differences, (f(x + h e_k) - f(x)) / h",
+        2.0**-26,
+        "(y[0][r] - here[r]) / step",
+        [_AHEAD],
+        before=True,
+    ),
+    "central-difference": _CENTRAL(step=2.0**-17),
+    "finite-diff-2": _CENTRAL(step=1e-5),
+    "finite-diff-1": Scheme(
+        "second differences: equation (55) twice in the same direction, else (56)",
+        10**-3.5,
+        "(same ? (y[0][r] - 2.0 * here[r] + y[1][r]) / (step * step) : "
+        "(y[0][r] - y[2][r] - y[3][r] + y[1][r]) / (4.0 * step * step))",
+        [
+            ("1", [("outer, k", "same ? 0.0 : step"), ("inner, j", "step")]),
+            ("1", [("outer, k", "same ? 0.0 : -step"), ("inner, j", "-step")]),
+            ("!same", [("outer, k", "step"), ("inner, j", "-step")]),
+            ("!same", [("outer, k", "-step"), ("inner, j", "step")]),
+        ],
+        before=True,
+        twice=True,
+    ),
+}
+"""All methods that differentiate."""
+
+
+def _by_scheme(model: Model, function: Function, of: str, method: str) -> Implementation:
+    """A method by the template of its C; `of` is what is differentiated."""
+    declaration, base = without_optional(function.declaration), functions_of(model)[of]
+    scheme, results = SCHEMES[method], base.declaration.outputs
+    called, prototypes = (
+        _generated(model, of) if scheme.scalar is None else _kernels(model, base, method, scheme.scalar)
+    )
+    places = ", ".join(f"y + {k} * SIZE" for k in range(len(results)))
     prototype = declaration.c_prototype(ROBOT, batch=False)
     text = render(
-        template,
+        "derivatives.c.jinja",
         robot=ROBOT,
-        base=base,
-        step=repr(STEPS.get(method)),
+        base=of,
+        scheme=scheme,
+        evaluations=len(scheme.ends) or 1,
         nq=model.nq,
         nv=model.nv,
+        results=len(results),
+        columns=results[0].size // model.nv,
+        number=(scheme.scalar or DOUBLE).name,
+        call=f"{of}(x[0], x[1], x[2], NULL, {places})"
+        if scheme.scalar is None
+        else "parts(x[0], x[1], x[2], y)",
         given=", ".join(p.name for p in declaration.inputs),
         prototype=prototype,
-        **words,
+        second=model.nv if scheme.twice else 1,
+        moves=_moves(function, twice=scheme.twice),
     )
-    files = {**files, f"{ROBOT}_{declaration.name}.c": text}
-    files[f"{ROBOT}.h"] = header([prototype, *prototypes])
+    files = {**called, f"{ROBOT}_{declaration.name}.c": text}
     text_bytes = size_of(files)
-    files["adapter.c"] = adapter(declaration)
-    how = f"{base}, step {STEPS[method]:.1e}" if method in STEPS else f"{base}, twice"
+    files |= {f"{ROBOT}.h": header([prototype, *prototypes]), "adapter.c": adapter(declaration)}
+    how = f"{of}, step {scheme.step:.1e}" if scheme.step else f"{of}, twice"
     return Implementation(how, files, text_bytes=text_bytes)
+
+
+def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tuple[str, int, str]]]]:
+    """The numbers of the inputs that are moved, and what comes of it: outputs, the numbers of the results
+    that change, and where entry i, c of their changes along directions j and k is put.
+    """
+    outputs, second = function.declaration.outputs, function.comparison.second_order
+    if second is None:
+        return [(0, k, [(p.name, 0, "i * NV + k")]) for k, p in enumerate(outputs)]
+    tensors = [(p.name, *pair) for p, pair in zip(outputs, second.by, strict=True)]
+    if twice:
+        return [(inner, outer, [(name, 0, "(i * NV + j) * NV + k")]) for name, inner, outer in tensors]
+    # Of first derivatives those by q and, of derivatives by v, by v are differentiated, as the paper has it.
+    entries: list[list[tuple[str, int, str]]] = [[], []]
+    for name, inner, outer in tensors:
+        moved = 1 if 1 in (inner, outer) else 0
+        last = outer == moved
+        place = "(i * NV + c) * NV + k" if last else "(i * NV + k) * NV + c"
+        entries[moved].append((name, inner if last else outer, place))
+    return [(0, moved, of_it) for moved, of_it in enumerate(entries)]
 
 
 def _generated(model: Model, name: str) -> Called:
@@ -115,199 +194,84 @@ def _generated(model: Model, name: str) -> Called:
     return files, [one.c_prototype(ROBOT, batch=False) for one in declarations]
 
 
-def _kernels(*kernels: tuple[str, Program, ScalarType]) -> Called:
-    """The C functions of programs by their names and scalars."""
+def _kernels(model: Model, base: Function, method: str, scalar: ScalarType) -> Called:
+    """The C of a function over numbers of several parts, and of the rates of its inputs."""
     files, prototypes = dict[str, str](), list[str]()
-    for name, program, scalar in kernels:
-        declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
+    rates = _rates(model, twice=SCHEMES[method].twice)
+    for program, kind in ((_parts(model, base, method), scalar), (rates, DOUBLE)):
+        summary = f"{program.name} of derivatives."
+        declaration = FunctionDeclaration(program.name, summary, (), (), scalar=kind)
         files |= kernel_source(ROBOT, declaration, program).files
-        arguments = [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
-        arguments += [f"{scalar.name} *restrict {a.name}" for a in program.outputs]
-        prototypes.append(f"void {ROBOT}_{name}({', '.join(arguments)})")
+        arguments = [f"const {kind.name} *restrict {a.name}" for a in program.inputs]
+        arguments += [f"{kind.name} *restrict {a.name}" for a in program.outputs]
+        prototypes.append(f"void {ROBOT}_{program.name}({', '.join(arguments)})")
     return files, prototypes
 
 
-def _by_differences(model: Model, function: Function, of: str, method: str) -> Implementation:
-    """One-sided and central differences of a function with one result."""
-    entries = [[(p.name, 0, "i * NV + d")] for p in function.declaration.outputs]
-    return _differences(model, function, of, method, entries)
-
-
-def _by_derivatives(model: Model, function: Function, second: SecondOrder) -> Implementation:
-    """Finite-Diff-2: central differences of first derivatives, by q and by v those of v, as the paper has
-    it.
+def _parts(model: Model, base: Function, method: str) -> Program:
+    """The function over complex numbers, or the last part of it over numbers of several: inputs in a row for
+    each, of bicomplex numbers without and with i2, of the chain rule values, two slopes and the mixed one,
+    which q alone has.
     """
-    entries: list[list[tuple[str, int, str]]] = [[], []]
-    for name, inner, outer in _tensors(function.declaration, second):
-        moved = 1 if 1 in (inner, outer) else 0
-        last = outer == moved
-        place = "(i * NV + c) * NV + d" if last else "(i * NV + d) * NV + c"
-        entries[moved].append((name, inner if last else outer, place))
-    return _differences(model, function, second.first, "finite-diff-2", entries)
+    ends = (0, model.nq, model.nq + model.nv, model.nq + 2 * model.nv)
+    x, x1, x2 = (symbols(name, ends[-1]) for name in ("x", "x1", "x2"))
+    x12 = symbols("x12", model.nq)
+    inputs, numbers = {"x": x, "x1": x1}, x
+    kinds: tuple[type[Tangent], ...] = ()
+    if method == BICOMPLEX:
+        numbers, kinds = [*tangents(x, x1, Bicomplex)], (Bicomplex,)
+    elif method == CHAIN_RULE:
+        inputs |= {"x2": x2, "x12": x12}
+        rates = tangents(x2, [*x12, *[0.0] * (2 * model.nv)])
+        numbers, kinds = [*tangents(tangents(x, x1), rates, OuterTangent)], (OuterTangent, Tangent)
+    parameters = zip(base.declaration.required, pairwise(ends), strict=True)
+    given = {p.name: numbers[start:end] for p, (start, end) in parameters}
+    (results,) = base.methods[chosen(model, base)[0]](model, given, silent)
+    for kind in kinds:
+        results = [rate_of(y, kind) for y in results]
+    return recorded("parts", list((inputs if kinds else given).items()), [("y", results)])
 
 
-def _differences(
-    model: Model, function: Function, of: str, method: str, entries: Sequence[list[tuple[str, int, str]]]
-) -> Implementation:
-    """Differences of a function along each direction d of the tangent space of the inputs that are moved;
-    entries: what comes of each of them, an output, the number of the base's result that changes, and where
-    entry i, c of its change along d is put.
+def _rates(model: Model, *, twice: bool) -> Program:
+    """The rate of q along a tangent; of all inputs, with `twice`, along a first and a second one, and of q
+    along the second along the first.
     """
-    declaration, results = without_optional(function.declaration), functions_of(model)[of].declaration.outputs
-    names, one_sided = [p.name for p in declaration.inputs], method == "finite-difference"
-    moved = [
-        (p.name, p.configuration, ", ".join("moved" if x == p.name else x for x in names), of_it)
-        for p, of_it in zip(declaration.inputs, entries, strict=False)
-    ]
-    ahead, behind = (", ".join(f"{y}[{k}]" for k in range(len(results))) for y in ("ahead", "behind"))
-    made = partial(_made, model, function, of, method, _generated(model, of), "differences.c.jinja")
-    return made(
-        summary="one-sided differences, (f(x + h e_d) - f(x)) / h"
-        if one_sided
-        else "central differences, (f(x + h e_d) - f(x - h e_d)) / 2h",
-        results=len(results),
-        columns=results[0].size // model.nv,
-        before=behind if one_sided else "",
-        ends=[("step", ahead)] if one_sided else [("step", ahead), ("-step", behind)],
-        apart="step" if one_sided else "(2.0 * step)",
-        moves=moved,
-    )
-
-
-def _by_complex_step(model: Model, function: Function, of: str) -> Implementation:
-    declaration, base = without_optional(function.declaration), functions_of(model)[of]
-    alone = Function(without_optional(base.declaration), base.methods)
-    program = traced(model, alone, chosen(model, base)[0])
-    _, v, x = (p.name for p in declaration.inputs)
-    by_q, by_v, by_x = (p.name for p in declaration.outputs)
-    called = _kernels(("complex_base", program, COMPLEX), ("rate", _rate(model), DOUBLE))
-    made = partial(_made, model, function, of, "complex-step", called, "complex_step.c.jinja")
-    return made(v=v, x=x, by_q=by_q, moves=[(v, "zv", by_v), (x, "zx", by_x)])
-
-
-def _rate(model: Model) -> Program:
-    """The rate dq/dt of the configuration at velocity v."""
-    q, v = symbols("q", model.nq), symbols("v", model.nv)
-    return recorded("rate", [("q", q), ("v", v)], [("dq", configuration_rate(model, q, v))])
-
-
-def _tensors(declaration: FunctionDeclaration, second: SecondOrder) -> list[tuple[str, int, int]]:
-    """The tensors: name, and the numbers of the variables by which the function is differentiated first, and
-    then.
-    """
-    return [(p.name, *pair) for p, pair in zip(declaration.outputs, second.by, strict=True)]
-
-
-def _by_function(model: Model, function: Function, second: SecondOrder) -> Implementation:
-    """Finite-Diff-1: second differences of the function."""
-    made = partial(_made, model, function, second.of, "finite-diff-1", _generated(model, second.of))
-    return made("second_difference.c.jinja", outputs=_tensors(function.declaration, second))
-
-
-def _by_parts(model: Model, function: Function, second: SecondOrder, method: str) -> Implementation:
-    """By numbers of four parts: bicomplex ones, or values with two slopes and the mixed one."""
-    base, bicomplex = functions_of(model)[second.of], method == BICOMPLEX
-    name, scalar = ("bicomplex", COMPLEX) if bicomplex else ("chain_rule", DOUBLE)
-    program = _bicomplex(model, base) if bicomplex else _chain_rule(model, base)
-    called = _kernels((name, program, scalar), ("rates", _rates(model), DOUBLE))
-    made = partial(_made, model, function, second.of, method, called, "second_step.c.jinja")
-    return made(
-        summary="the bicomplex step, Im12 / h^2." if bicomplex else "the chain rule, step by step, twice.",
-        name=name,
-        bicomplex=bicomplex,
-        outputs=_tensors(function.declaration, second),
-    )
-
-
-def _evaluated(model: Model, base: Function, inputs: Columns) -> Sequence[Scalar]:
-    method, _ = chosen(model, base)
-    (result,) = base.methods[method](model, inputs, silent)
-    return result
-
-
-def _bicomplex(model: Model, base: Function) -> Program:
-    """The function over bicomplex numbers: each input and then its part by i2, of the result the part by
-    i2.
-    """
-    columns = {
-        f"{p.name}{part}": symbols(f"{p.name}{part}", p.size)
-        for p in base.declaration.required
-        for part in ("", "_i2")
-    }
-    given = {
-        p.name: [Bicomplex(*pair) for pair in zip(columns[p.name], columns[f"{p.name}_i2"], strict=True)]
-        for p in base.declaration.required
-    }
-    result = [rate_of(x, Bicomplex) for x in _evaluated(model, base, given)]
-    return recorded("bicomplex", list(columns.items()), [("y", result)])
-
-
-def _chain_rule(model: Model, base: Function) -> Program:
-    """The function over values with two slopes and the mixed one: each input with its slopes, the mixed one
-    of q alone; of the result the mixed one.
-    """
-    columns: dict[str, list[Scalar]] = {}
-    given: dict[str, list[Scalar]] = {}
-    for p in base.declaration.required:
-        parts = ("", "_1", "_2", "_12") if p.configuration else ("", "_1", "_2")
-        made = [symbols(f"{p.name}{part}", p.size) for part in parts]
-        columns |= {f"{p.name}{part}": column for part, column in zip(parts, made, strict=True)}
-        mixed = made[3] if p.configuration else [0.0] * p.size
-        rows = zip(*made[:3], mixed, strict=True)
-        given[p.name] = [OuterTangent(Tangent(x, x1), Tangent(x2, x12)) for x, x1, x2, x12 in rows]
-    result = [rate_of(rate_of(x, OuterTangent)) for x in _evaluated(model, base, given)]
-    return recorded("chain_rule", list(columns.items()), [("y", result)])
-
-
-def _rates(model: Model) -> Program:
-    """The rates of q along a first and a second tangent, and of the latter along the first."""
-    q, first, then = symbols("q", model.nq), symbols("first", model.nv), symbols("then", model.nv)
-    d1 = configuration_rate(model, q, first)
-    moved = configuration_rate(model, tangents(q, d1), then)
+    q, nv = symbols("x", model.nq), model.nv
+    if not twice:
+        v = symbols("v", nv)
+        return recorded("rates", [("x", q), ("v", v)], [("d1", configuration_rate(model, q, v))])
+    first, then = symbols("first", 3 * nv), symbols("then", 3 * nv)
+    d1 = configuration_rate(model, q, first[:nv])
+    moved = configuration_rate(model, tangents(q, d1), then[:nv])
     outputs: list[tuple[str, Sequence[Scalar]]] = [
-        ("d1", d1),
-        ("d2", [value_of(x) for x in moved]),
-        ("d12", [rate_of(x) for x in moved]),
+        ("d1", [*d1, *first[nv:]]),
+        ("d2", [*map(value_of, moved), *then[nv:]]),
+        ("d12", [*map(rate_of, moved)]),
     ]
-    inputs = [("q", q), ("first", first), ("then", then)]
-    return recorded("rates", inputs, outputs)
+    return recorded("rates", [("x", q), ("first", first), ("then", then)], outputs)
 
 
 class Bicomplex(Tangent):
     """Bicomplex numbers: value + rate i2 with i2^2 = -1, both complex by i1 (Lantoine, Russell and Dargent,
     2012).
 
-    Its elementary functions are those of rates whose square is lost to rounding, as the rates of the
-    bicomplex step are.
+    All but their product is that of rates whose square is lost to rounding, as the rates of the bicomplex
+    step are: sin(a + b i2) = sin a cosh b + cos a sinh b i2, where cosh b = 1 and sinh b = b.
     """
 
     __slots__ = ()
 
     def __mul__(self, other: Any) -> Any:
+        product = super().__mul__(other)
         if type(other) is not Bicomplex:
-            zero = is_number(other) and other == 0
-            return 0.0 if zero else Bicomplex(self.value * other, self.rate * other)
-        real = self.value * other.value - self.rate * other.rate
-        return Bicomplex(real, self.value * other.rate + self.rate * other.value)
+            return product
+        return Bicomplex(product.value - self.rate * other.rate, product.rate)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Any:
-        return self * other.inverse() if type(other) is Bicomplex else self * (1.0 / other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self.inverse() * other
-
-    def inverse(self) -> Bicomplex:
-        """1 / (a + b i2) = (a - b i2) / (a^2 + b^2)."""
-        scale = 1.0 / (self.value * self.value + self.rate * self.rate)
-        return Bicomplex(self.value * scale, -(self.rate * scale))
-
     @staticmethod
-    def elementary(name: str, *arguments: Any) -> Tangent:
-        """sin or cos: sin(a + b i2) = sin a cosh b + cos a sinh b i2, where cosh b = 1 and sinh b = b."""
+    def elementary(name: str, *arguments: Tangent) -> Tangent:
+        """Sine or cosine. TypeError for others."""
         if name not in ("sin", "cos"):
             raise TypeError(f"no {name} of a bicomplex number")
-        (x,) = arguments
-        s, c = sin(x.value), cos(x.value)
-        return Bicomplex(s, c * x.rate) if name == "sin" else Bicomplex(c, -(s * x.rate))
+        return Tangent.elementary(name, *arguments)

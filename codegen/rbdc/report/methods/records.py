@@ -44,8 +44,7 @@ class Contender:
     libraries whose code it runs. dtype: of inputs and outputs. figures: those of `FIGURES` that exist for it.
 
     In batches the algorithm says how samples are computed. of: method of the comparison whose code it calls.
-    moved: bytes of a sample that are read and written. peer: contender whose function the loop calls, if not
-    ours; its results stay in the peer's own data.
+    moved: bytes of a sample that are read and written; results of a peer stay in its own data.
     """
 
     method: str
@@ -60,7 +59,6 @@ class Contender:
     figures: Mapping[str, Any] = field(default_factory=dict)
     of: str = ""
     moved: int = 0
-    peer: Contender | None = None
 
 
 @dataclass(kw_only=True)

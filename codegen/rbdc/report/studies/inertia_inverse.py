@@ -22,7 +22,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model import WORLD, Body, Model
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions, Progress
-from rbdc.report.families import Family, branched, families_report, serial
+from rbdc.report.compare import Family, branched, families_report, serial
 from rbdc.report.methods.implementation import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table

@@ -17,7 +17,7 @@ from rbdc.options import Progress
 from rbdc.report.accuracy import draw
 from rbdc.report.compare import compare
 from rbdc.report.measure.timing import Comparison
-from rbdc.report.methods.differentiation import STEPS
+from rbdc.report.methods.differentiation import SCHEMES
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
@@ -82,4 +82,4 @@ def _truncated(comparison: Comparison, one: FunctionRecord, states: Mapping[str,
         moving = [np.ones_like(x) if i == k else x for i, x in enumerate(v)]
         for entry in reference_of(base)(model, q, moving, last):
             largest = max(largest, float(np.max(np.abs(entry))))
-    return STEPS[DIFFERENCE] * largest
+    return SCHEMES[DIFFERENCE].step * largest

@@ -9,7 +9,7 @@ error is far below that of differences.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,20 +17,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc.analysis.pages import Part
+from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions, Progress
 from rbdc.report.accuracy import draw
-from rbdc.report.compare import labelled_report
-from rbdc.report.families import branched, families_report, serial
+from rbdc.report.compare import branched, families_report, labelled_report, serial
 from rbdc.report.measure.loops import Method, pointers_to
 from rbdc.report.methods.contenders import ZEROED, Toolchains, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender
 from rbdc.report.options import CompareOptions
+from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
+from rbdc.report.present.page import study_page
+from rbdc.report.present.plots import contours, grown
+from rbdc.report.present.tables import CODE, DASH, ERROR, TIME, curves
 from rbdc.report.studies.claims import untried
-from rbdc.report.studies.second_order_claims import FIRST, FORWARD, SECOND, claims
+from rbdc.report.studies.second_order_claims import (
+    FAMILIES,
+    FIRST,
+    FORWARD,
+    SECOND,
+    TABLE_3,
+    WRITTEN,
+    Report,
+    claims,
+    fits,
+    ratios,
+)
 
 LIMITS = {"chain-rule": 32, "bicomplex-step": 16, "finite-diff-1": 32, "finite-diff-2": 32, "ad": 8}
 """Up to how many bodies a method takes part: beyond, its compilation alone takes minutes."""
@@ -70,7 +86,7 @@ def second_order(quick: bool, progress: Progress) -> dict[str, Any]:
     report: dict[str, Any] = {"study": "second-order", "quick": quick}
     report |= families_report(families, lambda family, size: asked(extent, size), progress)
     report["robots"] = {robot: _robot(robot, extent, progress) for robot in extent.robots}
-    report["steps"] = _steps(extent, progress)
+    report["steps"] = _step_errors(extent, progress)
     report["claims"] = untried(claims(report)) if quick else claims(report)
     report["seconds"] = time.monotonic() - started
     return report
@@ -94,7 +110,7 @@ def _robot(robot: str, extent: Extent, progress: Progress) -> dict[str, float]:
     return {f["name"]: f["ratios"]["ad"] for f in report["functions"] if "ad" in f["ratios"]}
 
 
-def _steps(extent: Extent, progress: Progress) -> dict[str, Any]:
+def _step_errors(extent: Extent, progress: Progress) -> dict[str, Any]:
     """The decimal logarithms of the errors of both differences over their steps, by family and size: of
     Finite-Diff-1 a row for each k, a column for each h.
     """
@@ -186,3 +202,147 @@ def _callable(model: Model, name: str, tools: Toolchains) -> Call:
     sizes = [p.size for p in function.declaration.outputs]
     method = Method(Contender(name, "", "", library.path, ENTRY), sizes)
     return lambda values: method.results(pointers_to(values))
+
+
+def second_order_page(report: Report) -> str:
+    """The page of the study: Table III, Figs. 7-12, 14-17 and 20-23 anew."""
+    lead = (
+        'S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives of rigid-body dynamics: '
+        'theory & implementation" (2023), sections V and VII and appendix A, repeated on serial chains and '
+        "binary trees."
+    )
+    notes = [
+        "The article's times are of Fortran 90 on an Intel i5-12400. Generated code stands for IDSVA-SO and "
+        "FDSVA-SO: generated writes every entry, as the other methods do, generated-zeroed leaves those "
+        "alone that are zero whatever the inputs. All store their results in the same place call after call."
+    ]
+    functions = {function["name"]: function for function in report["functions"]}
+    tables = [_table_3(report), *(crossing_table(function) for function in functions.values())]
+    tables += [growth_table(function) for function in functions.values() if function["name"] == FORWARD]
+    figures = _inverse(report)
+    if FORWARD in functions:
+        figures += _forward(report)
+    figures += _steps(report)
+    return study_page("Second derivatives of dynamics", lead, notes, report, tables, figures)
+
+
+def _table_3(report: Report) -> Table:
+    rows = []
+    for (function, method), published in TABLE_3.items():
+        rows.append(_table_3_row(report, function, method, [f"{x:.2f}" for x in published]))
+        if (function, method) in WRITTEN:
+            rows.append(_table_3_row(report, function, WRITTEN[function, method], [DASH] * 4))
+    head = ["method"]
+    for family in FAMILIES:
+        head += [f"{family}: A", "B", "A of the article", "B of the article"]
+    note = "log t = A log N + B by least squares, natural logarithms, t in microseconds."
+    return Table("Table III", head, rows, note)
+
+
+def _table_3_row(report: Report, function: str, method: str, published: Sequence[str]) -> list[str]:
+    row, by_family = [f"{method}, {function}"], fits(report, function, method)
+    for k, family in enumerate(FAMILIES):
+        fit = by_family.get(family)
+        row += [DASH, DASH] if fit is None else [f"{fit['exponent']:.2f}", f"{fit['constant']:.2f}"]
+        row += published[2 * k : 2 * k + 2]
+    return row
+
+
+def _inverse(report: Report) -> list[Part]:
+    return [
+        Part(
+            "Figs. 7 and 8",
+            [
+                "Times of second derivatives of inverse dynamics, and how many times as long as generated "
+                "code the others take; chains in full lines, binary trees in dashed ones."
+            ],
+            [family_curves(report, SECOND, TIME), _speedups(report, SECOND)],
+        ),
+        Part(
+            "Fig. 9",
+            ["Machine code of every method; the article has that of CasADi's AD alone."],
+            [family_curves(report, SECOND, CODE), _code(report)],
+        ),
+        Part(
+            "Figs. 11 and 12",
+            ["Root mean square relative errors (43), beside references of 40 digits."],
+            [family_curves(report, SECOND, ERROR)],
+        ),
+    ]
+
+
+def _forward(report: Report) -> list[Part]:
+    return [
+        Part(
+            "Figs. 14 to 17",
+            [
+                "Times of second derivatives of forward dynamics, the three ways of the inner and outer "
+                "products among them, and how many times as long as generated code the others take."
+            ],
+            [family_curves(report, FORWARD, TIME), _speedups(report, FORWARD)],
+        ),
+        Part(
+            "Fig. 20",
+            ["Root mean square relative errors of forward dynamics."],
+            [family_curves(report, FORWARD, ERROR)],
+        ),
+    ]
+
+
+def _speedups(report: Report, function: str) -> str:
+    """Times of the methods over those of generated code."""
+    (of_it,) = (f["families"] for f in report["functions"] if f["name"] == function)
+    found: dict[str, dict[int, float]] = {}
+    for method in (m for m in of_it["serial"]["time"] if m != "generated"):
+        for (family, n), x in ratios(report, function, method).items():
+            found.setdefault(f"{method}, {family}", {})[n] = x
+    dashed = [label for label in found if not label.endswith(", serial")]
+    title = f"{function}: times over those of generated code"
+    return grown(found, title, BODIES, "ratio", dashed=dashed)
+
+
+def _code(report: Report) -> str:
+    """Code of AD and of generated functions of chains."""
+    found = curves(report["entries"], SECOND, "serial", CODE)
+    chosen = {method: points for method, points in found.items() if method in ("generated", "ad")}
+    return grown(chosen, "Machine code of serial chains", BODIES, "bytes")
+
+
+def _steps(report: Report) -> list[Part]:
+    steps, entries = report["steps"], report["steps"]["entries"]
+    chains = [entry for entry in entries if entry["family"] == "serial"]
+    largest = chains[-1]
+    grid = steps["of_function"]
+    title = f"Serial chain of {largest['size']}"
+    return [
+        Part(
+            "Fig. 21",
+            ["The best steps of Finite-Diff-1: h in full lines, k in dashed ones."],
+            [_best(entries, family) for family in FAMILIES],
+        ),
+        Part(
+            "Fig. 22",
+            [
+                "Errors of Finite-Diff-1 over both steps; a dot marks the least. The article has a chain of "
+                "50."
+            ],
+            [contours((grid, grid), largest["finite_diff_1"], title, "h", "k")],
+        ),
+        Part(
+            "Fig. 23",
+            ["Errors of Finite-Diff-2 over the step and the size."],
+            [_over_sizes(steps["of_derivatives"], entries, family) for family in FAMILIES],
+        ),
+    ]
+
+
+def _best(entries: Sequence[Mapping[str, Any]], family: str) -> str:
+    chosen = [entry for entry in entries if entry["family"] == family]
+    steps = {name: {e["size"]: e["best_1"][k] for e in chosen} for k, name in enumerate(("h", "k"))}
+    return grown(steps, f"{family}: the best steps", BODIES, "step", dashed=["k"])
+
+
+def _over_sizes(steps: Sequence[float], entries: Sequence[Mapping[str, Any]], family: str) -> str:
+    chosen = [entry for entry in entries if entry["family"] == family]
+    places, errors = (steps, [e["size"] for e in chosen]), [e["finite_diff_2"] for e in chosen]
+    return contours(places, errors, family, "h", BODIES, logarithmic=False)

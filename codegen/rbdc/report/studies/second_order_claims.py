@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rbdc.report.families import growth
+from rbdc.report.compare import growth
 from rbdc.report.methods.contenders import ZEROED
 from rbdc.report.present.tables import ERROR, TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable
