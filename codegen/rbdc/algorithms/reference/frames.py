@@ -166,19 +166,6 @@ def frame_velocity(
     return seen.act_inverse(motions.velocity(model.frames[frame].body)).scalars()
 
 
-def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """(dJ/dt) v (6): the acceleration where joints have none, less what the moving axes of the reference see
-    of it. Test: the product.
-    """
-    motions, seen = seen_from(model, q, v, None, frame, reference)
-    body = model.frames[frame].body
-    drift, velocity = motions.acceleration(body), motions.velocity(body)
-    if reference == "LOCAL_WORLD_ALIGNED":
-        point = velocity.linear + velocity.angular.cross(seen.translation)
-        drift = drift - Motion(point, Vector3.zero()).cross(velocity)
-    return seen.act_inverse(drift).scalars()
-
-
 def frame_acceleration(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
