@@ -23,7 +23,7 @@ from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, product, transposed
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Frame, Model
-from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
+from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
