@@ -12,11 +12,13 @@ over the joints i above that of k.
 
 from __future__ import annotations
 
-from rbdc.algorithms.frames import bends_of, express, frame_columns, frame_matrix
+from dataclasses import replace
+
+from rbdc.algorithms.frames import Climb
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.model import Model
-from rbdc.spatial import Force, Motion, Scalar, Scalars
+from rbdc.spatial import Force, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
@@ -27,13 +29,11 @@ def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, referenc
     """J (6, nv) with J v the spatial velocity of a frame relative to another, in the coordinates of the
     frame's reference. Joints that carry both move neither. Test: the difference of both Jacobians in WORLD.
     """
-    (columns, world), (others, there) = (frame_columns(model, q, k) for k in (frame, other))
-    between = world.inverse().compose(there)
-    apart = {index: own for index, own in columns.items() if index not in others}
-    apart |= {index: [-between.act(s) for s in own] for index, own in others.items() if index not in columns}
-    return frame_matrix(
-        model, {index: [express(s, world, reference) for s in own] for index, own in apart.items()}
-    )
+    one, two = (Climb.of(model, q, k, reference) for k in (frame, other))
+    between = one.world.inverse().compose(two.world)
+    apart = {index: own for index, own in one.columns.items() if index not in two.columns}
+    others = {index: own for index, own in two.columns.items() if index not in one.columns}
+    return one.matrix(apart | {index: [-between.act(s) for s in own] for index, own in others.items()})
 
 
 def manipulability_gradient(
@@ -42,16 +42,15 @@ def manipulability_gradient(
     """w, and dw/dq (nv) in the tangent space; both zero where J has not six independent rows, as where fewer
     than six degrees of freedom carry the frame.
     """
-    columns, world = frame_columns(model, q, frame)
-    express(Motion.zero(), world, reference)  # refuses one that there is not
-    jacobian = transposed(frame_matrix(model, columns))
-    freedoms = sum(map(len, columns.values()))
+    climb = replace(Climb.of(model, q, frame, reference), reference="LOCAL")
+    columns = climb.columns
+    jacobian, freedoms = transposed(climb.matrix(columns)), sum(map(len, columns.values()))
     squared, solutions = _solved(jacobian, 1.0 if freedoms >= 6 else 0.0)
     w = sqrt(squared)
     table, first = dof_table(model), first_dofs(model)
     gradient, above = list[Scalar]([0.0] * model.nv), Force.zero()
-    for index, (bend, _) in bends_of(model, columns).items():
-        column = model.bodies[index].index_v
+    for index, curve in climb.curves().items():
+        column, bend = model.bodies[index].index_v, columns[index][0].scaled(curve.curvature)
         gradient[column] = gradient[column] + w * bend.dot(Force.of(solutions[column]))
     for index in reversed(columns):
         for dof, s in enumerate(columns[index], first[index]):

@@ -8,7 +8,9 @@ frame's placement in the world, which turns LOCAL into WORLD (X acts on the colu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from rbdc.algorithms.tools.joint_coordinates import (
     joint_accelerations,
@@ -24,6 +26,11 @@ from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Motion, Placement, Scalars, Vector3
 from rbdc.spatial.vectors import motion_sum
 
+Columns: TypeAlias = Mapping[int, Sequence[Motion]]
+"""Motions of a frame, one for each degree of freedom of bodies, by these."""
+
+REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+
 
 def frame_step(
     model: Model, index: int, q: Scalars, x: Placement, trace: Trace = silent
@@ -38,84 +45,103 @@ def frame_step(
     return columns, placement.compose(x)
 
 
-def frame_columns(model: Model, q: Scalars, frame: int) -> tuple[dict[int, list[Motion]], Placement]:
-    """LOCAL Jacobian columns of each body that carries the frame, nearest first, and the frame's placement in
-    the world.
+@dataclass(frozen=True)
+class Moving:
+    """A frame in motion, LOCAL: for each body that carries it what its joint adds to the velocity, and the
+    frame's velocity relative to the body; and the velocity.
     """
-    index, x = model.frames[frame].body, model.frames[frame].placement
-    columns: dict[int, list[Motion]] = {}
-    while index != WORLD:
-        columns[index], x = frame_step(model, index, q, x)
-        index = model.bodies[index].parent
-    return columns, x
+
+    steps: dict[int, Motion]
+    relative: dict[int, Motion]
+    velocity: Motion
 
 
-def express(motion: Motion, world: Placement, reference: str) -> Motion:
-    """A LOCAL motion of a frame at `world`, in the axes and at the point that `reference` names."""
-    if reference == "LOCAL":
-        return motion
-    if reference == "WORLD":
-        return world.act(motion)
-    if reference == "LOCAL_WORLD_ALIGNED":
-        return Motion(world.rotation.apply(motion.linear), world.rotation.apply(motion.angular))
-    raise OptionError(f"reference {reference!r} is none of LOCAL, WORLD, LOCAL_WORLD_ALIGNED")
+@dataclass(frozen=True)
+class Climb:
+    """The way from a frame to the root: its LOCAL Jacobian columns for each body that carries it, nearest
+    first, its placement in the world, and the reference that results are in.
+    """
+
+    model: Model
+    columns: dict[int, list[Motion]]
+    world: Placement
+    reference: str
+
+    @staticmethod
+    def of(model: Model, q: Scalars, frame: int, reference: str) -> Climb:
+        """The way at q (nq). Raises OptionError for a reference that there is not."""
+        if reference not in REFERENCES:
+            raise OptionError(f"reference {reference!r} is none of {', '.join(REFERENCES)}")
+        index, x = model.frames[frame].body, model.frames[frame].placement
+        columns: dict[int, list[Motion]] = {}
+        while index != WORLD:
+            columns[index], x = frame_step(model, index, q, x)
+            index = model.bodies[index].parent
+        return Climb(model, columns, x, reference)
+
+    def expressed(self, motion: Motion) -> Motion:
+        """A LOCAL motion in the axes and at the point that the reference names."""
+        if self.reference == "LOCAL":
+            return motion
+        if self.reference == "WORLD":
+            return self.world.act(motion)
+        turn = self.world.rotation.apply
+        return Motion(turn(motion.linear), turn(motion.angular))
+
+    def matrix(self, columns: Columns, bends: Iterable[tuple[int, Motion]] = ()) -> Matrix:
+        """(6, nv) from LOCAL columns, in the reference; zero for other bodies, summed over coupled joints;
+        bends: motions in the reference that are added to columns of the matrix.
+        """
+        seen = {index: [self.expressed(s) for s in own] for index, own in columns.items()}
+        bodies = enumerate(self.model.bodies)
+        full = [s.scalars() for k, b in bodies for s in seen.get(k, [Motion.zero()] * b.joint.nv)]
+        matrix = reduce_columns(self.model, transposed(full) if full else zeros(6, 0))
+        for k, motion in bends:
+            for row, x in zip(matrix, motion.scalars(), strict=True):
+                row[k] = row[k] + x
+        return matrix
+
+    def curves(self) -> dict[int, CouplingAt]:
+        """By their bodies the joints that carry the frame and follow others along curves."""
+        couplings = {index: self.model.bodies[index].coupling for index in self.columns}
+        return {index: own for index, own in couplings.items() if isinstance(own, CouplingAt)}
+
+    def bends(self, v: Scalars) -> Iterable[tuple[int, Motion]]:
+        """J dG/dt at v, in the reference: by entries of v where joints follow others along curves."""
+        for index, curve in self.curves().items():
+            k, s = self.model.bodies[index].index_v, self.expressed(self.columns[index][0])
+            yield k, s.scaled(curve.curvature).scaled(v[k])
+
+    def sums(self, rates: Sequence[Scalars]) -> dict[int, Motion]:
+        """X^-1 S x of each body that carries the frame, from x of all joints."""
+        return {index: motion_sum(own, rates[index]) for index, own in self.columns.items()}
+
+    def moving(self, v: Scalars) -> Moving:
+        """The frame's motion at v (nv)."""
+        steps = self.sums(joint_velocities(self.model, v))
+        relative, below = dict[int, Motion](), Motion.zero()
+        for index, step in steps.items():
+            relative[index], below = below, below + step
+        return Moving(steps, relative, below)
+
+    def acceleration(self, moving: Moving, pushes: Mapping[int, Motion]) -> Motion:
+        """The frame's LOCAL acceleration; pushes: X^-1 S qddot."""
+        acceleration = Motion.zero()
+        for index, push in pushes.items():
+            acceleration = acceleration + push + moving.steps[index].cross(moving.relative[index])
+        return acceleration
 
 
 def frame_jacobian(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv), linear rows first, with J v the frame's spatial velocity (m/s, rad/s)."""
-    columns, world = frame_columns(model, q, frame)
-    return frame_matrix(
-        model, {index: [express(s, world, reference) for s in own] for index, own in columns.items()}
-    )
-
-
-def frame_matrix(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
-    """(6, nv) from the columns of the bodies that carry a frame; zero for the others, summed over coupled
-    joints.
-    """
-    return reduce_columns(model, _over_tree(model, columns))
-
-
-def with_bends(model: Model, v: Scalars, matrix: Matrix, columns: dict[int, list[Motion]]) -> Matrix:
-    """The matrix plus J dG/dt at v, J by its columns, where joints follow others along curves."""
-    bends = [(model.bodies[index].index_v, bend) for index, (bend, _) in bends_of(model, columns).items()]
-    return plus_columns(matrix, ((k, bend.scaled(v[k])) for k, bend in bends))
-
-
-def plus_columns(matrix: Matrix, added: Iterable[tuple[int, Motion]]) -> Matrix:
-    """A matrix (6, nv) with motions added to its columns, in place."""
-    for k, motion in added:
-        for row, x in zip(matrix, motion.scalars(), strict=True):
-            row[k] = row[k] + x
-    return matrix
-
-
-def bends_of(model: Model, columns: dict[int, list[Motion]]) -> dict[int, tuple[Motion, Motion]]:
-    """Columns of joints that follow others along curves, times curvature and times jerk, by their bodies."""
-    found = {}
-    for index, own in columns.items():
-        curve = model.bodies[index].coupling
-        if isinstance(curve, CouplingAt):
-            found[index] = own[0].scaled(curve.curvature), own[0].scaled(curve.jerk)
-    return found
-
-
-def _over_tree(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
-    """(6, degrees of freedom of the full tree)."""
-    rows: Matrix = zeros(6, 0)
-    for index, body in enumerate(model.bodies):
-        own = columns.get(index, [Motion.zero()] * body.joint.nv)
-        entries = transposed([column.scalars() for column in own])
-        rows = [row + more for row, more in zip(rows, entries, strict=True)]
-    return rows
+    climb = Climb.of(model, q, frame, reference)
+    return climb.matrix(climb.columns)
 
 
 def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
     """The frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry it."""
-    columns, world = frame_columns(model, q, frame)
-    rates = joint_velocities(model, v)
-    steps = (motion_sum(own, rates[index]) for index, own in columns.items())
-    return express(sum(steps, Motion.zero()), world, reference)
+    climb = Climb.of(model, q, frame, reference)
+    return climb.expressed(climb.moving(v).velocity)
 
 
 def frame_jacobian_time_derivative(
@@ -125,19 +151,13 @@ def frame_jacobian_time_derivative(
     as the world sees them, and less by U x s in coordinates that move by U: the frame's velocity for LOCAL,
     its linear part for LOCAL_WORLD_ALIGNED. Test: Pinocchio, differences.
     """
-    columns, world = frame_columns(model, q, frame)
-    rates = joint_velocities(model, v)
-    steps = {index: motion_sum(own, rates[index]) for index, own in columns.items()}
-    relative, below, carrying = {}, Motion.zero(), Motion.zero()
-    for index, step in steps.items():
-        relative[index], below = below, below + step
-    made: dict[int, list[Motion]] = {}
-    for index in reversed(columns):
-        carrying = carrying + steps[index]
-        seen = _as_seen(carrying, relative[index], reference)
-        made[index] = [express(seen.cross(s), world, reference) for s in columns[index]]
-    whole = {index: [express(s, world, reference) for s in own] for index, own in columns.items()}
-    return with_bends(model, v, frame_matrix(model, made), whole)
+    climb = Climb.of(model, q, frame, reference)
+    moving, carrying, made = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
+    for index in reversed(climb.columns):
+        carrying = carrying + moving.steps[index]
+        seen = _as_seen(carrying, moving.relative[index], reference)
+        made[index] = [seen.cross(s) for s in climb.columns[index]]
+    return climb.matrix(made, climb.bends(v))
 
 
 def _as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
@@ -153,11 +173,12 @@ def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str
     """(dJ/dt) v: the rate of the frame's velocity, in the coordinates of the reference, without joint
     accelerations. Test: the product.
     """
-    columns, world = frame_columns(model, q, frame)
-    drift, velocity = _acceleration_and_velocity(model, columns, v, [0.0] * model.nv)
+    climb = Climb.of(model, q, frame, reference)
+    moving, rest = climb.moving(v), joint_accelerations(model, v, [0.0] * model.nv)
+    drift = climb.acceleration(moving, climb.sums(rest))
     if reference == "LOCAL_WORLD_ALIGNED":
-        drift = drift - Motion(velocity.linear, Vector3.zero()).cross(velocity)
-    return express(drift, world, reference)
+        drift = drift - Motion(moving.velocity.linear, Vector3.zero()).cross(moving.velocity)
+    return climb.expressed(drift)
 
 
 def frame_acceleration(
@@ -166,19 +187,6 @@ def frame_acceleration(
     """The frame's spatial acceleration, without gravity: with s_i = X^-1 S qdot of joint i and d_i the sum of
     s over the joints between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
     """
-    columns, world = frame_columns(model, q, frame)
-    acceleration, _ = _acceleration_and_velocity(model, columns, v, a)
-    return express(acceleration, world, reference)
-
-
-def _acceleration_and_velocity(
-    model: Model, columns: dict[int, list[Motion]], v: Scalars, a: Scalars
-) -> tuple[Motion, Motion]:
-    """The LOCAL acceleration and velocity of a frame, by its columns."""
-    rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
-    acceleration, below = Motion.zero(), Motion.zero()
-    for index, own in columns.items():
-        step = motion_sum(own, rates[index])
-        acceleration = acceleration + motion_sum(own, rate_derivatives[index]) + step.cross(below)
-        below = below + step
-    return acceleration, below
+    climb = Climb.of(model, q, frame, reference)
+    pushes = climb.sums(joint_accelerations(model, v, a))
+    return climb.expressed(climb.acceleration(climb.moving(v), pushes))

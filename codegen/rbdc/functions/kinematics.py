@@ -141,7 +141,7 @@ FRAMED: tuple[tuple[Callable[..., Any], str, str | ChainRule], ...] = (
     (frame_jacobian_derivatives, SECOND, ChainRule("frame_jacobian", ("q",))),
     (frame_jacobian, "control", "frame_jacobian_derivatives"),
     (frame_jacobian_time_derivative, "full", ChainRule("frame_jacobian", ("q",), directions=("v",))),
-    (frame_drift, "full", ""),
+    (frame_drift, "full", ChainRule("frame_velocity", ("q",), directions=("v",))),
     (frame_velocity, "full", "frame_velocity_derivatives"),
     (frame_acceleration, "full", "frame_acceleration_derivatives"),
     (frame_velocity_derivatives, "optimisation", ChainRule("frame_velocity", ("q", "v"))),

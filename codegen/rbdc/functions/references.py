@@ -46,6 +46,7 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
     """The reference of derivatives from that of the function that they are of, by dual numbers."""
     in_model = (FRICTION_WIDTH, PARAMETERS)
     names = [p.name for p in function.declaration.inputs if p.name not in (*BY_NAME, *in_model)]
+    own = {p.name for p in chain.function.declaration.inputs}
     configurations = [p.configuration for p in function.declaration.inputs if p.name in chain.by]
     by_forces = EXTERNAL_FORCES in chain.by  # they are the last input then
     differentiated, along = _loaded(f"{_DUAL}differentiated"), _loaded(f"{_DUAL}along")
@@ -53,7 +54,8 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
     def evaluated(model: Model, *given: Any, **named: Any) -> Any:
         inputs = dict(zip(names, given, strict=False))
         weights = [w for name in chain.weights for w in inputs.pop(name)]
-        directions = [inputs.pop(name) for name in chain.directions]
+        directions = [inputs[name] for name in chain.directions]
+        inputs = {name: x for name, x in inputs.items() if name in own or name not in chain.directions}
         rest = given[len(names) :]  # a frame and its reference
         if by_forces:
             inputs[EXTERNAL_FORCES] = [x for force in named.pop(EXTERNAL_FORCES) for x in force.scalars()]

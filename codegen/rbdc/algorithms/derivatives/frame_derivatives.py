@@ -15,69 +15,56 @@ In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m cha
 
 from __future__ import annotations
 
-from rbdc.algorithms.frames import bends_of, express, frame_columns, frame_matrix, plus_columns, with_bends
-from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities
+from rbdc.algorithms.frames import Climb
+from rbdc.algorithms.tools.joint_coordinates import joint_accelerations
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
-from rbdc.spatial import Motion, Placement, Scalars, Vector3
-from rbdc.spatial.vectors import motion_sum
+from rbdc.spatial import Motion, Scalars, Vector3
 
 
 def frame_velocity_derivatives(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix]:
     """dv_dq, dv_dv (6, nv) of `frame_velocity`, in the tangent space of q."""
-    columns, world = frame_columns(model, q, frame)
-    rates = joint_velocities(model, v)
-    steps = {index: motion_sum(own, rates[index]) for index, own in columns.items()}
-    velocity, above = sum(steps.values(), Motion.zero()), Motion.zero()
-    by_q: dict[int, list[Motion]] = {}
-    for index in reversed(columns):
-        by_q[index] = [above.cross(s) + turning(s, velocity, reference) for s in columns[index]]
-        above = above + steps[index]
-    dv_dq, dv_dv = (_expressed(model, by, world, reference) for by in (by_q, columns))
-    whole = {index: [express(s, world, reference) for s in own] for index, own in columns.items()}
-    return with_bends(model, v, dv_dq, whole), dv_dv
+    climb = Climb.of(model, q, frame, reference)
+    moving, above, by_q = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
+    for index in reversed(climb.columns):
+        own = climb.columns[index]
+        by_q[index] = [above.cross(s) + turning(s, moving.velocity, reference) for s in own]
+        above = above + moving.steps[index]
+    return climb.matrix(by_q, climb.bends(v)), climb.matrix(climb.columns)
 
 
 def frame_acceleration_derivatives(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix, Matrix]:
     """da_dq, da_dv, da_da (6, nv) of `frame_acceleration`, in the tangent space of q."""
-    columns, world = frame_columns(model, q, frame)
-    rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
-    steps = {index: motion_sum(own, rates[index]) for index, own in columns.items()}
-    pushes = {index: motion_sum(own, rate_derivatives[index]) for index, own in columns.items()}
-    acceleration, below = Motion.zero(), Motion.zero()
-    relative: dict[int, Motion] = {}
-    for index, step in steps.items():
-        acceleration = acceleration + pushes[index] + step.cross(below)
-        relative[index] = below
-        below = below + step
+    climb = Climb.of(model, q, frame, reference)
+    moving, pushes = climb.moving(v), climb.sums(joint_accelerations(model, v, a))
+    acceleration, curves = climb.acceleration(moving, pushes), climb.curves()
     by_q: dict[int, list[Motion]] = {}
     by_v: dict[int, list[Motion]] = {}
-    bends = bends_of(model, columns)
     bent_by_q: list[tuple[int, Motion]] = []
     bent_by_v: list[tuple[int, Motion]] = []
     velocity_above, acceleration_above = Motion.zero(), Motion.zero()
-    for index in reversed(columns):
-        step, below = steps[index], relative[index]
-        moved = [velocity_above.cross(s) for s in columns[index]]
+    for index in reversed(climb.columns):
+        own, step, below = climb.columns[index], moving.steps[index], moving.relative[index]
+        moved = [velocity_above.cross(s) for s in own]
         by_q[index] = [
             acceleration_above.cross(s) + m.cross(below + step) + turning(s, acceleration, reference)
-            for s, m in zip(columns[index], moved, strict=True)
+            for s, m in zip(own, moved, strict=True)
         ]
-        by_v[index] = [m + s.cross(below) for s, m in zip(columns[index], moved, strict=True)]
-        if index in bends:
-            k, (bend, jerk) = model.bodies[index].index_v, bends[index]
+        by_v[index] = [m + s.cross(below) for s, m in zip(own, moved, strict=True)]
+        if index in curves:
+            k, curve = model.bodies[index].index_v, curves[index]
+            bend, jerk = own[0].scaled(curve.curvature), own[0].scaled(curve.jerk)
             by_rate = (velocity_above.cross(bend) + bend.cross(below)).scaled(v[k])
             by_place = by_rate + bend.scaled(a[k]) + jerk.scaled(v[k] * v[k])
-            bent_by_q.append((k, express(by_place, world, reference)))
-            bent_by_v.append((k, express(bend.scaled(2.0 * v[k]), world, reference)))
+            bent_by_q.append((k, climb.expressed(by_place)))
+            bent_by_v.append((k, climb.expressed(bend.scaled(2.0 * v[k]))))
         acceleration_above = acceleration_above + pushes[index] + velocity_above.cross(step)
         velocity_above = velocity_above + step
-    da_dq, da_dv, da_da = (_expressed(model, by, world, reference) for by in (by_q, by_v, columns))
-    return plus_columns(da_dq, bent_by_q), plus_columns(da_dv, bent_by_v), da_da
+    return climb.matrix(by_q, bent_by_q), climb.matrix(by_v, bent_by_v), climb.matrix(climb.columns)
 
 
 def turning(s: Motion, motion: Motion, reference: str) -> Motion:
@@ -85,9 +72,3 @@ def turning(s: Motion, motion: Motion, reference: str) -> Motion:
     if reference == "LOCAL":
         return Motion.zero()
     return (s if reference == "WORLD" else Motion(Vector3.zero(), s.angular)).cross(motion)
-
-
-def _expressed(model: Model, columns: dict[int, list[Motion]], world: Placement, reference: str) -> Matrix:
-    return frame_matrix(
-        model, {index: [express(m, world, reference) for m in own] for index, own in columns.items()}
-    )

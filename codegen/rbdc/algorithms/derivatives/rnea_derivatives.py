@@ -56,7 +56,7 @@ from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.dynamics.drives import resistance_by_v
 from rbdc.algorithms.dynamics.external_forces import without_external
-from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, wrench
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, carried_motion, moved_by_joint, wrench
 from rbdc.algorithms.tools.joint_coordinates import (
     first_dofs,
     full_size,
@@ -82,13 +82,10 @@ from rbdc.spatial import (
 
 
 @dataclass(frozen=True)
-class Carried:
-    """The motion a body has from its parent before its joint moves: w, alpha, v and a, in its own frame."""
+class Carried(BodyMotion):
+    """The motion a body has from its parent before its joint moves, with its velocity v, in its own frame."""
 
-    w: Vector3
-    alpha: Vector3
     v: Vector3
-    a: Vector3
 
 
 @dataclass(frozen=True)
@@ -206,19 +203,15 @@ def _forward_pass(
     spins: list[tuple[BodyMotion, Spin]] = []
     rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
     for index, body in enumerate(model.bodies):
-        r, p = placements[index].rotation, placements[index].translation
         rate, second = body.joint.motion(rates[index]), body.joint.motion(seconds[index])
-        if body.parent == WORLD:
-            own = Carried(Vector3.zero(), Vector3.zero(), Vector3.zero(), r.apply_transposed(-model.gravity))
-        else:
-            above, spin = spins[body.parent]
-            point = velocities[body.parent].linear + above.w.cross(p)
-            turned = (above.w, above.alpha, point, above.a + spin.times(p))
-            own = Carried(*(r.apply_transposed(x) for x in turned))
-        origin = own.a + second.linear + (own.w + own.w + rate.angular).cross(rate.linear)
-        motion = BodyMotion(
-            own.w + rate.angular, own.alpha + second.angular + own.w.cross(rate.angular), origin
-        )
+        parent, v_carried = None, Vector3.zero()
+        if body.parent != WORLD:
+            parent, x = spins[body.parent], placements[index]
+            point = velocities[body.parent].linear + parent[0].w.cross(x.translation)
+            v_carried = x.rotation.apply_transposed(point)
+        above = carried_motion(placements[index], parent, model.gravity)
+        own = Carried(above.w, above.alpha, above.a, v_carried)
+        motion = moved_by_joint(own, rate, second)
         resting = body.parent == WORLD and body.joint.free
         carried.append(own)
         velocities.append(Motion(own.v if resting else own.v + rate.linear, motion.w))

@@ -179,7 +179,7 @@ def body_motions(
         parent = None if body.parent == WORLD else motions[body.parent]
         rate, second = body.joint.motion(rates[index]), seconds[index]
         given = Motion.zero() if second is None else body.joint.motion(second)
-        motion = body_motion(placements[index], parent, rate, given, model.gravity)
+        motion = moved_by_joint(carried_motion(placements[index], parent, model.gravity), rate, given)
         if second is None:
             motion, second = _without_own(motion, body.joint)
         values = [*motion.w.scalars(), *motion.alpha.scalars(), *motion.a.scalars()]
@@ -205,24 +205,24 @@ def _without_own(motion: BodyMotion, joint: JointType) -> tuple[BodyMotion, list
     return BodyMotion(motion.w, left.angular, left.linear), seconds
 
 
-def body_motion(
-    placement: Placement,
-    parent: tuple[BodyMotion, Spin] | None,
-    rate: Motion,
-    second: Motion,
-    gravity: Vector3,
+def carried_motion(
+    placement: Placement, parent: tuple[BodyMotion, Spin] | None, gravity: Vector3
 ) -> BodyMotion:
-    """One step down the tree; no parent: the world. `rate` and `second` are S qdot and S qddot."""
-    r, p = placement.rotation, placement.translation
+    """What a body has from its parent, before its joint moves; no parent: the world."""
+    r = placement.rotation
     if parent is None:
-        w, alpha, origin = Vector3.zero(), Vector3.zero(), r.apply_transposed(-gravity)
-    else:
-        above, spin = parent
-        w, alpha = r.apply_transposed(above.w), r.apply_transposed(above.alpha)
-        origin = r.apply_transposed(above.a + spin.times(p))
+        return BodyMotion(Vector3.zero(), Vector3.zero(), r.apply_transposed(-gravity))
+    above, spin = parent
+    point = above.a + spin.times(placement.translation)
+    return BodyMotion(*map(r.apply_transposed, (above.w, above.alpha, point)))
+
+
+def moved_by_joint(carried: BodyMotion, rate: Motion, second: Motion) -> BodyMotion:
+    """The motion of a body with that of its joint, `rate` and `second` being S qdot and S qddot."""
     # The joint's velocity is constant in the body's frame, which turns at w + its own rate in the world.
-    origin = origin + second.linear + (w + w + rate.angular).cross(rate.linear)
-    return BodyMotion(w + rate.angular, alpha + second.angular + w.cross(rate.angular), origin)
+    w = carried.w
+    origin = carried.a + second.linear + (w + w + rate.angular).cross(rate.linear)
+    return BodyMotion(w + rate.angular, carried.alpha + second.angular + w.cross(rate.angular), origin)
 
 
 def wrench(inertia: RigidInertia, motion: BodyMotion, spin: Spin) -> Force:

@@ -23,7 +23,7 @@ from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, product, transposed
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Frame, Model
-from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
+from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
@@ -164,19 +164,6 @@ def frame_velocity(
     """The frame's spatial velocity (6). Test: central differences of `forward_kinematics`."""
     motions, seen = seen_from(model, q, v, None, frame, reference)
     return seen.act_inverse(motions.velocity(model.frames[frame].body)).scalars()
-
-
-def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """(dJ/dt) v (6): the acceleration where joints have none, less what the moving axes of the reference see
-    of it. Test: the product.
-    """
-    motions, seen = seen_from(model, q, v, None, frame, reference)
-    body = model.frames[frame].body
-    drift, velocity = motions.acceleration(body), motions.velocity(body)
-    if reference == "LOCAL_WORLD_ALIGNED":
-        point = velocity.linear + velocity.angular.cross(seen.translation)
-        drift = drift - Motion(point, Vector3.zero()).cross(velocity)
-    return seen.act_inverse(drift).scalars()
 
 
 def frame_acceleration(

@@ -23,9 +23,10 @@ def flat(matrix: Matrix) -> list[Scalar]:
     return [entry for row in matrix for entry in row]
 
 
-def dot(a: Scalars, b: Scalars) -> Scalar:
-    """The inner product of two vectors, without the terms that are zero whatever the inputs are."""
-    total: Scalar = 0.0
+def dot(a: Scalars, b: Scalars, total: Scalar = 0.0) -> Scalar:
+    """The inner product of two vectors, without the terms that are zero whatever the inputs are, added term
+    by term to a total.
+    """
     for x, y in zip(a, b, strict=True):
         if not (is_zero(x) or is_zero(y)):
             total = total + x * y
@@ -114,31 +115,16 @@ class InverseFactor:
     def __init__(self, factors: Factorisation) -> None:
         self.size, self.inverse_pivots, lower = factors.size, factors.inverse_pivots, factors.lower
         self.rows = zeros(self.size, self.size)
-        for k in range(self.size):
+        for k, row in enumerate(self.rows):
             for j in range(k):
-                total = -lower[k][j]
-                for i in range(j + 1, k):
-                    if not is_zero(lower[k][i]) and not is_zero(self.rows[i][j]):
-                        total = total - lower[k][i] * self.rows[i][j]
-                self.rows[k][j] = total
+                row[j] = dot(lower[k][j + 1 : k], [-x[j] for x in self.rows[j + 1 : k]], -lower[k][j])
 
     def solve(self, b: Scalars) -> list[Scalar]:
         """x = W D^-1 W^T b."""
-        y = []
-        for k in range(self.size):
-            total = b[k]
-            for i in range(k + 1, self.size):
-                if not is_zero(self.rows[i][k]) and not is_zero(b[i]):
-                    total = total + self.rows[i][k] * b[i]
-            y.append(total * self.inverse_pivots[k])
-        x = []
-        for k in range(self.size):
-            total = y[k]
-            for i in range(k):
-                if not is_zero(self.rows[k][i]) and not is_zero(y[i]):
-                    total = total + self.rows[k][i] * y[i]
-            x.append(total)
-        return x
+        columns = transposed(self.rows)
+        raised = [dot(columns[k][k + 1 :], b[k + 1 :], b[k]) for k in range(self.size)]
+        y = [x * pivot for x, pivot in zip(raised, self.inverse_pivots, strict=True)]
+        return [dot(self.rows[k][:k], y[:k], y[k]) for k in range(self.size)]
 
     def inverse(self) -> Matrix:
         """A^-1, symmetric to the last bit."""
@@ -152,11 +138,8 @@ class InverseFactor:
         unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
 
         def entry(i: int, j: int) -> Scalar:
-            total: Scalar = 0.0
-            for k in range(min(i, j) + 1):
-                if not is_zero(unit[i][k]) and not is_zero(unit[j][k]):
-                    total = total + (unit[i][k] * unit[j][k]) * self.inverse_pivots[k]
-            return total
+            both = [x * y for x, y in zip(unit[i], unit[j], strict=True)]
+            return dot(both[: min(i, j) + 1], self.inverse_pivots[: min(i, j) + 1])
 
         upper = [[entry(i, j) if i <= j else 0.0 for j in range(self.size)] for i in range(self.size)]
         return [[upper[min(i, j)][max(i, j)] for j in range(self.size)] for i in range(self.size)]

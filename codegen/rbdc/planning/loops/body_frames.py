@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motion, wrench
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, carried_motion, moved_by_joint, wrench
 from rbdc.ir.loops import Clear, Loop, Sines, Statement, WhereGiven
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.planning.loops.tree import BodyStep, Tree, loop
@@ -42,7 +42,7 @@ def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: 
         placement, parent = body.placement(), None if body.rooted else _motion(body, moving)
         rate = body.joint.motion(body.rates("v")) if moving else Motion.zero()
         second = body.joint.motion(body.rates("a")) if accelerating else Motion.zero()
-        motion = body_motion(placement, parent, rate, second, tree.model.gravity)
+        motion = moved_by_joint(carried_motion(placement, parent, tree.model.gravity), rate, second)
         spin = Spin.of(motion.w, motion.alpha)
         force = wrench(body.inertia(), motion, spin)
         turning = [*motion.w.scalars(), *motion.alpha.scalars()] if moving else []
