@@ -221,11 +221,11 @@ def _record(
         requires=requires,
         chain=chain,
         differential=differential,
-        references={"dense": f"{place}:{name}"} if chain is None or name in PEERS else {},
+        references={} if chain else {"dense": f"{place}:{name}"},
         comparison=Comparison(
             derivative_of=None if room is products or chain is None else chain.of,
             peers={"pinocchio": (name,)} if name in PEERS else {},
-            checks_only=name not in PEERS,
+            checks_only=chain is not None or name not in PEERS,
         ),
     )
 
@@ -254,7 +254,6 @@ def _in_two_steps(function: Function) -> Function:
         to_solve=None,
         with_values=None,
         policy=Policy(),
-        references={} if function.chain else function.references,
         comparison=replace(function.comparison, peers={}, checks_only=True),
     )
 
