@@ -119,7 +119,7 @@ SYSTEMS: Mapping[str, Callable[..., derivatives.System]] = {
     "impulse_dynamics_derivatives": derivatives.impact_system,
     "contact_forward_dynamics_derivatives": derivatives.forward_system,
 }
-"""What is solved for derivatives, whose columns may be side by side."""
+"""Equations for derivatives, whose columns may be solved side by side."""
 
 
 def contacts(model: Model) -> list[Function]:

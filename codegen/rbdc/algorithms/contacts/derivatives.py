@@ -70,8 +70,8 @@ Side = tuple[Matrix, Matrix]
 
 @dataclass(frozen=True)
 class System:
-    """What is solved for derivatives: accelerations and forces of each step, and the factors; for each
-    variable the sides of each step, and the part of the derivatives of accelerations that needs no solve.
+    """Equations for derivatives: accelerations and forces of each step, and the factors; for each variable the
+    sides of each step, and the part of the derivatives of accelerations that needs no solve.
     """
 
     steps: list[Step]
@@ -90,7 +90,7 @@ class System:
         return found
 
     def right_sides(self) -> list[Matrix]:
-        """Of the last step, by each variable, the rows of contacts first."""
+        """B of the last step by each variable, the rows of contacts first."""
         return [self.constraints.right_sides(*steps[-1]) for steps in self.sides]
 
     def to_solve(self, trace: Trace) -> tuple[Any, ...]:

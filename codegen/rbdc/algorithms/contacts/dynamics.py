@@ -57,7 +57,7 @@ class Constraints:
     def of(
         model: Model, q: Scalars, contacts: Sequence[ContactMotion], options: ContactOptions, trace: Trace
     ) -> Constraints:
-        """Of contacts at q."""
+        """The matrix of contacts at q."""
         inertia, jacobian = crba(model, q, trace), stacked(contacts)
         for k, row in enumerate(jacobian):
             trace("contacts", f"row {k} of J", f"J_{k}", row)
