@@ -38,7 +38,7 @@ Vector = list[Scalar]
 
 
 Logarithms = Sequence[Motion | None]
-"""Those of the contacts whose residuals have them."""
+"""Logarithms of contacts, where their residuals have them."""
 
 
 def _torques_and_residual(
