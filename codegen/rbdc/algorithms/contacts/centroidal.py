@@ -6,8 +6,7 @@ mass of what moves
     hdot = [F + m g; N - c x F],     d hdot = [dF; dN - dc x F - c x dF]
 
 A force on body 1 is fixed to it: a step of k that carries body 1 changes it by J_k x* F. What a loop does to
-body 2 follows body 1 (`rbdc.algorithms.contacts.derivatives`), and cancels but for the distance of points
-that are held together.
+both bodies cancels but for the distance of points that are held together, N = (p1 - p2) x f.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.centroidal import centre_of_moving_links
-from rbdc.algorithms.contacts.derivatives import followed_force
-from rbdc.algorithms.contacts.dynamics import forces_at_origin, turning_of_forces
-from rbdc.algorithms.contacts.motion import ContactMotion, at, contact_motions
+from rbdc.algorithms.contacts.dynamics import turning_of_forces
+from rbdc.algorithms.contacts.motion import ContactMotion, about_origin, at, contact_motions
 from rbdc.algorithms.kinematics import TreeMotion, tree_motion
 from rbdc.algorithms.momentum import com_jacobian, total_mass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
@@ -25,7 +23,7 @@ from rbdc.algorithms.tools.linear import Matrix, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import total_rows
-from rbdc.spatial import Force, Motion, Scalar, Scalars, Vector3
+from rbdc.spatial import Force, Scalar, Scalars, Vector3
 
 Vector = list[Scalar]
 
@@ -47,13 +45,17 @@ def _about(centre: Vector3, force: Force) -> Force:
     return Force(force.linear, force.angular - centre.cross(force.linear))
 
 
+def _acting(contacts: Sequence[ContactMotion]) -> list[ContactMotion]:
+    """Contacts with the world, and loops of points: what other loops do to both bodies cancels."""
+    return [contact for contact in contacts if contact.bodies[1] == WORLD or contact.of_points]
+
+
 def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> Force:
     """Wrench of the contacts on all bodies about the world's origin."""
     total = Force.zero()
-    for contact, both in zip(contacts, forces_at_origin(contacts, forces), strict=True):
-        for body, force in zip(contact.bodies, both, strict=True):
-            if body != WORLD:
-                total = total + force
+    for contact in _acting(contacts):
+        one, two = contact.forces(forces)
+        total = total + (one if contact.bodies[1] == WORLD else one + two)
     return tree.frame.act_force(total)
 
 
@@ -66,12 +68,8 @@ def centroidal_contact_dynamics_derivatives(
     tree = tree_motion(model, q, trace=trace)
     contacts = contact_motions(tree, local=True)
     centre, total = centre_of_moving_links(model, q, trace), _wrench(tree, contacts, forces)
-    both = forces_at_origin(contacts, forces)
-    full = [
-        _about(centre, tree.frame.act_force(_changed(tree, contacts, both, index, s))).scalars()
-        for index in range(model.njoints)
-        for s in tree.columns[index]
-    ]
+    changes = (x for own in _changes(tree, contacts, forces) for x in own)
+    full = [_about(centre, tree.frame.act_force(change)).scalars() for change in changes]
     by_q = transposed(reduce_columns(model, transposed(full)))
     share = total_mass(model) / total_mass(model, with_base=False)
     shifts = [Vector3.of(x).scaled(share) for x in transposed(com_jacobian(model, q, trace))]
@@ -84,22 +82,19 @@ def centroidal_contact_dynamics_derivatives(
     return plus(transposed(by_q), product(by_forces, turning)), by_forces
 
 
-def _changed(
-    tree: TreeMotion,
-    contacts: Sequence[ContactMotion],
-    forces: Sequence[tuple[Force, Force]],
-    index: int,
-    s: Motion,
-) -> Force:
-    """Change of the wrench of all contacts, about the origin of the one frame, by a step s of a joint."""
-    total = Force.zero()
-    for contact, (first, second) in zip(contacts, forces, strict=True):
-        one, two = contact.bodies
-        if index in tree.model.support(one):
-            total = total + s.cross_force(first)
-            if two != WORLD:
-                total = total + followed_force(contact, s, second)
-        if two != WORLD and contact.of_points and index in tree.model.support(two):
-            moved = at(contact.second.translation, s).linear
-            total = total + Force(Vector3.zero(), moved.cross(second.linear))
-    return total
+def _changes(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> list[list[Force]]:
+    """Changes of the wrench of all contacts, about the origin of the one frame, by each joint's steps."""
+    changes = [[Force.zero()] * len(own) for own in tree.columns]
+    for contact in _acting(contacts):
+        (one, two), (_, there) = contact.forces(forces), contact.points
+        for index, (first, second) in contact.supports().items():
+            for k, s in enumerate(tree.columns[index]):
+                if first:
+                    changes[index][k] = changes[index][k] + s.cross_force(one)
+                if first and contact.bodies[1] != WORLD:
+                    turned = Force(s.angular.cross(two.linear), Vector3.zero())
+                    changes[index][k] = changes[index][k] + about_origin(there, turned)
+                if second:
+                    moment = at(there, s).linear.cross(two.linear)
+                    changes[index][k] = changes[index][k] + Force(Vector3.zero(), moment)
+    return changes

@@ -4,7 +4,7 @@ Polynomials and Newton's steps towards closed loops are evaluated over numbers t
 that derivatives come from no formula; loops are those of the dense references. Loops that are held are closed
 by steps of least norm, as the corner of one square system, and velocities likewise:
 
-    [1 J^T; J -s] [step; f] = [0; e]
+    [-s J; J^T 1] [f; step] = [e; 0]
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from rbdc.algorithms.reference.contacts import Vector, contact_error, contact_jacobian, eliminated
+from rbdc.algorithms.reference.contacts import Vector, contact_error, contact_jacobian
 from rbdc.algorithms.reference.dual_numbers import innermost
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
-from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, transposed
 from rbdc.model import Cluster, Model
 from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
 from rbdc.model.joints.coupling import Coupling
@@ -99,7 +99,7 @@ def closed(model: Model, cluster: Cluster, y: Scalar) -> list[Scalar]:
             square = [[dot(x, z) for z in rows] for x in rows]
         else:
             q[leader] = y
-        (weights,) = eliminated(square, [contact_error(tree, q)])
+        weights = Factorisation(square).solve(contact_error(tree, q))
         for k, column in zip(columns, transposed(rows), strict=True):
             q[k] = q[k] - dot(column, weights)
     return [q[k] for k in columns]
@@ -136,8 +136,9 @@ def _least_norm(jacobian: Matrix, error: Vector) -> Vector:
     """The shortest step with J step = error."""
     columns, count = transposed(jacobian), len(jacobian)
     squares = sum((x * x for row in jacobian for x in row), 0.0)
-    matrix = [[float(i == k) for k in range(len(columns))] + column for i, column in enumerate(columns)]
-    for k, row in enumerate(jacobian):
-        matrix.append(row + [-LEAST_PIVOT * squares / count if i == k else 0.0 for i in range(count)])
-    (found,) = eliminated(matrix, [[0.0] * len(columns) + list(error)])
-    return found[: len(columns)]
+    matrix = [
+        [-LEAST_PIVOT * squares / count if i == k else 0.0 for i in range(count)] + row
+        for k, row in enumerate(jacobian)
+    ]
+    matrix += [column + [float(i == k) for k in range(len(columns))] for i, column in enumerate(columns)]
+    return Factorisation(matrix).solve(list(error) + [0.0] * len(columns))[count:]
