@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from rbdc.algorithms.frames import Climb
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
-from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, product, transposed
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
@@ -64,39 +64,16 @@ def manipulability_gradient(
 
 
 def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
-    """`determinant` det(A), and A^-1 J by columns, for A = J J^T = L D L^T of J by its columns, with angular
-    rows first: theirs do not grow with the lengths of a robot. 0 and anything where A is singular.
+    """`determinant` det(A), and A^-1 J by columns, for A = J J^T of J by its columns, of which angular rows are
+    eliminated first: theirs do not grow with the lengths of a robot. 0 and anything where A is singular.
     """
-    columns = [[*column[3:], *column[:3]] for column in columns]
-    size = 6
-    a = zeros(size, size)
-    for i in range(size):
-        for j in range(i + 1):
-            a[i][j] = sum((column[i] * column[j] for column in columns), 0.0)
-    pivots: list[Scalar] = []
-    for i in range(size):
-        pivot = a[i][i]
-        for j in range(i):
-            scaled = a[i][j]
-            for k in range(j):
-                scaled = scaled - a[i][k] * pivots[k] * a[j][k]
-            a[i][j] = scaled / pivots[j]
-            pivot = pivot - a[i][j] * scaled
-        least = SINGULAR * a[i][i]
+    a = product(transposed(columns), columns)
+
+    def guarded(k: int, pivot: Scalar) -> Scalar:
+        nonlocal determinant
+        least = SINGULAR * a[k][k]
         determinant = where_less(least, pivot, determinant * pivot, 0.0)
-        pivots.append(where_less(least, pivot, pivot, 1.0))
-    solutions = (_substituted(a, pivots, column) for column in columns)
-    return determinant, [[*x[3:], *x[:3]] for x in solutions]
+        return where_less(least, pivot, pivot, 1.0)
 
-
-def _substituted(lower: Matrix, pivots: Scalars, right: Scalars) -> list[Scalar]:
-    """x with L D L^T x = right."""
-    x = list(right)
-    for i in range(len(x)):
-        for j in range(i):
-            x[i] = x[i] - lower[i][j] * x[j]
-    x = [entry / pivot for entry, pivot in zip(x, pivots, strict=True)]
-    for i in reversed(range(len(x))):
-        for j in range(i + 1, len(x)):
-            x[i] = x[i] - lower[j][i] * x[j]
-    return x
+    factors = Factorisation(a, guarded)
+    return determinant, [factors.solve(column) for column in columns]

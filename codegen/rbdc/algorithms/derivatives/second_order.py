@@ -54,8 +54,13 @@ from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
 from rbdc.algorithms.dynamics.external_forces import of_subtrees
 from rbdc.algorithms.kinematics import tree_motion
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, joint_velocities, reduce_matrix
-from rbdc.algorithms.tools.linear import Matrix, zeros
+from rbdc.algorithms.tools.joint_coordinates import (
+    first_dofs,
+    joint_velocities,
+    reduce_columns,
+    reduce_matrix,
+)
+from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Forces, Motion, RigidInertia, Scalars, Vector3
@@ -258,26 +263,10 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
 
 
 def _reduced(model: Model, full: Tensor) -> Matrix:
-    """The rows of a tensor over the entries of v."""
-    if not model.coupled:
-        return [row for slab in full for row in slab]
-    slabs, size = [reduce_matrix(model, slab) for slab in full], range(model.nv)
-    by_rows = reduce_matrix_rows(model, slabs)
-    return [by_rows[i][j] for i in size for j in size]
-
-
-def reduce_matrix_rows(model: Model, slabs: Sequence[Matrix]) -> Tensor:
-    """G^T over the first index of a tensor whose others are reduced."""
-    result, given = [zeros(model.nv, model.nv) for _ in range(model.nv)], iter(slabs)
-    for body in model.bodies:
-        factor = 1.0 if body.coupling is None else body.coupling.multiplier
-        for i in range(body.index_v, body.index_v + body.joint.nv):
-            slab = next(given)
-            result[i] = [
-                [x + factor * y for x, y in zip(*rows, strict=True)]
-                for rows in zip(result[i], slab, strict=True)
-            ]
-    return result
+    """The rows of a tensor over the entries of v: G^T, along the first index too."""
+    slabs, size = [reduce_matrix(model, slab) for slab in full], model.nv
+    rows = transposed(reduce_columns(model, transposed([flat(slab) for slab in slabs])))
+    return [row[k : k + size] for row in rows for k in range(0, size * size, size)]
 
 
 def _tree(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
@@ -340,7 +329,6 @@ def _paths(model: Model, starts: Sequence[int]) -> list[list[int]]:
     """For each degree of freedom all of its joint and of those above it, from the root."""
     paths: list[list[int]] = []
     for index, body in enumerate(model.bodies):
-        above = [] if body.parent == WORLD else paths[starts[body.parent]]
-        own = list(range(starts[index], starts[index] + body.joint.nv))
-        paths += [[*above, *own] for _ in own]
+        own = [starts[k] + dof for k in model.support(index) for dof in range(model.bodies[k].joint.nv)]
+        paths += [own] * body.joint.nv
     return paths

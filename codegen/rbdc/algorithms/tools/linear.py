@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 
@@ -54,16 +56,17 @@ def plus_diagonal(matrix: Matrix, diagonal: Scalars) -> Matrix:
 
 class Factorisation:
     """A = L^T D L with unit lower triangular L, eliminated from the last row up: for a joint-space inertia
-    numbered from the root this keeps the zeros between branches (Featherstone, table 6.3).
+    numbered from the root this keeps the zeros between branches (Featherstone, table 6.3). `guarded` gives
+    what stands for the pivot of a row.
     """
 
-    def __init__(self, a: Matrix) -> None:
+    def __init__(self, a: Matrix, guarded: Callable[[int, Scalar], Scalar] = lambda _, pivot: pivot) -> None:
         self.size = len(a)
         work = [list(row[: k + 1]) for k, row in enumerate(a)]  # lower triangle
         self.inverse_pivots: list[Scalar] = [0.0] * self.size
         self.lower = zeros(self.size, self.size)
         for k in reversed(range(self.size)):
-            self.inverse_pivots[k] = 1.0 / work[k][k]
+            self.inverse_pivots[k] = 1.0 / guarded(k, work[k][k])
             nonzero = [i for i in range(k) if not is_zero(work[k][i])]
             for i in nonzero:
                 self.lower[k][i] = work[k][i] * self.inverse_pivots[k]

@@ -53,7 +53,7 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     """
     declaration, scalar = planned.declaration, planned.declaration.scalar
     made = layout(model, scalar)
-    sizes = _sizes(made, scalar)
+    sizes = _sizes(made)
     source = FunctionSource(declaration, planned.cost(made), method="along_paths")
     source.style = "paths"
     operators = lane_functions(planned.bodies[: len(SHARED)], scalar)
@@ -94,7 +94,7 @@ def _start(
     return kernels
 
 
-def _sizes(made: Layout, scalar: ScalarType) -> dict[str, Any]:
+def _sizes(made: Layout) -> dict[str, Any]:
     """The words of all templates along paths: the layout, sizes in bytes and numbers, and numbers to count
     by. puts: how the first lanes of a vector are stored, and added to what is there. height: the rows of a
     tile, as many as leave the fewest of all rows in a lower one.
@@ -112,7 +112,6 @@ def _sizes(made: Layout, scalar: ScalarType) -> dict[str, Any]:
         "operators": OPERATORS,
         "inlined": "static inline __attribute__((always_inline))",
         "puts": (("", "="), ("_added", "+=")),
-        "four": 4 * scalar.size,
         "height": height,
         "rows": range(height),
         "three": range(3),

@@ -2,7 +2,7 @@
 (`rbdc.algorithms.derivatives.second_order`, whose symbols they have).
 
 `state`: s, psidot, psiddot, sigma (6 each), m, h (3), J (6), p (3), N (9), force (6) of a degree of freedom.
-`op`: (f, n) = I s, L (6), p' (3), N' (9) of A3, fq (6), fv (6), b (3). Weighted sums H, L, b of (f, n), L, b
+`op`: (f, n) = I s, L (6), b (3), p' (3), N' (9) of A3, fq (6), fv (6). Weighted sums H, L, b of (f, n), L, b
 are operators, too, with Q2 = A0 s, Q1 = u8 and R = u11; Y is such a sum of s.
 """
 
@@ -32,7 +32,7 @@ _PITCHES = {
     name: pitch
     for pitch, names in {
         "N": "state at s d k sd sk w pw i",
-        "COLUMNS": "op o od own sums g gd l_sum b row weights r",
+        "COLUMNS": "op o od own sums g gd l_sum lb row weights r",
         "PITCH": "beside",
         "ROW": "y h f to",
         "1": "force terms",
@@ -107,12 +107,12 @@ def _direction(at: Sequence[Scalar]) -> Direction:
     return Direction(0, 0, *motions[:4])
 
 
-def _operators(op: Sequence[Scalar], b: Sequence[Scalar] = ()) -> Operators:
-    """From their entries as far as they are given; b may be given apart."""
+def _operators(op: Sequence[Scalar]) -> Operators:
+    """From their entries as far as they are given."""
     op = [*op, *(0.0 for _ in range(39 - len(op)))]
-    p3, x, y, z = _vectors(op[12:24])
-    i_s, by_q, by_v = (Force.of(op[k : k + 6]) for k in (0, 24, 30))
-    return Operators(i_s, _symmetric(op[6:12]), p3, (x, y, z), Vector3.of(b or op[36:]), by_q, by_v)
+    b, p3, x, y, z = _vectors(op[12:27])
+    i_s, by_q, by_v = (Force.of(op[k : k + 6]) for k in (0, 27, 33))
+    return Operators(i_s, _symmetric(op[6:12]), p3, (x, y, z), b, by_q, by_v)
 
 
 @_body("operators", vectors={"state": 52})
@@ -127,11 +127,11 @@ def _of_subtrees(state: Vector) -> Mapping[str, Results]:
         "op": [
             ("(f, n) = I s", "f", made.i_s.scalars()),
             ("L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T", "l", [x.x, x.y, y.y, x.z, y.z, z.z]),
+            ("b = p x u + N^T w", "b", made.b.scalars()),
             ("A3: p' = w x p + 2 f'", "p", made.p3.scalars()),
             ("N' = [w]N - N[w] - [u][p] + L' - [n']", "n", [e for row in made.n3 for e in row.scalars()]),
             ("fq = B psidot + I psiddot + s x* force", "fq", made.by_q.scalars()),
             ("fv = B s + I sigma", "fv", made.by_v.scalars()),
-            ("b = p x u + N^T w", "b", made.b.scalars()),
         ]
     }
 
@@ -186,11 +186,11 @@ def _of_one_joint(d: Vector, k: Vector) -> Mapping[str, Results]:
     return {"force": [("I (s_d x s_y)", "f", (Inertia.of(d[24:34]) @ first.cross(other)).scalars())]}
 
 
-@_body("rows_of", vectors={"s": 12, "op": 24, "own": 21})
+@_body("rows_of", vectors={"s": 12, "op": 27, "own": 21})
 def _rows(s: Vector, op: Vector, own: Vector) -> Mapping[str, Results]:
     """Rows of degrees of freedom from sums Y, H, L and b of weighted ones."""
     d, o, y = _direction(s), _operators(op), Motion.of(own[:6])
-    sums = _operators(own[6:18], own[18:21])
+    sums = _operators(own[6:])
     by_rate = o.p3.cross(y.linear) + transposed_times(o.n3, y.angular) + sums.u8(d)
     return {
         "row": [
@@ -212,10 +212,10 @@ def _pair(
     return {"vv": [("", "vv", [both - Motion.of(sd).dot(a1)])]}
 
 
-@_body("weigh", {"s": 12}, {"y": 6, "h": 6, "l_sum": 6, "b": 3})
-def _weights(s: Vector, y: Vector, h: Vector, l_sum: Vector, b: Vector) -> Mapping[str, Results]:
+@_body("weigh", {"s": 12}, {"y": 6, "h": 6, "lb": 9})
+def _weights(s: Vector, y: Vector, h: Vector, lb: Vector) -> Mapping[str, Results]:
     """Weights of a degree of freedom for every row of M^-1."""
-    d, sums = _direction(s), _operators([*h, *l_sum], b)
+    d, sums = _direction(s), _operators([*h, *lb])
     return {
         "weights": [
             ("-Y", "y", (-Motion.of(y)).scalars()),
@@ -234,7 +234,7 @@ def _terms(s: Vector, op: Vector, y: Vector, h: Vector) -> Mapping[str, Results]
     return {"to": [("A1 Y + s x* H", "a", turned.scalars()), ("Y", "y", motion.scalars())]}
 
 
-@_body("terms_above", {"op": 24}, {"at": 24})
+@_body("terms_above", {"op": 27}, {"at": 24})
 def _terms_above(op: Vector, at: Vector) -> Mapping[str, Results]:
     """Factors of weights by q and by v of what is above."""
     o, m = _operators(op), _direction(at)
@@ -250,7 +250,7 @@ def _terms_above(op: Vector, at: Vector) -> Mapping[str, Results]:
     }
 
 
-@_body("own_terms", {"op": 36, "at": 24})
+@_body("own_terms", {"op": 33, "at": 24})
 def _own_terms(op: Vector, at: Vector) -> Mapping[str, Results]:
     """Factors of weights by q of a direction of the own joint."""
     o, m = _operators(op), _direction(at)
