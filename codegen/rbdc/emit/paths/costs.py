@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rbdc.emit.paths.kernels import PathKernel
-from rbdc.emit.paths.layout import Schedule, scheduled
+from rbdc.emit.paths.layout import FIRST, Schedule, scheduled
 from rbdc.emit.paths.supernodes import factor_products, inverse_products
 from rbdc.emit.paths.widths import Width, widths_of
 from rbdc.functions.scalar_types import ScalarType
@@ -24,7 +24,7 @@ def kernel_cost(
     total = _loops(schedule, bodies)
     products = products_by_inverse(kernel, model, scalar) // 2
     if kernel.factors:
-        total += Cost(divisions=schedule.first)
+        total += Cost(divisions=FIRST)
         for node in longest.nodes:
             products += factor_products(node, longest.lanes) + inverse_products(node, longest.lanes)
     if kernel.moving:
@@ -38,7 +38,7 @@ def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) ->
         return 0
     schedule = scheduled(model)
     windows = widths_of(schedule, scalar)[0].windows
-    return 4 * schedule.columns * sum(schedule.first + len(window.tiles) for window in windows)
+    return 4 * schedule.columns * sum(FIRST + len(window.tiles) for window in windows)
 
 
 def _loops(schedule: Schedule, bodies: Mapping[str, LaneProgram]) -> Cost:
@@ -58,5 +58,5 @@ def _derivatives(kernel: PathKernel, schedule: Schedule, width: Width) -> int:
     tiles = [tile for window in width.windows for tile in window.tiles]
     products = sum((12 + by_a) * bool(tile.below) + (18 + by_a) * bool(tile.above) for tile in tiles)
     if not kernel.factors:
-        return products + 3 * schedule.first * schedule.columns
-    return products + (schedule.first // 2 + 1) * schedule.columns * -(-schedule.columns // width.lanes)
+        return products + 3 * FIRST * schedule.columns
+    return products + (FIRST // 2 + 1) * schedule.columns * -(-schedule.columns // width.lanes)

@@ -28,7 +28,7 @@ class PathKernel:
     inputs: by array over rows the argument that it comes from. moving: there are velocities, and derivatives
     by windows of columns. factors: there are those of M, and its inverse. coupled: it knows joints that
     follow others. most: degrees of freedom beyond which its matrices would not fit on a stack. driven_root:
-    it knows armature of a free root, without which what M makes of the root's own accelerations is known.
+    it knows armature of the root, without which what M makes of the root's own accelerations is known.
     any_drive: it knows springs and dry friction.
     """
 
@@ -87,9 +87,9 @@ def has_windows(model: Model, function: Function) -> bool:
     """Whether the function can be a kernel along ancestor paths for this model."""
     if not function.policy.windows or not goes_along_paths(model):
         return False
-    kernel, root = kernel_of(function), model.bodies[0]
+    kernel = kernel_of(function)
     if not (kernel.any_drive or model.only_damped):
         return False
-    if root.joint.free and root.armature != 0.0 and not kernel.driven_root:
+    if model.bodies[0].armature != 0.0 and not kernel.driven_root:
         return False
     return model.nv <= kernel.most and (kernel.coupled or not model.coupled)

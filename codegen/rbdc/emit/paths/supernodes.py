@@ -9,9 +9,9 @@ a = S_A (M^-1)_A.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-from rbdc.emit.paths.layout import Schedule
+from rbdc.emit.paths.layout import FIRST, Schedule
 
 LARGEST = 8
 """Columns of a supernode: so many rows of sums stay in registers."""
@@ -38,7 +38,7 @@ class Row:
 @dataclass(frozen=True)
 class Shape:
     """Shape that supernodes with the same code share: which of its columns hang on which, -1 for none;
-    whether they are a free root's; whether the matrix begins with them; in which lane of a register the
+    whether they are the root's; whether the matrix begins with them; in which lane of a register the
     first is, where a register that began with it would end beyond the matrix.
     """
 
@@ -91,7 +91,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Supernode:
-    """Its first column, the column of the joint that carries it, -1 for none but a free root, how many such
+    """Its first column, the column of the joint that carries it, -1 for none but the root, how many such
     are above it, its shape.
     """
 
@@ -108,12 +108,8 @@ class Supernode:
 
 def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
     """All columns in supernodes no longer than a register, in the split whose inverse costs least."""
-    return _split(schedule.column_parents, schedule.first, lanes)
-
-
-@lru_cache(maxsize=16)
-def _split(carriers: tuple[int, ...], first: int, lanes: int) -> tuple[Supernode, ...]:
-    parents = [*range(-1, first - 1), *carriers[first:]]  # a free root's columns one above the other
+    carriers = schedule.column_parents
+    parents = [*range(-1, FIRST - 1), *carriers[FIRST:]]  # the root's columns one above the other
     places: list[int] = []
     for parent in carriers:
         places.append(0 if parent < 0 else places[parent] + 1)
@@ -123,12 +119,12 @@ def _split(carriers: tuple[int, ...], first: int, lanes: int) -> tuple[Supernode
         for end in range(start + 1, min(start + min(lanes, LARGEST), len(parents)) + 1):
             if parents[end - 1] != parents[start] and parents[end - 1] < start:
                 break
-            if start < first < end:
+            if start < FIRST < end:
                 break
             within = tuple(max(-1, parents[k] - start) for k in range(start, end))
             lane = max(0, start + lanes - len(parents))
             node = Supernode(
-                start, carriers[start], places[start], Shape(within, start < first, start == 0, lane)
+                start, carriers[start], places[start], Shape(within, start < FIRST, start == 0, lane)
             )
             cost, others = best[end]
             options.append((cost + STARTED + inverse_products(node, lanes), (node, *others)))

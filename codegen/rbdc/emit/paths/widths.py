@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rbdc.emit.c.vectors import exchanged
-from rbdc.emit.paths.layout import Schedule, Window, windows
+from rbdc.emit.paths.layout import FIRST, Schedule, Window, windows
 from rbdc.emit.paths.supernodes import Shape, Supernode, supernodes
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
@@ -58,7 +58,7 @@ class Width:
 
     @property
     def root(self) -> int:
-        """Entries of a row of a free root's columns."""
+        """Entries of a row of the root's columns."""
         return max(8, self.lanes)
 
     @property
@@ -118,7 +118,7 @@ def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
     found = []
     for condition, size in _REGISTERS.items():
         lanes = size // scalar.size
-        while lanes > schedule.columns - schedule.first:
+        while lanes > schedule.columns - FIRST:
             lanes //= 2
         found.append(Width(schedule, condition, lanes * scalar.size, lanes))
     return found

@@ -1,5 +1,5 @@
-"""The bodies of each kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`: rows of limbs; a
-free root with its motion, its forces for unit accelerations and its columns; the frames of joints with
+"""The bodies of each kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`: rows of limbs;
+the free root with its motion, its forces for unit accelerations and its columns; the frames of joints with
 several degrees of freedom.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
-from rbdc.emit.paths.constants import Constants, carried, constants_of, from_origin
+from rbdc.emit.paths.constants import Constants, carried, constants_of
 from rbdc.emit.paths.entries import ACCELERATION, INERTIA_SIZE, OWN_SIZE, TRANSPOSED, VELOCITY
 from rbdc.emit.paths.layout import Node, frame_of, scheduled
 from rbdc.emit.paths.row_loops import Bodies
@@ -41,11 +41,10 @@ def _bodies(model: Model, kernel: str) -> Iterator[LaneProgram]:
         if moving:
             yield limb_bodies.corrected(constants)
             yield limb_bodies.backward(constants)
-        if schedule.free:
-            yield _root_inertia(constants)
-            if moving:
-                yield _root_force(constants)
-    if schedule.free and kernel != "inverse_inertia":
+        yield _root_inertia(constants)
+        if moving:
+            yield _root_force(constants)
+    if kernel != "inverse_inertia":
         yield _root_motion(constants)
         yield _root_columns(constants)
     for k in schedule.first_of_several:
@@ -115,7 +114,6 @@ def _pose(constants: Constants, node: Node) -> LaneProgram:
     moved = body.joint.placement([trace.read("q", body.index_q + k) for k in range(body.joint.nq)])
     fixed, own = body.placement_at(body.joint.neutral()), frame_of(body.joint, 0)
     vectors = [fixed.rotation.apply(moved.rotation.apply(own.apply(axis))) for axis in AXES]
-    at = from_origin(constants.model, node, fixed.translation, constants.origin)
-    vectors.append(at + fixed.rotation.apply(moved.translation))
+    vectors.append(fixed.translation + fixed.rotation.apply(moved.translation))
     trace.store("pose", 0, [x for v in vectors for x in carried(constants.model, node, v).scalars()])
     return trace.body()
