@@ -12,7 +12,7 @@ from rbdc.algorithms.reference.aba import minverse
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.paths.layout import FIRST, scheduled
-from rbdc.emit.paths.supernodes import LARGEST, supernodes
+from rbdc.emit.paths.widths import LARGEST, supernodes
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
