@@ -14,8 +14,7 @@ from rbdc.emit.c.csource import function_source
 from rbdc.emit.c.frames import frames_cost, frames_source
 from rbdc.emit.c.loops import loops_source
 from rbdc.emit.column_solve import System
-from rbdc.emit.paths.costs import kernel_cost, products_by_inverse
-from rbdc.emit.paths.kernels import has_windows, kernel_of
+from rbdc.emit.paths.kernels import has_windows, kernel_cost, kernel_of, products_by_inverse
 from rbdc.emit.paths.paths import kernel_source
 from rbdc.emit.second_order.loops import LoopsAlongPaths, body_names
 from rbdc.emit.second_order.paths import layout

@@ -1,13 +1,23 @@
-"""The kernels along ancestor paths, by the names that records of functions give."""
+"""The kernels along ancestor paths, by the names that records of functions give, and their operations on the
+longest registers, each as one.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from rbdc.emit.paths.entries import ACCELERATION
-from rbdc.emit.paths.layout import goes_along_paths
+from rbdc.emit.paths.layout import FIRST, Schedule, goes_along_paths, scheduled
+from rbdc.emit.paths.widths import Width, factor_products, inverse_products, widths_of
 from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.cost import Cost
+from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
+
+Bodies = Mapping[str, LaneProgram]
+"""The bodies of a kernel by their names."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +38,7 @@ class PathKernel:
     inputs: by array over rows the argument that it comes from. moving: there are velocities, and derivatives
     by windows of columns. factors: there are those of M, and its inverse. coupled: it knows joints that
     follow others. most: degrees of freedom beyond which its matrices would not fit on a stack. driven_root:
-    it knows armature of a free root, without which what M makes of the root's own accelerations is known.
+    it knows armature of the root, without which what M makes of the root's own accelerations is known.
     any_drive: it knows springs and dry friction.
     """
 
@@ -87,9 +97,54 @@ def has_windows(model: Model, function: Function) -> bool:
     """Whether the function can be a kernel along ancestor paths for this model."""
     if not function.policy.windows or not goes_along_paths(model):
         return False
-    kernel, root = kernel_of(function), model.bodies[0]
+    kernel = kernel_of(function)
     if not (kernel.any_drive or model.only_damped):
         return False
-    if root.joint.free and root.armature != 0.0 and not kernel.driven_root:
+    if model.bodies[0].armature != 0.0 and not kernel.driven_root:
         return False
     return model.nv <= kernel.most and (kernel.coupled or not model.coupled)
+
+
+def kernel_cost(kernel: PathKernel, model: Model, scalar: ScalarType, bodies: Bodies) -> Cost:
+    """Operations of a row of limbs, of a window's row, of a supernode's rows of M^-1."""
+    schedule = scheduled(model)
+    longest = widths_of(schedule, scalar)[0]
+    total = _loops(schedule, bodies)
+    products = products_by_inverse(kernel, model, scalar) // 2
+    if kernel.factors:
+        total += Cost(divisions=FIRST)
+        for node in longest.nodes:
+            products += factor_products(node, longest.lanes) + inverse_products(node, longest.lanes)
+    if kernel.moving:
+        products += _derivatives(kernel, schedule, longest)
+    return total + Cost(vectors=2 * products, lane_flops=2 * longest.lanes * products)
+
+
+def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) -> int:
+    """Operations of the products of M^-1 and right-hand sides, where there are both."""
+    if not (kernel.factors and kernel.moving):
+        return 0
+    schedule = scheduled(model)
+    windows = widths_of(schedule, scalar)[0].windows
+    return 4 * schedule.columns * sum(FIRST + len(window.tiles) for window in windows)
+
+
+def _loops(schedule: Schedule, bodies: Bodies) -> Cost:
+    """Operations of loops over rows of limbs and of what else stands beside these once, with the sines and
+    cosines of the joints that turn.
+    """
+    joints = (schedule.model.bodies[schedule.nodes[k].body].joint for k in schedule.places)
+    total = Cost(calls=2 * sum(joint.rotation == "angle" for joint in joints))
+    for name, body in bodies.items():
+        total += body.cost.times(schedule.rows if name.endswith("_row") else 1)
+    return replace(total, negations=0)
+
+
+def _derivatives(kernel: PathKernel, schedule: Schedule, width: Width) -> int:
+    """Products of derivatives of inverse dynamics: by q and v, and by a where M^-1 is not known."""
+    by_a = 0 if kernel.factors else 6
+    tiles = [tile for window in width.windows for tile in window.tiles]
+    products = sum((12 + by_a) * bool(tile.below) + (18 + by_a) * bool(tile.above) for tile in tiles)
+    if not kernel.factors:
+        return products + 3 * FIRST * schedule.columns
+    return products + (FIRST // 2 + 1) * schedule.columns * -(-schedule.columns // width.lanes)

@@ -1,4 +1,6 @@
-"""The C of kernels along ancestor paths."""
+"""The C of kernels along ancestor paths: loops over rows of limbs around their bodies
+(`rbdc.planning.loops.kernel_bodies`), and all that the templates have of a kernel.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,12 @@ from typing import Any
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import figures
-from rbdc.emit.c.lanes import lane_functions
+from rbdc.emit.c.lanes import argument_names, lane_functions
 from rbdc.emit.names import comment
 from rbdc.emit.paths import entries
 from rbdc.emit.paths.constants import Constants, constants_of
-from rbdc.emit.paths.costs import kernel_cost
-from rbdc.emit.paths.kernels import PathKernel, kernel_of
-from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
-from rbdc.emit.paths.row_loops import Bodies, calls_of, down_view
+from rbdc.emit.paths.kernels import Bodies, Down, PathKernel, kernel_cost, kernel_of
+from rbdc.emit.paths.layout import FIRST, LIMBS, Schedule, scheduled
 from rbdc.emit.paths.tables import GROUP, tables_of
 from rbdc.emit.paths.widths import widths_of
 from rbdc.emit.render import render
@@ -38,7 +38,7 @@ ROOT = {
     "rates": ", ".join(f"motion[{entries.VELOCITY + 3 + k}][0]" for k in range(3)),
     "accelerations": ", ".join(f"motion[{entries.ACCELERATION + k}][0]" for k in range(3)),
 }
-"""A free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
+"""The free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
 
 
 def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) -> FunctionSource:
@@ -74,8 +74,8 @@ def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dic
         "factors": kernel.factors,
         "zeros": not kernel.factors,
         "wide": kernel.factors and kernel.moving,
-        "downs": [down_view(loop, bodies) for loop in kernel.downs],
-        "calls": calls_of(bodies),
+        "downs": [_down_view(loop, bodies) for loop in kernel.downs],
+        "calls": _calls(bodies),
         "inputs": kernel.inputs,
         "products": range(min(PRODUCT_ROWS, schedule.columns)),
     }
@@ -83,8 +83,7 @@ def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dic
 
 def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, Any]:
     """The words of templates for where all lies."""
-    sincos, free = trigonometry.widths(scalar)[-1], schedule.free
-    gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
+    sincos = trigonometry.widths(scalar)[-1]
     return {
         "limbs": LIMBS,
         "lanes_of_limbs": range(LIMBS),
@@ -95,27 +94,21 @@ def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) 
         "half": scalar.literal(0.5),
         "one": scalar.literal(1.0),
         "inlined": "static inline __attribute__((always_inline))",
-        "root": ROOT if free else None,
-        "resting": [(k, scalar.literal(x)) for k, x in gravity if x != 0.0],
+        "root": ROOT,
         "sums": range(entries.COMPOSITE_SIZE if constants.massive else entries.MASS),
         "inertias": range(entries.INERTIA_SIZE),
         "joint_size": entries.JOINT_SIZE if schedule.several else entries.PSI,
-        "owns": LIMBS * schedule.rows + schedule.first + 2,
+        "owns": LIMBS * schedule.rows + FIRST + 2,
         "limbs_bytes": LIMBS * scalar.size,
         "rows": schedule.rows,
         "slots": -(-schedule.rows * LIMBS // sincos) * sincos,
         "sincos": sincos,
         "columns": schedule.columns,
-        "first": schedule.first,
-        "first_body": int(free),
+        "first": FIRST,
         "bodies": schedule.model.njoints,
         "nv": schedule.model.nv,
         "joint_rows": -(-schedule.rows // GROUP) * GROUP,
         "at": entries,
-        "frame": "the axes of the free root's body" if free else "the world's axes about the first joint",
-        "carrier": "the free root, its linear velocity taken as zero"
-        if free
-        else "the world, which accelerates by -g",
         "widths": widths_of(schedule, scalar),
     }
 
@@ -136,3 +129,49 @@ def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[
             root = f"{scalar.function('sqrt')}({square})"
             lines.append(f"{outputs[1]}[{k * model.nv + k}] += {numerator} / ({square} * {root});")
     return lines
+
+
+_ARRAYS = {
+    "c": ("const limbs (*restrict table)[CONSTANTS]", "table", "[r - 1]"),
+    **{
+        name: (f"const limbs *restrict {name}s", f"{name}s", " + r - 1")
+        for name in ("sine", "cosine", "slide", "rate", "second")
+    },
+    "own": ("limbs (*restrict motions)[MOTION]", "motions", "[r]"),
+    "joint": ("limbs (*restrict joints)[JOINT]", "joints", "[r - 1]"),
+    "sum": ("limbs (*restrict sums)[SUM]", "sums", "[r]"),
+    "inertia": ("limbs (*restrict inertias)[INERTIA]", "inertias", "[r]"),
+}
+"""By argument of a body the parameter of its loop, its name there, and the row of it."""
+
+_HERE = {
+    **{name: array + row for name, (_, array, row) in _ARRAYS.items()},
+    "motor": "motors + r - 1",
+    "columns": "own",
+    "motion": "motions[0]",
+}
+"""By argument of a body what it is called with, where that has another name."""
+
+
+def _down_view(loop: Down, bodies: Bodies) -> dict[str, Any]:
+    """The loop around a body as templates have it. carried: whether it needs the motion of what carries a
+    joint.
+    """
+    names = argument_names(bodies[loop.body])
+    known = [array for name, array in _ARRAYS.items() if name in (*names, "own")]
+    return {
+        "loop": loop,
+        "name": loop.body.removesuffix("_row"),
+        "parameters": ", ".join(parameter for parameter, _, _ in known),
+        "arguments": ", ".join(array for _, array, _ in known),
+        "carried": "carrier" in names,
+    }
+
+
+def _calls(bodies: Bodies) -> dict[str, str]:
+    """The calls of bodies of rows and of a free root's motion, by their names."""
+    return {
+        name: f"{name}({', '.join(_HERE.get(argument, argument) for argument in argument_names(body))})"
+        for name, body in bodies.items()
+        if name.endswith("_row") or name == "root_motion"
+    }

@@ -1,4 +1,12 @@
-"""Widths of registers: for each the windows of columns and the supernodes of L of kernels along paths."""
+"""Widths of registers: for each the windows of columns and the supernodes of L of kernels along paths.
+
+Supernodes of L: columns that follow each other, all that hang on the same column or on each other.
+
+With T the inverse of L within a supernode B, K the forces of its joints and a how what carries it accelerates
+in each column of M^-1: (M^-1)_BC = -T K a_C for every C before B, and (M^-1)_BB = T D_B^-1 T^T - T K a_B.
+That is the recursion of Takahashi, Fagan and Chin (1973) by blocks, with L_BA = K S_A for A above and
+a = S_A (M^-1)_A.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +14,140 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rbdc.emit.c.vectors import exchanged
-from rbdc.emit.paths.layout import Schedule, Window, windows
-from rbdc.emit.paths.supernodes import Shape, Supernode, supernodes
+from rbdc.emit.paths.layout import FIRST, Schedule, Window, windows
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
+
+LARGEST = 8
+"""Columns of a supernode: so many rows of sums stay in registers."""
+
+STARTED = 30
+"""Cost of beginning with a supernode, in multiplications and additions of registers.
+
+From 10 to 300 Atlas, Talos, Unitree G1 and the simple humanoid are split alike; with 0 Talos gets one more.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A column of a supernode: its number there, its lane, how many of the supernode are above it, these, and
+    those below it, the last first.
+    """
+
+    number: int
+    lane: int
+    above: tuple[Row, ...]
+    below: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Shape that supernodes with the same code share: which of its columns hang on which, -1 for none;
+    whether they are the root's; whether the matrix begins with them; in which lane of a register the
+    first is, where a register that began with it would end beyond the matrix.
+    """
+
+    parents: tuple[int, ...]
+    rooted: bool
+    top: bool
+    lane: int = 0
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Its columns, by their numbers."""
+        rows: list[Row] = []
+        for number, parent in enumerate(self.parents):
+            above = () if parent < 0 else (*rows[parent].above, rows[parent])
+            below = tuple(k for k in reversed(range(self.size)) if number in self._above(k))
+            rows.append(Row(number, self.lane + number, above, below))
+        return tuple(rows)
+
+    def _above(self, number: int) -> tuple[int, ...]:
+        parent = self.parents[number]
+        return () if parent < 0 else (*self._above(parent), parent)
+
+    @property
+    def size(self) -> int:
+        """How many columns it has."""
+        return len(self.parents)
+
+    @property
+    def inner(self) -> list[Row]:
+        """Columns with others above them within."""
+        return [row for row in self.rows if row.above]
+
+    @property
+    def before(self) -> range:
+        """Lanes before its first column."""
+        return range(self.lane)
+
+    @property
+    def comment(self) -> str:
+        """A description for the reader of the C."""
+        chain = all(parent == k - 1 for k, parent in enumerate(self.parents))
+        on = "a chain" if chain else f"on {', '.join(map(str, self.parents))} of these, -1 for what is above"
+        return f"{self.size} columns{' of a free root' if self.rooted else ''}, {on}"
+
+    @property
+    def pairs(self) -> int:
+        """Columns with those above them within."""
+        return sum(len(row.above) for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Supernode:
+    """Its first column, the column of the joint that carries it, -1 for none but the root, how many such
+    are above it, its shape.
+    """
+
+    start: int
+    carrier: int
+    above: int
+    shape: Shape
+
+    @property
+    def columns(self) -> range:
+        """Columns that it has."""
+        return range(self.start, self.start + self.shape.size)
+
+
+def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
+    """All columns in supernodes no longer than a register, in the split whose inverse costs least."""
+    carriers = schedule.column_parents
+    parents = [*range(-1, FIRST - 1), *carriers[FIRST:]]  # the root's columns one above the other
+    places: list[int] = []
+    for parent in carriers:
+        places.append(0 if parent < 0 else places[parent] + 1)
+    best: dict[int, tuple[float, tuple[Supernode, ...]]] = {len(parents): (0.0, ())}
+    for start in reversed(range(len(parents))):
+        options = []
+        for end in range(start + 1, min(start + min(lanes, LARGEST), len(parents)) + 1):
+            if parents[end - 1] != parents[start] and parents[end - 1] < start:
+                break
+            if start < FIRST < end:
+                break
+            within = tuple(max(-1, parents[k] - start) for k in range(start, end))
+            lane = max(0, start + lanes - len(parents))
+            node = Supernode(
+                start, carriers[start], places[start], Shape(within, start < FIRST, start == 0, lane)
+            )
+            cost, others = best[end]
+            options.append((cost + STARTED + inverse_products(node, lanes), (node, *others)))
+        best[start] = min(options, key=lambda option: option[0])
+    return best[0][1]
+
+
+def factor_products(node: Supernode, lanes: int) -> int:
+    """Multiplications with additions of registers for L, T and T K of a supernode."""
+    return 6 * len(node.shape.inner) + node.shape.pairs * (1 + -(-6 // lanes))
+
+
+def inverse_products(node: Supernode, lanes: int) -> int:
+    """Code for its rows of the inverse, with what turns them into columns."""
+    rows = node.shape.size
+    accelerated, turned = 6 * (node.above + rows), lanes * (lanes.bit_length() - 1)
+    return -(-node.start // lanes) * (accelerated + turned) + accelerated + rows + node.shape.pairs
+
 
 _REGISTERS = {"#if defined(__AVX512F__)": 64, "#elif defined(__AVX__)": 32, "#else": 16}
 """Bytes of registers by the line that asks for them."""
@@ -58,7 +196,7 @@ class Width:
 
     @property
     def root(self) -> int:
-        """Entries of a row of a free root's columns."""
+        """Entries of a row of the root's columns."""
         return max(8, self.lanes)
 
     @property
@@ -118,7 +256,7 @@ def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
     found = []
     for condition, size in _REGISTERS.items():
         lanes = size // scalar.size
-        while lanes > schedule.columns - schedule.first:
+        while lanes > schedule.columns - FIRST:
             lanes //= 2
         found.append(Width(schedule, condition, lanes * scalar.size, lanes))
     return found

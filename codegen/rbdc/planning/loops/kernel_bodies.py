@@ -1,23 +1,41 @@
-"""The bodies of each kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`: rows of limbs; a
-free root with its motion, its forces for unit accelerations and its columns; the frames of joints with
-several degrees of freedom.
+"""The bodies of each kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`.
+
+Those of the loops over rows of limbs: kinematics, inertias and forces of the bodies, then composites and what
+each joint gives to the matrices; the free root with its motion, its forces for unit accelerations and its
+columns; the frames of joints with several degrees of freedom.
+
+Everything is in one frame, [linear; angular], about its origin, with the operators of a body (or of the
+subtree) I, its inertia, and B, the factor of its Coriolis terms, doubled:
+
+    F_q = B psidot + I psiddot + s x* f,   F_v = B s + 2 I psidot,   F_a = I s,   t = B^T s
+
+(Singh, Russell and Wensing 2022, equations 12 to 15.) Regrouping leaves no mass to bodies on revolute joints:
+most of this is then zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
-from rbdc.emit.paths.constants import Constants, carried, constants_of, from_origin
-from rbdc.emit.paths.entries import ACCELERATION, INERTIA_SIZE, OWN_SIZE, TRANSPOSED, VELOCITY
+from rbdc.emit.paths import entries as at
+from rbdc.emit.paths.constants import INERTIA, Constants, carried, constants_of
+from rbdc.emit.paths.kernels import Bodies
 from rbdc.emit.paths.layout import Node, frame_of, scheduled
-from rbdc.emit.paths.row_loops import Bodies
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
-from rbdc.planning.loops import limb_bodies
-from rbdc.planning.loops.inertias import articulated_of
+from rbdc.planning.loops.inertias import articulated_of, articulated_scalars, factor_of
 from rbdc.planning.loops.lane_recording import LaneRecorder
-from rbdc.spatial import ArticulatedInertia, Motion, Rotation, Vector3
+from rbdc.spatial import (
+    ArticulatedInertia,
+    Force,
+    MomentInertia,
+    Motion,
+    Placement,
+    Rotation,
+    Scalar,
+    Vector3,
+)
 from rbdc.spatial.vectors import AXES
 
 _ZERO = Vector3.zero()
@@ -32,20 +50,19 @@ def _bodies(model: Model, kernel: str) -> Iterator[LaneProgram]:
     schedule = scheduled(model)
     constants = constants_of(schedule)
     if kernel == "inverse_dynamics_derivatives":
-        yield limb_bodies.forward(constants, coupled=model.coupled)
-        yield limb_bodies.backward(constants)
+        yield _forward(constants, coupled=model.coupled)
+        yield _backward(constants)
     else:
         moving = kernel == "forward_dynamics_derivatives"
-        yield limb_bodies.forward(constants, solved=True) if moving else limb_bodies.placed(constants)
-        yield limb_bodies.articulated()
+        yield _forward(constants, solved=True) if moving else _placed(constants)
+        yield _articulated()
         if moving:
-            yield limb_bodies.corrected(constants)
-            yield limb_bodies.backward(constants)
-        if schedule.free:
-            yield _root_inertia(constants)
-            if moving:
-                yield _root_force(constants)
-    if schedule.free and kernel != "inverse_inertia":
+            yield _corrected(constants)
+            yield _backward(constants)
+        yield _root_inertia(constants)
+        if moving:
+            yield _root_force(constants)
+    if kernel != "inverse_inertia":
         yield _root_motion(constants)
         yield _root_columns(constants)
     for k in schedule.first_of_several:
@@ -64,16 +81,16 @@ def _root_motion(constants: Constants) -> LaneProgram:
     g = trace.let_vector("G", turn.apply_transposed(axes.apply_transposed(-constants.model.gravity)))
     trace.store("g", 0, g.scalars())
     v, w = trace.vector("v", 0), trace.vector("v", 3)
-    trace.store("motion", VELOCITY + 3, w.scalars())
-    trace.store("motion", ACCELERATION, (trace.vector("a", 0) + g + w.cross(v)).scalars())
-    trace.store("motion", ACCELERATION + 3, trace.vector("a", 3).scalars())
+    trace.store("motion", at.VELOCITY + 3, w.scalars())
+    trace.store("motion", at.ACCELERATION, (trace.vector("a", 0) + g + w.cross(v)).scalars())
+    trace.store("motion", at.ACCELERATION + 3, trace.vector("a", 3).scalars())
     return trace.body()
 
 
 def _root_inertia(constants: Constants) -> LaneProgram:
     """The inertia of a free root with all that it carries (6, 6), from `inertia`, that of the others."""
     trace = LaneRecorder("root_inertia", "The inertia of a free root with all bodies.", ("inertia", "whole"))
-    carried = articulated_of(trace.entries("inertia", 0, INERTIA_SIZE))
+    carried = articulated_of(trace.entries("inertia", 0, at.INERTIA_SIZE))
     whole = carried + ArticulatedInertia.from_inertia(constants.root)
     for column, axis in enumerate(AXES):
         for place, motion in ((column, Motion(axis, _ZERO)), (column + 3, Motion(_ZERO, axis))):
@@ -97,14 +114,14 @@ def _root_columns(constants: Constants) -> LaneProgram:
     formula = "The composite of all bodies about a free root's origin, and its columns."
     trace = LaneRecorder("columns_of_root", formula, ("sum", "w", "own"))
     own = CoriolisFactor.of_body(constants.root, Motion(_ZERO, trace.vector("w", 0)))
-    inertia, factor, _ = limb_bodies.composite(trace, constants)
+    inertia, factor, _ = _composite(trace, constants)
     inertia, factor = inertia + constants.root, factor + own
     trace.begin("F_a = I e, t = B^T e")
     for column in range(6):
         unit = Motion.of([float(n == column) for n in range(6)])
-        trace.store("own", OWN_SIZE * column, (inertia @ unit).scalars())
+        trace.store("own", at.OWN_SIZE * column, (inertia @ unit).scalars())
         transposed = factor.apply_transposed(unit + unit).angular
-        trace.store("own", OWN_SIZE * column + TRANSPOSED, transposed.scalars())
+        trace.store("own", at.OWN_SIZE * column + at.TRANSPOSED, transposed.scalars())
     return trace.body()
 
 
@@ -115,7 +132,185 @@ def _pose(constants: Constants, node: Node) -> LaneProgram:
     moved = body.joint.placement([trace.read("q", body.index_q + k) for k in range(body.joint.nq)])
     fixed, own = body.placement_at(body.joint.neutral()), frame_of(body.joint, 0)
     vectors = [fixed.rotation.apply(moved.rotation.apply(own.apply(axis))) for axis in AXES]
-    at = from_origin(constants.model, node, fixed.translation, constants.origin)
-    vectors.append(at + fixed.rotation.apply(moved.translation))
+    vectors.append(fixed.translation + fixed.rotation.apply(moved.translation))
     trace.store("pose", 0, [x for v in vectors for x in carried(constants.model, node, v).scalars()])
+    return trace.body()
+
+
+def _forward(constants: Constants, *, coupled: bool = False, solved: bool = False) -> LaneProgram:
+    """The body of the loop from the root to the leaves: reads the constants `c`, the row above `up`, and
+    `sine`, `cosine`, `slide`, `rate` and `second` of the row's joints; writes the row's `own` motion, its
+    `joint` columns, and the `sum` of its subtree's bodies. solved: accelerations of the joints' own are
+    still to be found, so that there is no `second`, and the row's `inertia` is written for that.
+    """
+    trace = LaneRecorder("forward_row", "A row of limbs: motions, inertias and forces.")
+    placement, s = _axes(trace, constants, coupled=coupled)
+    v, a = _velocities(trace, s, _carrier_of(constants), accelerating=not solved)
+    inertia = _inertia(trace, constants, placement)
+    trace.begin("p and N of B, f = I a + B v / 2")
+    factor = CoriolisFactor.of_body(inertia, v)
+    trace.let_all("N", factor.scalars())
+    mass, *moments = inertia.scalars()
+    trace.store("sum", at.FACTOR, factor.scalars())
+    trace.store("sum", at.MOMENTS, moments)
+    trace.store("sum", at.FORCE, (inertia @ a + factor.apply(v)).scalars())
+    if mass != 0.0:
+        trace.store("sum", at.MASS, [mass])
+    if solved:
+        _store_articulated(trace, inertia)
+    return trace.body()
+
+
+def _placed(constants: Constants) -> LaneProgram:
+    """The body of a loop from the root to the leaves without motions: writes the row's `own` axes and origin,
+    s of its `joint`, and its `inertia`.
+    """
+    trace = LaneRecorder("placed_row", "A row of limbs: axes and inertias.")
+    placement, s = _axes(trace, constants, coupled=False)
+    trace.store("joint", at.AXIS, s.scalars())
+    _store_articulated(trace, _inertia(trace, constants, placement))
+    return trace.body()
+
+
+def _carrier_of(constants: Constants) -> str:
+    """Where the motion of what carries a joint is: the row above, where no joint has several rows."""
+    return "carrier" if constants.several else "up"
+
+
+def _constant(trace: LaneRecorder, constants: Constants) -> Callable[[str], Scalar]:
+    def constant(name: str) -> Scalar:
+        place = constants.place(name)
+        return 0.0 if place is None else trace.read("c", place)
+
+    return constant
+
+
+def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[Placement, Motion]:
+    """The row's frames, and s."""
+    constant = _constant(trace, constants)
+    x, y, z, p = (Vector3.of(constant(f"{name}_{part}") for part in "xyz") for name in "xyzp")
+    slides = constants.place("sliding") is not None
+    above = [trace.vector("up", at.AXES_AT + k) for k in (0, 3, 6, 9)]
+    trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
+    fixed = Placement(Rotation(*above[:3]), above[3]).compose(Placement(Rotation(x, y, z), p))
+    sine, cosine = trace.read("sine"), trace.read("cosine")
+    turn = Rotation(Vector3(cosine, sine, 0.0), Vector3(-sine, cosine, 0.0), AXES[2])
+    slide = AXES[2].scaled(trace.read("slide")) if slides else Vector3.zero()
+    placement = fixed.compose(Placement(turn, slide))
+    turns = constant("turning") if coupled or slides else 1.0
+    s = placement.act(Motion(AXES[2].scaled(constant("sliding")), AXES[2].scaled(turns)))
+    axes = placement.rotation
+    columns = [*axes.x.scalars(), *axes.y.scalars(), *axes.z.scalars(), *placement.translation.scalars()]
+    trace.store("own", at.AXES_AT, columns)
+    return placement, trace.let_motion("s", s)
+
+
+def _velocities(trace: LaneRecorder, s: Motion, carrier: str, *, accelerating: bool) -> tuple[Motion, Motion]:
+    trace.begin(
+        "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
+    )
+    v, a = (trace.motion("up", entry) for entry in (at.VELOCITY, at.ACCELERATION))
+    carrying = trace.motion(carrier, at.VELOCITY)
+    psi = trace.let_motion("psi", carrying.cross(s))
+    second = trace.motion(carrier, at.ACCELERATION).cross(s) + carrying.cross(psi)
+    trace.store("joint", at.AXIS, s.scalars())
+    trace.store("joint", at.RATE, psi.scaled(2.0).scalars())
+    trace.store("joint", at.SECOND_RATE, second.scalars())
+    rate = trace.read("rate")
+    v = trace.let_motion("v", v + s.scaled(rate))
+    if accelerating:
+        a = a + s.scaled(trace.read("second"))
+    a = trace.let_motion("a", a + psi.scaled(rate))
+    trace.store("own", at.VELOCITY, [*v.scalars(), *a.scalars()])
+    return v, a
+
+
+def _inertia(trace: LaneRecorder, constants: Constants, placement: Placement) -> MomentInertia:
+    """The inertia of the row's bodies about the origin of all."""
+    trace.begin("h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + h p^T")
+    inertia = MomentInertia.of([*map(_constant(trace, constants), INERTIA)]).moved(placement)
+    trace.let_all("i", inertia.scalars())
+    return inertia
+
+
+def _store_articulated(trace: LaneRecorder, inertia: MomentInertia) -> None:
+    """The inertia of a body by itself as one that is articulated."""
+    trace.begin("I = (m, -[h]; [h], tr(K) - K)")
+    trace.store("inertia", 0, articulated_scalars(ArticulatedInertia.from_inertia(inertia)))
+
+
+def _composite(trace: LaneRecorder, constants: Constants) -> tuple[MomentInertia, CoriolisFactor, Force]:
+    """The inertia, the Coriolis factor and the force of a subtree, from its `sum`."""
+    mass: Scalar = trace.read("sum", at.MASS) if constants.massive else 0.0
+    inertia = MomentInertia.of([mass, *trace.entries("sum", at.MOMENTS, 9)])
+    force = Force.of(trace.entries("sum", at.FORCE, 6))
+    return inertia, factor_of(trace.entries("sum", at.FACTOR, 12)), force
+
+
+def _articulated() -> LaneProgram:
+    """The body of a loop from the leaves to the root over the `inertia` of articulated bodies: U = I s,
+    D = s . U + `motor`, `gain` = K = U / D and 1 / D, and what is `left` of the inertia where the joint gives
+    way (Featherstone, Rigid Body Dynamics Algorithms, section 7.3).
+    """
+    trace = LaneRecorder("articulated_row", "A row of limbs: articulated inertias.")
+    trace.begin("U = I s, D = s . U, K = U / D")
+    inertia = articulated_of(trace.entries("inertia", 0, at.INERTIA_SIZE))
+    s = trace.motion("joint", at.AXIS)
+    u = inertia @ s
+    trace.let_all("U", u.scalars())
+    inverse = trace.let("inverse", 1.0 / trace.let("D", s.dot(u) + trace.read("motor")))
+    k = u.scaled(inverse)
+    trace.let_all("K", k.scalars())
+    trace.store("gain", 0, [*k.scalars(), inverse])
+    trace.begin("I - K U^T")
+    trace.store("left", 0, articulated_scalars(inertia.minus_product([k], [u])))
+    return trace.body()
+
+
+def _corrected(constants: Constants) -> LaneProgram:
+    """The body of a loop from the root to the leaves, after `forward` with no acceleration of the joints'
+    own: adds what these, `second`, make of psiddot and the force; `own` holds what they make of the body's.
+    """
+    trace = LaneRecorder("corrected_row", "A row of limbs: what its joints' accelerations add.")
+    trace.begin("a = a_above + s qddot, psiddot += a_above x s")
+    s, above = trace.motion("joint", at.AXIS), trace.motion("up", at.ACCELERATION)
+    carrying = trace.motion(_carrier_of(constants), at.ACCELERATION)
+    a = trace.let_motion("a", above + s.scaled(trace.read("second")))
+    trace.store("own", at.ACCELERATION, a.scalars())
+    trace.store(
+        "joint", at.SECOND_RATE, (trace.motion("joint", at.SECOND_RATE) + carrying.cross(s)).scalars()
+    )
+    trace.begin("f += I a")
+    inertia, _, force = _composite(trace, constants)
+    trace.store("sum", at.FORCE, (force + inertia @ a).scalars())
+    return trace.body()
+
+
+def _backward(constants: Constants) -> LaneProgram:
+    """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
+    columns that the loop before wrote, and writes the others, and F_a and t to `columns`. Where joints have
+    several degrees of freedom, psidot + d s / dt takes the place of 2 psidot.
+    """
+    trace = LaneRecorder("backward_row", "A row of limbs: the forces of its joints.")
+    whole, factor, force = _composite(trace, constants)
+    s, rate, second = (trace.motion("joint", entry) for entry in (at.AXIS, at.RATE, at.SECOND_RATE))
+    trace.begin("F_q = B psidot + I psiddot + s x* f")
+    by_q = factor.apply(rate) + whole @ second + s.cross_force(force)
+    trace.store("joint", at.BY_Q, by_q.scalars())
+    if constants.several:
+        trace.begin("d s / dt = v x s of the joint's own body, F_v = B s + I (psidot + d s / dt)")
+        psi = rate.scaled(0.5)
+        rate = trace.let_motion("rate", psi + trace.motion("last", at.VELOCITY).cross(s))
+        trace.store("joint", at.PSI, psi.angular.scalars())
+        trace.store("joint", at.RATE, rate.scalars())
+    else:
+        trace.begin("F_v = B s + 2 I psidot")
+    by_v = factor.apply(s + s) + whole @ rate
+    trace.store("joint", at.BY_V, by_v.scalars())
+    trace.begin("F_a = I s, t = B^T s")
+    by_a = whole @ s
+    trace.let_all("f", by_a.scalars())
+    trace.store("joint", at.BY_A, by_a.scalars())
+    transposed = factor.apply_transposed(s).angular.scaled(2.0)
+    trace.store("columns", 0, [*by_a.scalars(), *transposed.scalars()])
     return trace.body()
