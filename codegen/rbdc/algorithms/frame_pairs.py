@@ -64,8 +64,8 @@ def manipulability_gradient(
 
 
 def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
-    """`determinant` det(A), and A^-1 J by columns, for A = J J^T of J by its columns, of which angular rows are
-    eliminated first: theirs do not grow with the lengths of a robot. 0 and anything where A is singular.
+    """`determinant` det(A), and A^-1 J by columns, for A = J J^T of J by its columns; 0 and anything where A
+    is singular. Angular rows are eliminated first: theirs do not grow with the lengths of a robot.
     """
     a = product(transposed(columns), columns)
 
