@@ -23,12 +23,12 @@ class Differential(NamedTuple):
     """Where the derivatives of a function's outputs are, by the names of other functions.
 
     first: its outputs are the derivatives of each output by each required input, in their order, first; what
-    it takes and the function does not is zero. Only functions of one output have the others. weighted:
-    products of these with weights from the left. second: second derivatives as those of inverse dynamics
-    come, by q and v; `inverse`: the function is the solution of that one for its last input. configuration:
-    the output is one, of which `first` has the derivatives in the tangent space. forces: external forces act
-    as the result of this function, added to the input `through` or taken from the output of that name.
-    derived: the record of `first` is made from this function's.
+    it takes and the function does not is zero. Its record is made from the function's where no family has
+    one. Only functions of one output have the others. weighted: products of these with weights from the left.
+    second: second derivatives as those of inverse dynamics come, by q and v; `inverse`: the function is the
+    solution of that one for its last input. configuration: the output is one, of which `first` has the
+    derivatives in the tangent space. forces: external forces act as the result of this function, added to the
+    input `through` or taken from the output of that name.
     """
 
     first: str
@@ -38,7 +38,6 @@ class Differential(NamedTuple):
     configuration: bool = False
     forces: str = ""
     through: str = ""
-    derived: bool = False
 
 
 class Known:
