@@ -176,16 +176,16 @@ COUNT = Reading(_count, "INTEGER")
 """A whole number of at least one."""
 
 
-def at_most(limit: float) -> Reading[float]:
-    """A number from 0 to a limit."""
+def within(least: float, most: float, remedy: str, metavar: str = "NUMBER") -> Reading[float]:
+    """A number within limits; `remedy` is the message about others."""
 
     def read(given: Any) -> float:
         value = number(given)
-        if not 0.0 <= value <= limit:
-            raise ValueError(f"it is not between 0 and {limit}")
+        if not least <= value <= most:
+            raise ValueError(remedy)
         return value
 
-    return Reading(read, "NUMBER")
+    return Reading(read, metavar)
 
 
 def entries(given: Any) -> list[Any]:

@@ -20,12 +20,12 @@ from rbdc.option_fields import (
     TEXT,
     Option,
     Reading,
-    at_most,
     choice,
     each,
     entries,
     names,
     options_of,
+    within,
     words_of,
 )
 
@@ -76,7 +76,7 @@ class BuildOptions(ModelOptions):
     """
 
     snap: Option[float] = Option(
-        at_most(MAXIMUM_SNAP),
+        within(0.0, MAXIMUM_SNAP, f"it is not between 0 and {MAXIMUM_SNAP}"),
         LIKELY_MEANT,
         "Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0: as written.",
     )

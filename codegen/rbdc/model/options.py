@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -22,6 +23,7 @@ from rbdc.option_fields import (
     entries,
     number,
     options_of,
+    within,
 )
 
 THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
@@ -104,13 +106,6 @@ def _named_numbers(given: Any) -> list[tuple[str, float]]:
     return [(joint, number(value)) for joint, value in content.items()]
 
 
-def _width(given: Any) -> float:
-    width = number(given)
-    if not 1e-9 <= width < math.inf:
-        raise ValueError("give a finite number of at least 1e-9 (rad/s, m/s)")
-    return width
-
-
 def _frame(given: Any) -> AddedFrame:
     """A frame by `name@link:x y z,roll pitch yaw`, or by its name, its link and three or six numbers."""
     remedy = _FRAME if isinstance(given, str) else _FRAME_IN_PARTS
@@ -188,7 +183,7 @@ class ModelOptions:
         "Dry friction of joints: only warned of, or part of the dynamics, as F v / sqrt(v^2 + w^2).",
     )
     friction_width: Option[float] = Option(
-        Reading(_width, "SPEED"),
+        within(1e-9, sys.float_info.max, "give a finite number of at least 1e-9 (rad/s, m/s)", "SPEED"),
         0.01,
         "w of dry friction that is part of the dynamics (rad/s, m/s), where functions are given no other.",
     )
