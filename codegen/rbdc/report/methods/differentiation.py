@@ -116,13 +116,13 @@ SCHEMES = {
     "finite-diff-1": Scheme(
         "second differences: equation (55) twice in the same direction, else (56)",
         10**-3.5,
-        "(same ? (y[0][r] - 2.0 * here[r] + y[1][r]) / (step * step) : "
+        "(SAME ? (y[0][r] - 2.0 * here[r] + y[1][r]) / (step * step) : "
         "(y[0][r] - y[2][r] - y[3][r] + y[1][r]) / (4.0 * step * step))",
         [
-            ("1", [("outer, k", "same ? 0.0 : step"), ("inner, j", "step")]),
-            ("1", [("outer, k", "same ? 0.0 : -step"), ("inner, j", "-step")]),
-            ("!same", [("outer, k", "step"), ("inner, j", "-step")]),
-            ("!same", [("outer, k", "-step"), ("inner, j", "step")]),
+            ("1", [("outer, k", "SAME ? 0.0 : step"), ("inner, j", "step")]),
+            ("1", [("outer, k", "SAME ? 0.0 : -step"), ("inner, j", "-step")]),
+            ("!SAME", [("outer, k", "step"), ("inner, j", "-step")]),
+            ("!SAME", [("outer, k", "-step"), ("inner, j", "step")]),
         ],
         before=True,
         twice=True,
@@ -262,10 +262,10 @@ class Bicomplex(Tangent):
     __slots__ = ()
 
     def __mul__(self, other: Any) -> Any:
-        product = super().__mul__(other)
         if type(other) is not Bicomplex:
-            return product
-        return Bicomplex(product.value - self.rate * other.rate, product.rate)
+            return super().__mul__(other)
+        value = self.value * other.value - self.rate * other.rate
+        return Bicomplex(value, self.value * other.rate + self.rate * other.value)
 
     __rmul__ = __mul__
 
