@@ -56,11 +56,10 @@ class ContactOptions:
     gains: Sequence[Scalar] | None = None
     mu: Sequence[Scalar] | None = None
 
-    def switches(self, model: Model) -> list[Scalar] | None:
-        """One of `active` for each row; None where all rows are."""
-        if self.active is None:
-            return None
-        pairs = zip(model.contacts, self.active, strict=True)
+    def switches(self, model: Model) -> list[Scalar]:
+        """One of `active` for each row."""
+        active = [1.0] * len(model.contacts) if self.active is None else self.active
+        pairs = zip(model.contacts, active, strict=True)
         return [switch for contact, switch in pairs for _ in range(contact.rows)]
 
     def targets(self, model: Model) -> dict[str, Placement]:
@@ -76,13 +75,9 @@ class ContactOptions:
             )
         return found
 
-    def stiffness(self, number: int) -> Scalar:
-        """Kp of a contact."""
-        return 0.0 if self.gains is None else self.gains[2 * number]
-
-    def damping(self, number: int) -> Scalar:
-        """Kd of a contact."""
-        return 0.0 if self.gains is None else self.gains[2 * number + 1]
+    def gains_of(self, number: int) -> tuple[Scalar, Scalar]:
+        """Kp and Kd of a contact."""
+        return (0.0, 0.0) if self.gains is None else (self.gains[2 * number], self.gains[2 * number + 1])
 
 
 DEFAULTS = ContactOptions()

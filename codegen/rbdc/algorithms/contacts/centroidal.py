@@ -5,9 +5,8 @@ mass of what moves
 
     hdot = [F + m g; N - c x F],     d hdot = [dF; dN - dc x F - c x dF]
 
-A force on body 1 is fixed to it: a step of k that carries body 1 changes it by J_k x* F. What a loop does to
-body 2 follows body 1 (`rbdc.algorithms.contacts.derivatives`), and cancels but for the distance of points
-that are held together.
+A step of k changes the forces on its subtree, which are fixed to the bodies, by J_k x* their sum; what a loop
+does to body 2 follows body 1 (`rbdc.algorithms.contacts.derivatives`).
 """
 
 from __future__ import annotations
@@ -15,17 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.centroidal import centre_of_moving_links
-from rbdc.algorithms.contacts.derivatives import followed_force
-from rbdc.algorithms.contacts.dynamics import forces_at_origin, turning_of_forces
-from rbdc.algorithms.contacts.motion import ContactMotion, at, contact_motions
+from rbdc.algorithms.contacts.derivatives import followed
+from rbdc.algorithms.contacts.dynamics import forces_on_bodies, turning_of_forces
+from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
+from rbdc.algorithms.dynamics.external_forces import of_subtrees
 from rbdc.algorithms.kinematics import TreeMotion, tree_motion
 from rbdc.algorithms.momentum import com_jacobian, total_mass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import Model
 from rbdc.model.contacts import total_rows
-from rbdc.spatial import Force, Motion, Scalar, Scalars, Vector3
+from rbdc.spatial import Force, Scalar, Scalars, Vector3
 
 Vector = list[Scalar]
 
@@ -49,12 +49,7 @@ def _about(centre: Vector3, force: Force) -> Force:
 
 def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> Force:
     """Wrench of the contacts on all bodies about the world's origin."""
-    total = Force.zero()
-    for contact, both in zip(contacts, forces_at_origin(contacts, forces), strict=True):
-        for body, force in zip(contact.bodies, both, strict=True):
-            if body != WORLD:
-                total = total + force
-    return tree.frame.act_force(total)
+    return tree.frame.act_force(sum(forces_on_bodies(tree, contacts, forces), Force.zero()))
 
 
 def centroidal_contact_dynamics_derivatives(
@@ -66,12 +61,8 @@ def centroidal_contact_dynamics_derivatives(
     tree = tree_motion(model, q, trace=trace)
     contacts = contact_motions(tree, local=True)
     centre, total = centre_of_moving_links(model, q, trace), _wrench(tree, contacts, forces)
-    both = forces_at_origin(contacts, forces)
-    full = [
-        _about(centre, tree.frame.act_force(_changed(tree, contacts, both, index, s))).scalars()
-        for index in range(model.njoints)
-        for s in tree.columns[index]
-    ]
+    changes = (x for own in _changes(tree, contacts, forces) for x in own)
+    full = [_about(centre, tree.frame.act_force(change)).scalars() for change in changes]
     by_q = transposed(reduce_columns(model, transposed(full)))
     share = total_mass(model) / total_mass(model, with_base=False)
     shifts = [Vector3.of(x).scaled(share) for x in transposed(com_jacobian(model, q, trace))]
@@ -84,22 +75,11 @@ def centroidal_contact_dynamics_derivatives(
     return plus(transposed(by_q), product(by_forces, turning)), by_forces
 
 
-def _changed(
-    tree: TreeMotion,
-    contacts: Sequence[ContactMotion],
-    forces: Sequence[tuple[Force, Force]],
-    index: int,
-    s: Motion,
-) -> Force:
-    """Change of the wrench of all contacts, about the origin of the one frame, by a step s of a joint."""
-    total = Force.zero()
-    for contact, (first, second) in zip(contacts, forces, strict=True):
-        one, two = contact.bodies
-        if index in tree.model.support(one):
-            total = total + s.cross_force(first)
-            if two != WORLD:
-                total = total + followed_force(contact, s, second)
-        if two != WORLD and contact.of_points and index in tree.model.support(two):
-            moved = at(contact.second.translation, s).linear
-            total = total + Force(Vector3.zero(), moved.cross(second.linear))
-    return total
+def _changes(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> list[list[Force]]:
+    """Changes of the wrench of all contacts, about the origin of the one frame, by each joint's steps."""
+    subtrees = of_subtrees(tree.model, forces_on_bodies(tree, contacts, forces))
+    changes = [[s.cross_force(force) for s in own] for own, force in zip(tree.columns, subtrees, strict=True)]
+    for contact in contacts:
+        for index, more in followed(contact, forces).items():
+            changes[index] = [x - y for x, y in zip(changes[index], more, strict=True)]
+    return changes

@@ -35,33 +35,30 @@ WEIGHTS = "z"
 
 @dataclass(frozen=True)
 class Constraints:
-    """The matrix of the module's docstring by its factors, rows of contacts first; switches of the rows,
-    where there are some, and mu of the proximal step, 0 where there is none.
+    """The matrix of the module's docstring by its factors, rows of contacts first; switches of the rows, and
+    mu of the proximal step, 0 where there is none.
     """
 
     factors: Factorisation
-    rows: int
-    switches: Vector | None
+    switches: Vector
     mu: Scalar
 
     @staticmethod
     def of(model: Model, inertia: Matrix, jacobian: Matrix, options: ContactOptions) -> Constraints:
         """From M and J (nc, nv)."""
-        rows, switches = len(jacobian), options.switches(model)
+        switches, rows = options.switches(model), range(len(jacobian))
         mu: Scalar = 0.0 if options.mu is None else options.mu[0]
-        switched_off = [0.0 if switches is None else 1.0 - switches[k] for k in range(rows)]
-        held = [switched(row, switches, k) for k, row in enumerate(jacobian)]
-        diagonal = [[-(mu + switched_off[k]) if k == i else 0.0 for i in range(rows)] for k in range(rows)]
-        above = [[*own, *(-x for x in row)] for own, row in zip(diagonal, held, strict=True)]
-        below = [[*(-x for x in column), *own] for column, own in zip(transposed(held), inertia, strict=True)]
-        factors = Factorisation([*above, *below])
-        return Constraints(factors, rows, switches, mu if model.redundant else 0.0)
+        held = [[-(s * x) for x in row] for s, row in zip(switches, jacobian, strict=True)]
+        diagonal = [[-(mu + (1.0 - switches[k])) if k == i else 0.0 for i in rows] for k in rows]
+        above = [[*own, *row] for own, row in zip(diagonal, held, strict=True)]
+        below = [[*column, *own] for column, own in zip(transposed(held), inertia, strict=True)]
+        return Constraints(Factorisation([*above, *below]), switches, mu if model.redundant else 0.0)
 
     def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:
         """Right-hand sides of derivatives by what inverse dynamics and the residual change by, the rows of
         contacts first, zero where they are switched off.
         """
-        held = [switched(row, self.switches, k) for k, row in enumerate(residual)]
+        held = [[s * x for x in row] for s, row in zip(self.switches, residual, strict=True)]
         return [*held, *([-x for x in row] for row in by)]
 
     def steps(self, forces: Vector, residual: Vector) -> list[Step]:
@@ -83,7 +80,7 @@ class Constraints:
             if found:
                 rows = [x - self.mu * f for x, f in zip(rows, found[-1][1], strict=True)]
             solved = self.factors.solve([*rows, *forces])
-            found.append((solved[self.rows :], solved[: self.rows]))
+            found.append((solved[len(rows) :], solved[: len(rows)]))
         return found
 
     def weights(self, accelerations: Vector, forces: Vector) -> list[Step]:
@@ -99,14 +96,7 @@ class Constraints:
 
     def _held(self, residual: Vector) -> Vector:
         """A residual (nc), zero where contacts are switched off."""
-        if self.switches is None:
-            return residual
         return [s * x for s, x in zip(self.switches, residual, strict=True)]
-
-
-def switched(row: Vector, switches: Vector | None, k: int) -> Vector:
-    """A row of J, or zeros where its switch is off."""
-    return row if switches is None else [0.0 if is_zero(x) else switches[k] * x for x in row]
 
 
 def stacked(contacts: Sequence[ContactMotion]) -> Matrix:

@@ -23,18 +23,19 @@ contact. In their coordinates (psi, chi: `rbdc.algorithms.contacts.motion`; Carp
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rbdc.algorithms.contacts.constraints import Constraints, Step, stacked
 from rbdc.algorithms.contacts.dynamics import (
     contact_forces_on_bodies,
-    forces_at_origin,
     impact,
+    plus_forces,
     solution,
     turning_of_forces,
     with_contact_forces,
 )
-from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
+from rbdc.algorithms.contacts.motion import ContactMotion, about_origin, contact_motions
 from rbdc.algorithms.contacts.residual_derivatives import residual_derivatives, velocity_derivatives
 from rbdc.algorithms.derivatives.forward_derivatives import (
     inverse_dynamics_derivatives,
@@ -59,11 +60,42 @@ from rbdc.algorithms.tools.linear import (
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
+from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars, Vector3
 
 Vector = list[Scalar]
 Side = tuple[Matrix, Matrix]
 """Changes of inverse dynamics (nv, n) and of the residual of contacts (nc, n)."""
+
+
+@dataclass(frozen=True)
+class System:
+    """Equations for derivatives: accelerations and forces of each step, and the factors; for each variable
+    the sides of each step, and the part of the derivatives of accelerations that needs no solve.
+    """
+
+    steps: list[Step]
+    constraints: Constraints
+    sides: list[tuple[Side, ...]]
+    known: Sequence[Matrix]
+
+    def solved(self) -> list[tuple[Matrix, Matrix]]:
+        """Derivatives of accelerations (nv, n) and of forces (nc, n) by each variable."""
+        found = []
+        for sides, known in zip(self.sides, self.known, strict=True):
+            columns = zip(*(zip(*map(transposed, side), strict=True) for side in sides), strict=True)
+            pairs = [self.constraints.changed(*(([-x for x in by], r) for by, r in own)) for own in columns]
+            moved, pushed = (transposed([pair[k] for pair in pairs]) for k in range(2))
+            found.append((plus(moved, known), pushed))
+        return found
+
+    def to_solve(self, trace: Trace) -> tuple[Any, ...]:
+        """B and K of each variable, L, D^-1 with L^T D L ((forces_dx, ddq_dx) - K_x) = B_x; then the
+        accelerations (nv) and forces (nc).
+        """
+        accelerations, forces = self.steps[-1]
+        sides = [self.constraints.right_sides(*steps[-1]) for steps in self.sides]
+        known = [[*zeros(len(forces), len(accelerations)), *own] for own in self.known]
+        return *sides, *known, *as_matrices(self.constraints.factors, trace), accelerations, forces
 
 
 def constrained_dynamics_derivatives(
@@ -79,41 +111,12 @@ def constrained_dynamics_derivatives(
 
     Test: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
     """
-    found = solution(model, q, v, tau, fext, options, trace, local=True)
-    constraints, parts = found.constraints, []
-    of_steps = [_sides(model, q, v, step, fext, options, trace) for step in found.steps]
-    for known, *sides in zip(known_root_columns(model, q, v), *of_steps, strict=True):
-        moved, pushed = _solved(constraints, sides)
-        parts.append((plus(moved, known), pushed))
-    parts.append(_by_torques(constraints, model.nv))
-    names = ("q", "v", "tau")
-    for name, (moved, _) in zip(names, parts, strict=True):
+    system = _constrained(model, q, v, tau, fext, options, trace)
+    parts = [*system.solved(), _by_torques(system.constraints, model.nv)]
+    for name, (moved, _) in zip(("q", "v", "tau"), parts, strict=True):
         for j, column in enumerate(transposed(moved)):
             trace("contacts", f"column {j} of ddq_d{name}", f"ddq_d{name}_{j}", column)
     return (*(moved for moved, _ in parts), *(pushed for _, pushed in parts))
-
-
-def _sides(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    step: Step,
-    fext: Forces | None,
-    options: ContactOptions,
-    trace: Trace,
-) -> tuple[Side, Side]:
-    """By q and by v the change of inverse dynamics at accelerations and forces, and of the residual there
-    under the known parts of qddot_dx; rows of contacts along the axes of their own frames.
-    """
-    accelerations, forces = step
-    tree = tree_motion(model, q, v, accelerations, trace)
-    contacts = contact_motions(tree, options, local=True)
-    external = _with(fext, contact_forces_on_bodies(tree, contacts, forces))
-    roots = not root_columns_are_known(model)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, accelerations, external, trace, root_columns=roots)
-    by_q = plus(by_q, following(tree, contacts, forces))
-    r_q, r_v = residual_derivatives(contacts, known_root_columns(model, q, v))
-    return (by_q, r_q), (by_v, r_v)
 
 
 def constrained_to_solve_with_values(
@@ -125,35 +128,37 @@ def constrained_to_solve_with_values(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Any, ...]:
-    """B_q, B_v, K_q, K_v, L, D^-1 with L^T D L ((forces_dq, ddq_dq) - K_q) = B_q, and by v likewise; then ddq
-    (nv) and forces (nc).
+    """By q and by v; see `System.to_solve`."""
+    return _constrained(model, q, v, tau, fext, options, trace).to_solve(trace)
+
+
+def _constrained(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None,
+    options: ContactOptions,
+    trace: Trace,
+) -> System:
+    """By q and by v the change of inverse dynamics at accelerations and forces, and of the residual there
+    under the known parts of qddot_dx; rows of contacts along the axes of their own frames.
     """
-    found = solution(model, q, v, tau, fext, options, trace, local=True)
-    constraints = found.constraints
-    changes = _sides(model, q, v, found.steps[-1], fext, options, trace)
-    sides = [constraints.right_sides(by, residual) for by, residual in changes]
-    known = [[*zeros(constraints.rows, model.nv), *part] for part in known_root_columns(model, q, v)]
-    return *sides, *known, *as_matrices(constraints.factors, trace), found.accelerations, found.forces
-
-
-def _with(fext: Forces | None, more: Sequence[Force]) -> list[Force]:
-    return list(more) if fext is None else [f + g for f, g in zip(fext, more, strict=True)]
-
-
-def _solved(constraints: Constraints, steps: Sequence[Side]) -> tuple[Matrix, Matrix]:
-    """Accelerations (nv, nv) and forces (nc, nv) by each column of what inverse dynamics and the residual
-    change by in each step.
-    """
-    columns = zip(
-        *(zip(transposed(by), transposed(residual), strict=True) for by, residual in steps), strict=True
-    )
-    pairs = [constraints.changed(*(([-x for x in by], own) for by, own in column)) for column in columns]
-    return transposed([a for a, _ in pairs]), transposed([f for _, f in pairs])
+    steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
+    known, roots, sides = known_root_columns(model, q, v), not root_columns_are_known(model), []
+    for accelerations, forces in steps:
+        tree = tree_motion(model, q, v, accelerations, trace)
+        contacts = contact_motions(tree, options, local=True)
+        external = plus_forces(contact_forces_on_bodies(tree, contacts, forces), fext)
+        by_q, by_v, _ = rnea_derivatives(model, q, v, accelerations, external, trace, root_columns=roots)
+        r_q, r_v = residual_derivatives(contacts, known)
+        sides.append(((plus(by_q, following(tree, contacts, forces)), r_q), (by_v, r_v)))
+    return System(steps, constraints, [*zip(*sides, strict=True)], known)
 
 
 def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
     """Accelerations, symmetric to the last bit, and forces by unit torques."""
-    nothing: Vector = [0.0] * constraints.rows
+    nothing: Vector = [0.0] * len(constraints.switches)
     pairs = [constraints.steps([float(i == j) for i in range(size)], nothing)[-1] for j in range(size)]
     moved = [[pairs[max(i, j)][0][min(i, j)] for j in range(size)] for i in range(size)]
     return moved, transposed([f for _, f in pairs])
@@ -166,30 +171,40 @@ def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scala
     model = tree.model
     starts, size = first_dofs(model), full_size(model)
     full = zeros(size, size)
-    for contact, (force, _) in zip(contacts, forces_at_origin(contacts, forces), strict=True):
-        one, two = contact.bodies
-        if two == WORLD:
-            continue
-        carried, other = set(model.support(one)), set(model.support(two))
-        for below in other ^ carried:
-            sign = 1.0 if below in carried else -1.0
-            for column, s in enumerate(tree.columns[below], starts[below]):
-                turned = followed_force(contact, s, force).scaled(sign)
-                for index in other:
+    for contact in contacts:
+        for below, changes in followed(contact, forces).items():
+            for column, change in enumerate(changes, starts[below]):
+                for index in model.support(contact.bodies[1]):
                     for row, own in enumerate(tree.columns[index], starts[index]):
-                        full[row][column] = full[row][column] + own.dot(turned)
+                        full[row][column] = full[row][column] + own.dot(change)
     result = reduce_matrix(model, full)
     if not model.world_aligned:
         return result
     return plus(result, product(transposed(stacked(contacts)), turning_of_forces(contacts, forces)))
 
 
-def followed_force(contact: ContactMotion, s: Motion, force: Force) -> Force:
-    """Change, on body 2, of a force on body 1 about the origin, where body 1 is moved by s."""
+def followed(contact: ContactMotion, forces: Scalars) -> dict[int, list[Force]]:
+    """Changes of the force of a loop that body 2 bears, minus that on it, about the origin, by the degrees of
+    freedom of bodies that carry one of both alone: it follows body 1 where others are fixed to body 2.
+    """
+    model, (one, two) = contact.tree.model, contact.bodies
+    if two == WORLD:
+        return {}
+    carried, (force, _) = set(model.support(one)), contact.forces(forces)
+    return {
+        index: [
+            _turned(contact, s, force).scaled(1.0 if index in carried else -1.0)
+            for s in contact.tree.columns[index]
+        ]
+        for index in carried ^ set(model.support(two))
+    }
+
+
+def _turned(contact: ContactMotion, s: Motion, force: Force) -> Force:
+    """Change of a force of the contact, about the origin, where body 1 is moved by s."""
     if not contact.of_points:
         return s.cross_force(force)
-    linear = s.angular.cross(force.linear)
-    return Force(linear, contact.second.translation.cross(linear))
+    return about_origin(contact.points[1], Force(s.angular.cross(force.linear), Vector3.zero()))
 
 
 def impulse_dynamics_derivatives(
@@ -201,30 +216,8 @@ def impulse_dynamics_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """v_after_dq, v_after_dv (nv, nv), impulses_dq, impulses_dv (nc, nv)."""
-    steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
-    changes = zip(*(_impact_sides(model, q, v, restitution, step, trace) for step in steps), strict=True)
-    (moved, pushed), (kept, held) = (_solved(constraints, sides) for sides in changes)
-    return moved, plus_diagonal(kept, [1.0] * model.nv), pushed, held
-
-
-def _impact_sides(
-    model: Model, q: Scalars, v: Scalars, restitution: Scalars, step: Step, trace: Trace
-) -> tuple[Side, Side]:
-    """By q and by v the change of inverse dynamics at v_after and impulses and of the velocity of the
-    contacts after it, with what restitution takes; rows along the axes of the contacts' own frames.
-    """
-    after, impulses = step
-    change = [x - y for x, y in zip(after, v, strict=True)]
-    sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
-    tree = tree_motion(model, q, sliding, trace=trace)
-    contacts = contact_motions(tree, local=True)
-    still: Vector = [0.0] * model.nv
-    external = contact_forces_on_bodies(tree, contacts, impulses)
-    by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
-    by_q = plus(by_q, following(tree, contacts, impulses))
-    factor = 1.0 + restitution[0]
-    approach = [[factor * x for x in row] for row in stacked(contacts)]
-    return (by_q, velocity_derivatives(contacts)), (zeros(model.nv, model.nv), approach)
+    (moved, pushed), (kept, held) = _impact(model, q, v, restitution, options, trace).solved()
+    return moved, kept, pushed, held
 
 
 def impulse_to_solve_with_values(
@@ -235,15 +228,33 @@ def impulse_to_solve_with_values(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Any, ...]:
-    """B_q, B_v, K_q, K_v, L, D^-1 as `constrained_to_solve_with_values` has them, then v_after (nv) and
-    impulses (nc).
+    """By q and by v; see `System.to_solve`."""
+    return _impact(model, q, v, restitution, options, trace).to_solve(trace)
+
+
+def _impact(
+    model: Model, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions, trace: Trace
+) -> System:
+    """By q and by v the change of inverse dynamics at v_after and impulses and of the velocity of the
+    contacts after it, with what restitution takes; rows along the axes of the contacts' own frames.
     """
     steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
-    changes = _impact_sides(model, q, v, restitution, steps[-1], trace)
-    sides = [constraints.right_sides(by, residual) for by, residual in changes]
-    nothing = zeros(constraints.rows + model.nv, model.nv)
-    kept = [*zeros(constraints.rows, model.nv), *plus_diagonal(zeros(model.nv, model.nv), [1.0] * model.nv)]
-    return *sides, nothing, kept, *as_matrices(constraints.factors, trace), *steps[-1]
+    still: Vector = [0.0] * model.nv
+    sides: list[tuple[Side, Side]] = []
+    for after, impulses in steps:
+        change = [x - y for x, y in zip(after, v, strict=True)]
+        sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
+        tree = tree_motion(model, q, sliding, trace=trace)
+        contacts = contact_motions(tree, local=True)
+        external = contact_forces_on_bodies(tree, contacts, impulses)
+        by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
+        by_q = plus(by_q, following(tree, contacts, impulses))
+        factor = 1.0 + restitution[0]
+        approach = [[factor * x for x in row] for row in stacked(contacts)]
+        sides.append(((by_q, velocity_derivatives(contacts)), (zeros(model.nv, model.nv), approach)))
+    nothing = zeros(model.nv, model.nv)
+    unit = plus_diagonal(zeros(model.nv, model.nv), [1.0] * model.nv)
+    return System(steps, constraints, [*zip(*sides, strict=True)], (nothing, unit))
 
 
 def contact_inverse_dynamics_derivatives(

@@ -6,7 +6,6 @@ Bias and gamma are those of reference accelerations of our choosing, as in forwa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rbdc.algorithms.contacts.constraints import SOLUTION, Constraints, Step, stacked
 from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
@@ -21,7 +20,7 @@ from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars, Vector3
+from rbdc.spatial import Force, Forces, Scalar, Scalars
 
 Vector = list[Scalar]
 
@@ -29,24 +28,6 @@ Vector = list[Scalar]
 def residuals(contacts: Sequence[ContactMotion]) -> Vector:
     """r (nc) of all contacts."""
     return [x for contact in contacts for x in contact.residual()]
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Constrained dynamics in one configuration: accelerations and forces of each step, and the factors."""
-
-    steps: list[Step]
-    constraints: Constraints
-
-    @property
-    def accelerations(self) -> Vector:
-        """Accelerations (nv)."""
-        return self.steps[-1][0]
-
-    @property
-    def forces(self) -> Vector:
-        """Forces (nc)."""
-        return self.steps[-1][1]
 
 
 def solution(
@@ -59,8 +40,10 @@ def solution(
     trace: Trace,
     *,
     local: bool = False,
-) -> Solution:
-    """See the module's docstring. local: rows of contacts are along the axes of their own frames."""
+) -> tuple[list[Step], Constraints]:
+    """Accelerations and forces of each step, and the factors. local: rows of contacts are along the axes of
+    their own frames.
+    """
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model, v, placements, trace)
     wrenches = without_external(model, placements, wrenches, fext, trace)
@@ -75,8 +58,7 @@ def solution(
     trace(
         "contacts", "f and qddot less the reference, L^T D L x = (gamma, tau - h)", SOLUTION, forces + found
     )
-    moved = [([x + r for x, r in zip(a, reference, strict=True)], f) for a, f in steps]
-    return Solution(moved, constraints)
+    return [([x + r for x, r in zip(a, reference, strict=True)], f) for a, f in steps], constraints
 
 
 def constraints_of(
@@ -106,19 +88,17 @@ def constrained_dynamics(
 
     Test: M ddq + h = tau + J^T forces, J ddq + gamma = 0, Pinocchio.
     """
-    found = solution(model, q, v, tau, fext, options, trace)
-    return found.accelerations, as_users_have_them(model, q, found.forces)
+    steps, _ = solution(model, q, v, tau, fext, options, trace)
+    accelerations, forces = steps[-1]
+    return accelerations, as_users_have_them(model, q, forces)
 
 
 def as_users_have_them(model: Model, q: Scalars, rows: Scalars) -> Vector:
     """Rows along the axes of the one frame, along those that users have."""
+    tree = tree_motion(model, q)
     found: Vector = []
-    for contact in contact_motions(tree_motion(model, q), local=True):
-        own = list(rows[len(found) : len(found) + contact.contact.rows])
-        if contact.contact.whole:
-            vectors = [Vector3.of(own[k : k + 3]) for k in range(0, len(own), 3)]
-            own = [entry for x in vectors for entry in contact.along_rows(x).scalars()]
-        found += own
+    for own, users in zip(contact_motions(tree), contact_motions(tree, local=True), strict=True):
+        found += users.rows(own.force(rows)) if own.contact.whole else rows[own.places]
     return found
 
 
@@ -163,62 +143,38 @@ def impact(
     return [([x + y for x, y in zip(v, a, strict=True)], f) for a, f in steps], constraints
 
 
+def forces_on_bodies(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> list[Force]:
+    """Forces of contacts by their rows (nc), on each body about the origin of the one frame."""
+    found = [Force.zero()] * tree.model.njoints
+    for contact in contacts:
+        for body, own in zip(contact.bodies, contact.forces(forces), strict=True):
+            if body != WORLD:
+                found[body] = found[body] + own
+    return found
+
+
 def contact_forces_on_bodies(
     tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars
 ) -> list[Force]:
-    """The forces of the contacts, along the axes of the one frame, on each body in its own frame."""
-    found = [Force.zero()] * tree.model.njoints
-    for contact, force in zip(contacts, forces_at_origin(contacts, forces), strict=True):
-        for body, own in zip(contact.bodies, force, strict=True):
-            if body != WORLD:
-                found[body] = found[body] + tree.placements[body].act_inverse_force(own)
-    return found
-
-
-def forces_at_origin(contacts: Sequence[ContactMotion], forces: Scalars) -> list[tuple[Force, Force]]:
-    """The force of each contact on body 1 and on body 2, about the origin of the one frame."""
-    found = []
-    for contact, force in zip(contacts, contact_forces(contacts, forces), strict=True):
-        other = contact.second if contact.of_points else contact.first
-        found.append(
-            (_about_origin(contact.first.translation, force), -_about_origin(other.translation, force))
-        )
-    return found
-
-
-def contact_forces(contacts: Sequence[ContactMotion], rows: Scalars) -> list[Force]:
-    """The force of each contact's rows, at the contact along the axes of the one frame."""
-    found, start = [], 0
-    for contact in contacts:
-        found.append(contact_force(contact, rows[start : start + contact.contact.rows]))
-        start += contact.contact.rows
-    return found
+    """Forces of contacts by their rows (nc), on each body in its own frame."""
+    found = forces_on_bodies(tree, contacts, forces)
+    return [x.act_inverse_force(own) for x, own in zip(tree.placements, found, strict=True)]
 
 
 def turning_of_forces(contacts: Sequence[ContactMotion], rows: Scalars) -> Matrix:
     """Change of rows of forces that go along with body 1, by q (nc, nv); see `ContactMotion.turning`."""
-    pairs = zip(contacts, contact_forces(contacts, rows), strict=True)
-    return [row for contact, f in pairs for row in contact.turning(Motion(f.linear, f.angular))]
+    return [row for contact in contacts for row in contact.turning(contact.force(rows))]
 
 
-def contact_force(contact: ContactMotion, rows: Scalars) -> Force:
-    """The force of a contact's rows, at the contact along the axes of the one frame."""
-    entries: Vector = [0.0] * 6
-    for k, row in zip(contact.contact.held, rows, strict=True):
-        entries[k] = row
-    force = Force.of(entries)
-    return Force(contact.from_rows(force.linear), contact.from_rows(force.angular))
-
-
-def _about_origin(point: Vector3, force: Force) -> Force:
-    return Force(force.linear, force.angular + point.cross(force.linear))
+def plus_forces(made: Sequence[Force], fext: Forces | None) -> list[Force]:
+    """Forces on the bodies and external ones, if there are any."""
+    return [*made] if fext is None else [f + g for f, g in zip(fext, made, strict=True)]
 
 
 def with_contact_forces(model: Model, q: Scalars, forces: Scalars, fext: Forces | None) -> list[Force]:
     """External forces on the bodies, with those of contacts along the axes of their own frames."""
     tree = tree_motion(model, q)
-    made = contact_forces_on_bodies(tree, contact_motions(tree, local=True), forces)
-    return made if fext is None else [f + g for f, g in zip(fext, made, strict=True)]
+    return plus_forces(contact_forces_on_bodies(tree, contact_motions(tree, local=True), forces), fext)
 
 
 def contact_forward_dynamics(

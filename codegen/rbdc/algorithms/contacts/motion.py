@@ -18,21 +18,30 @@ difference of the classical accelerations of both, of a body that of the spatial
 
 the last two at p1. Rows are along the axes of the one frame; `local` says those that users have: of the
 contact's first frame, or the world's where the model is `world_aligned`. Loops that hold less than vectors
-keep the axes of their frames.
+keep the axes of their frames. Forces on both bodies are those of the rows, where these take the motions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rbdc.algorithms.kinematics import TreeMotion
 from rbdc.algorithms.logarithm import logarithm_of
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, transposed
-from rbdc.model import WORLD, Contact
-from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.model import WORLD, Contact, Frame
+from rbdc.model.contacts import DEFAULTS, ContactOptions, row_slices
+from rbdc.spatial import AnyRotation, Force, Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
+from rbdc.spatial.vectors import SpatialVector
+
+Vector = TypeVar("Vector", bound=SpatialVector)
+
+
+Turn = Callable[[Vector3], Vector3]
+"""How vectors in space turn."""
 
 
 def at(point: Vector3, m: Motion) -> Motion:
@@ -40,10 +49,16 @@ def at(point: Vector3, m: Motion) -> Motion:
     return Motion(m.linear + m.angular.cross(point), m.angular)
 
 
+def about_origin(point: Vector3, force: Force) -> Force:
+    """A force at a point, about the origin."""
+    return Force(force.linear, force.angular + point.cross(force.linear))
+
+
 @dataclass(frozen=True)
 class ContactMotion:
     """A contact on bodies that move: its first frame, and the second one or that which it is held at in the
-    world; Kp and Kd. local: whether rows are along the axes that users have.
+    world; Kp and Kd. axes: those of its rows, in the one frame, which are the world's if `along_the_world`.
+    places: of its rows among those of all contacts. known: its logarithm, if that is known.
     """
 
     tree: TreeMotion
@@ -52,7 +67,10 @@ class ContactMotion:
     second: Placement
     kp: Scalar
     kd: Scalar
-    local: bool
+    axes: AnyRotation
+    along_the_world: bool
+    places: slice
+    known: Motion | None = None
 
     @property
     def bodies(self) -> tuple[int, int]:
@@ -66,36 +84,38 @@ class ContactMotion:
         return self.contact.kind.components == 3
 
     @property
+    def points(self) -> tuple[Vector3, Vector3]:
+        """The points of body 1 and of body 2 at which it holds them."""
+        return self.first.translation, (self.second if self.of_points else self.first).translation
+
+    @property
     def has_logarithm(self) -> bool:
         """Whether its residual has one, whose derivative is known: dual numbers do not go through it."""
         return not self.of_points and not is_zero(self.kp)
 
-    @property
-    def along_the_world(self) -> bool:
-        """Whether rows are along the world's axes."""
-        return self.local and self.contact.whole and self.tree.model.world_aligned
-
-    def along_rows(self, v: Vector3) -> Vector3:
-        """A vector along the axes of the one frame, along those of the rows."""
-        if self.along_the_world:
-            return self.tree.frame.rotation.apply(v)
-        return self.first.rotation.apply_transposed(v) if self.local or not self.contact.whole else v
-
-    def from_rows(self, v: Vector3) -> Vector3:
-        """A vector along the axes of the rows, along those of the one frame."""
-        if self.along_the_world:
-            return self.tree.frame.rotation.apply_transposed(v)
-        return self.first.rotation.apply(v) if self.local or not self.contact.whole else v
-
-    def rows(self, m: Motion) -> list[Scalar]:
-        """The rows of a motion that is given at the contact."""
-        entries = Motion(self.along_rows(m.linear), self.along_rows(m.angular)).scalars()
+    def rows(self, m: SpatialVector) -> list[Scalar]:
+        """The rows of a motion or a force that is given at the contact."""
+        entries = turned(self.axes.apply_transposed, m).scalars()
         return [entries[k] for k in self.contact.held]
+
+    def force(self, rows: Scalars) -> Force:
+        """The force of its rows among those of all contacts (nc), at the contact along the axes of the one
+        frame.
+        """
+        entries: list[Scalar] = [0.0] * 6
+        for k, row in zip(self.contact.held, rows[self.places], strict=True):
+            entries[k] = row
+        return turned(self.axes.apply, Force.of(entries))
+
+    def forces(self, rows: Scalars) -> tuple[Force, Force]:
+        """The forces of its rows on body 1 and on body 2, about the origin of the one frame."""
+        force, (one, two) = self.force(rows), self.points
+        return about_origin(one, force), -about_origin(two, force)
 
     def relative(self, one: Motion, other: Motion) -> Motion:
         """The difference, at the contact, of motions of body 1 and of body 2 that are given at the origin."""
-        there = at(self.second.translation if self.of_points else self.first.translation, other)
-        return at(self.first.translation, one) - there
+        here, there = self.points
+        return at(here, one) - at(there, other)
 
     def supports(self) -> dict[int, tuple[bool, bool]]:
         """For each body that carries one of the two, which ones; those that carry both only where this moves
@@ -105,37 +125,35 @@ class ContactMotion:
         carriers = sorted(one | two) if self.of_points else sorted(one ^ two)
         return {index: (index in one, index in two) for index in carriers}
 
-    def matrix(self, columns: dict[int, list[list[Scalar]]]) -> Matrix:
-        """(rows, nv) from the columns of degrees of freedom, by bodies."""
+    def matrix(self, columns: Mapping[int, Sequence[SpatialVector]]) -> Matrix:
+        """(rows, nv) from what degrees of freedom do at the contact, by bodies."""
         full = [
-            column
+            self.rows(change)
             for index, body in enumerate(self.tree.model.bodies)
-            for column in columns.get(index, [[0.0] * self.contact.rows] * body.joint.nv)
+            for change in columns.get(index, [Motion.zero()] * body.joint.nv)
         ]
         return reduce_columns(self.tree.model, transposed(full))
 
     def jacobian(self) -> Matrix:
         """J (rows, nv)."""
-        zero = Motion.zero()
+        zero, columns = Motion.zero(), self.tree.columns
+        carried = self.supports().items()
         return self.matrix(
             {
-                index: [
-                    self.rows(self.relative(s if one else zero, s if two else zero))
-                    for s in self.tree.columns[index]
-                ]
-                for index, (one, two) in self.supports().items()
+                index: [self.relative(s if one else zero, s if two else zero) for s in columns[index]]
+                for index, (one, two) in carried
             }
         )
 
-    def turning(self, m: Motion) -> Matrix:
+    def turning(self, m: SpatialVector) -> Matrix:
         """w_k x m (rows, nv), w_k the angular velocity that degree of freedom k gives to body 1: what rows of
-        a motion along the world's axes change by that go along with the body; zeros along its own axes.
+        a motion or a force along the world's axes change by that goes along with the body; zeros along its
+        own axes.
         """
         along = self.tree.model.support(self.bodies[0]) if self.along_the_world else ()
-        turns = {
-            index: [Motion(Vector3.zero(), s.angular) for s in self.tree.columns[index]] for index in along
-        }
-        return self.matrix({index: [self.rows(w.cross(m)) for w in own] for index, own in turns.items()})
+        return self.matrix(
+            {index: [turned(s.angular.cross, m) for s in self.tree.columns[index]] for index in along}
+        )
 
     def velocity(self) -> Motion:
         """Velocity at the contact, of body 1 relative to body 2."""
@@ -177,40 +195,51 @@ class ContactMotion:
 
     def logarithm(self) -> Motion:
         """log6 of the first frame's placement in the second, along the axes of the first."""
-        return logarithm_of(self.second.inverse().compose(self.first))
+        return self.known or logarithm_of(self.second.inverse().compose(self.first))
 
     def own(self, m: Motion) -> Motion:
         """A motion at the contact, along the axes of its own frame."""
-        turn = self.first.rotation
-        return Motion(turn.apply_transposed(m.linear), turn.apply_transposed(m.angular))
+        return turned(self.first.rotation.apply_transposed, m)
 
     def from_own(self, m: Motion) -> Motion:
         """A motion along the axes of the contact's own frame, along those of the one frame."""
-        return Motion(self.first.rotation.apply(m.linear), self.first.rotation.apply(m.angular))
+        return turned(self.first.rotation.apply, m)
+
+
+def turned(turn: Turn, x: Vector) -> Vector:
+    """A motion or a force, turned."""
+    return type(x)(turn(x.linear), turn(x.angular))
 
 
 def contact_motions(
-    tree: TreeMotion, options: ContactOptions | None = None, *, local: bool = False
+    tree: TreeMotion, options: ContactOptions = DEFAULTS, *, local: bool = False
 ) -> list[ContactMotion]:
     """The contacts of the model, on its bodies."""
-    given, model = options or DEFAULTS, tree.model
-    targets = given.targets(model)
-    found = []
+    model, found = tree.model, []
+    world, targets, places = tree.frame.inverse(), options.targets(model), row_slices(model)
     for number, contact in enumerate(model.contacts):
         other = contact.second
-        second = (
-            tree.frame.inverse().compose(targets[contact.name])
-            if other is None
-            else _placed(tree, other.body, other.placement)
+        first = _placed(tree, contact.first)
+        second = world.compose(targets[contact.name]) if other is None else _placed(tree, other)
+        along_the_world = local and contact.whole and model.world_aligned
+        axes: AnyRotation = first.rotation if local or not contact.whole else Rotation.identity()
+        found.append(
+            ContactMotion(
+                tree,
+                contact,
+                first,
+                second,
+                *options.gains_of(number),
+                world.rotation if along_the_world else axes,
+                along_the_world,
+                places[contact.name],
+            )
         )
-        first = _placed(tree, contact.first.body, contact.first.placement)
-        gains = given.stiffness(number), given.damping(number)
-        found.append(ContactMotion(tree, contact, first, second, *gains, local))
     return found
 
 
-def _placed(tree: TreeMotion, body: int, placement: Placement) -> Placement:
+def _placed(tree: TreeMotion, frame: Frame) -> Placement:
     """A frame of a body, as described, in the one frame."""
-    if body == WORLD:
-        return tree.frame.inverse().compose(placement)
-    return tree.placements[body].compose(tree.model.bodies[body].own_placement(placement))
+    if frame.body == WORLD:
+        return tree.frame.inverse().compose(frame.placement)
+    return tree.placements[frame.body].compose(tree.model.bodies[frame.body].own_placement(frame.placement))

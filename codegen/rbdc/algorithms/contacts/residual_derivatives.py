@@ -21,7 +21,7 @@ from rbdc.algorithms.kinematics import TreeMotion
 from rbdc.algorithms.logarithm import rate_of_logarithm
 from rbdc.algorithms.tools.linear import Matrix, plus
 from rbdc.model import WORLD
-from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Motion, Placement, Vector3
 from rbdc.spatial.tangent import rate_of, tangents
 from rbdc.spatial.vectors import motion_sum
 
@@ -72,67 +72,69 @@ def _pushed(tree: TreeMotion, index: int, pushes: Pushes) -> list[list[Motion]]:
 def residual_derivatives(contacts: Sequence[ContactMotion], pushes: Pushes = None) -> tuple[Matrix, Matrix]:
     """r_q and r_v (nc, nv), r's forces and accelerations held, but for what `pushes` says of these."""
     turning = [row for contact in contacts for row in contact.turning(contact.residual_motion())]
-    return plus(_rows(contacts, _by_q, pushes), turning), _rows(contacts, _by_v, pushes)
+    by_q, by_v = (_rows(contacts, x, ContactMotion.residual_motion, pushes) for x in (_by_q, _by_v))
+    return plus(by_q, turning), by_v
 
 
 def velocity_derivatives(contacts: Sequence[ContactMotion]) -> Matrix:
     """Derivative of J u by q (nc, nv), u being the velocity of the tree."""
     turning = [row for contact in contacts for row in contact.turning(contact.velocity())]
-    return plus(_rows(contacts, _velocity_by_q), turning)
+    return plus(_rows(contacts, _by_q, ContactMotion.velocity), turning)
 
 
-Pair = tuple[Motion, Motion]
-"""A quantity of body 1 and of body 2."""
-
-Change = Callable[[ContactMotion, Step, Step], Motion]
-"""Change at the contact by a degree of freedom, as it moves body 1 and body 2."""
+Moved = Callable[[ContactMotion, Step, Step], ContactMotion]
+"""A contact with changes by a degree of freedom, as it moves body 1 and body 2, as rates of dual numbers."""
 
 
-def _rows(contacts: Sequence[ContactMotion], change: Change, pushes: Pushes = None) -> Matrix:
-    """A change at all contacts by every degree of freedom (nc, nv)."""
+def _rows(
+    contacts: Sequence[ContactMotion],
+    moved: Moved,
+    quantity: Callable[[ContactMotion], Motion],
+    pushes: Pushes = None,
+) -> Matrix:
+    """The change of a quantity of all contacts by every degree of freedom (nc, nv)."""
     rows: Matrix = []
     for contact in contacts:
         tree, (first, second) = contact.tree, contact.bodies
-        columns: dict[int, list[list[Scalar]]] = {}
+        columns: dict[int, list[Motion]] = {}
         for index, (one, two) in contact.supports().items():
             nothing = [NOTHING] * len(tree.columns[index])
             ones = _steps(tree, index, first, pushes) if one else nothing
             twos = _steps(tree, index, second, pushes) if two else nothing
-            columns[index] = [contact.rows(change(contact, a, b)) for a, b in zip(ones, twos, strict=True)]
+            made = (quantity(moved(contact, *pair)) for pair in zip(ones, twos, strict=True))
+            columns[index] = [Motion.of([rate_of(x) for x in m.scalars()]) for m in made]
         rows += contact.matrix(columns)
     return rows
 
 
-def _by_q(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    moved = _moved_by_q(contact, one, two)
-    if not contact.has_logarithm:
-        return _rate(moved.residual_motion())
-    rate = rate_of_logarithm(contact.logarithm(), contact.own(contact.relative(one.s, two.s)))
-    others = replace(moved, kp=0.0).residual_motion()
-    return _rate(others) + contact.from_own(rate).scaled(contact.kp)
-
-
-def _velocity_by_q(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    return _rate(_moved_by_q(contact, one, two).velocity())
-
-
-def _by_v(contact: ContactMotion, one: Step, two: Step) -> Motion:
-    return _rate(_moving(contact, (one.s, two.s), (one.by_rate, two.by_rate)).residual_motion())
-
-
-def _moved_by_q(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
-    """The contact as seen from body 1, over dual numbers."""
-    turn, second = one.s - two.s, contact.bodies[1]
+def _by_q(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
+    """By q, the contact as seen from body 1."""
+    turn, second, frame = one.s - two.s, contact.bodies[1], contact.second
     w, b = contact.tree.velocity(second), contact.tree.acceleration(second)
     velocities = one.velocity, two.velocity + w.cross(turn)
     accelerations = one.acceleration, two.acceleration + b.cross(turn)
-    frame = contact.second
-    place = Vector3.of(tangents(frame.translation.scalars(), (-at(frame.translation, turn).linear).scalars()))
-    return _moving(replace(contact, second=Placement(frame.rotation, place)), velocities, accelerations)
+    place = tangents(frame.translation.scalars(), (-at(frame.translation, turn).linear).scalars())
+    known = moving_logarithm(contact, contact.relative(one.s, two.s)) if contact.has_logarithm else None
+    moved = replace(contact, second=Placement(frame.rotation, Vector3.of(place)), known=known)
+    return _moving(moved, velocities, accelerations)
 
 
-def _moving(contact: ContactMotion, velocities: Pair, accelerations: Pair) -> ContactMotion:
-    """The contact with changes of the motions of its bodies as rates of dual numbers."""
+def _by_v(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
+    return _moving(contact, (one.s, two.s), (one.by_rate, two.by_rate))
+
+
+def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
+    """The logarithm of a contact of bodies as dual numbers, where body 1 moves so at the contact against body
+    2.
+    """
+    logarithm = contact.logarithm()
+    return _dual(logarithm, rate_of_logarithm(logarithm, contact.own(step)))
+
+
+def _moving(
+    contact: ContactMotion, velocities: tuple[Motion, Motion], accelerations: tuple[Motion, Motion]
+) -> ContactMotion:
+    """The contact with changes of the motions of body 1 and of body 2 as rates of dual numbers."""
     tree = contact.tree
     made = replace(tree, velocities=[*tree.velocities], accelerations=[*tree.accelerations])
     for body, velocity, acceleration in zip(contact.bodies, velocities, accelerations, strict=True):
@@ -144,7 +146,3 @@ def _moving(contact: ContactMotion, velocities: Pair, accelerations: Pair) -> Co
 
 def _dual(value: Motion, rate: Motion) -> Motion:
     return Motion.of(tangents(value.scalars(), rate.scalars()))
-
-
-def _rate(m: Motion) -> Motion:
-    return Motion.of([rate_of(x) for x in m.scalars()])

@@ -126,7 +126,7 @@ def residual(model: Model, q: Scalars, v: Scalars, a: Scalars, options: ContactO
         else:
             own = frames[0].act_inverse(a1 - a2 + v1.cross(v2))
         error, speed = error_of(contact, frames), _relative(contact, frames, v1, v2)
-        kp, kd = options.stiffness(number), options.damping(number)
+        kp, kd = options.gains_of(number)
         found += _held(model, contact, frames, own + speed.scaled(kd) + error.scaled(kp))
     return found
 
@@ -147,7 +147,7 @@ def _solved(
 ) -> tuple[Vector, Vector]:
     """Accelerations (nv) and forces of the contacts (nc) for tau - h and gamma."""
     inertia, mu = Factorisation(crba(model, q)), 0.0 if options.mu is None else options.mu[0]
-    switches = options.switches(model) or [1.0] * len(residuals)
+    switches = options.switches(model)
     jacobian = [[s * x for x in row] for s, row in zip(switches, contact_jacobian(model, q), strict=True)]
     pushed, felt = _felt(inertia, jacobian)
     contacts, free = (
