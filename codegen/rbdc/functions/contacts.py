@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -95,18 +95,30 @@ project_velocity(q, v)
 
 FORWARD = frozenset({Requirement.REGULAR_INERTIA})
 HELD = FORWARD | {Requirement.INDEPENDENT_ROWS}
-MASS = frozenset({Requirement.MOVING_MASS})
+REQUIRES = {
+    "delassus": FORWARD,
+    "constrained_dynamics": HELD,
+    "impulse_dynamics": HELD,
+    "contact_forward_dynamics": FORWARD,
+    "centroidal_contact_dynamics": frozenset({Requirement.MOVING_MASS}),
+}
+"""Requirements of functions, which their derivatives have too."""
 
 ROOMS = (dynamics, derivatives, products, centroidal, projection)
 """Where algorithms are."""
 
-PEERS = (
-    "constrained_dynamics",
-    "constrained_dynamics_derivatives",
-    "impulse_dynamics",
-    "impulse_dynamics_derivatives",
-)
-"""Functions that Pinocchio has too."""
+SOLVED = ("constrained_dynamics", "impulse_dynamics")
+"""Functions that solve for forces, which Pinocchio has too, with their derivatives."""
+
+DIFFERENTIABLE = ("constrained_dynamics", "contact_forward_dynamics")
+"""Functions that are differentiated in other frameworks."""
+
+WITH_VALUES: Mapping[str, Callable[..., tuple[Any, ...]]] = {
+    "constrained_dynamics_derivatives": derivatives.constrained_to_solve_with_values,
+    "impulse_dynamics_derivatives": derivatives.impulse_to_solve_with_values,
+    "contact_forward_dynamics_derivatives": derivatives.contact_forward_to_solve_with_values,
+}
+"""Algorithms of `Function.with_values`, which have vectors after all that `Function.to_solve` has."""
 
 
 def contacts(model: Model) -> list[Function]:
@@ -114,73 +126,8 @@ def contacts(model: Model) -> list[Function]:
     if not model.contacts:
         return []
     declared = declarations(model, DECLARATIONS, *_inputs(model))
-
-    def record(
-        name: str,
-        requires: frozenset[Requirement] = frozenset(),
-        chain: ChainRule | None = None,
-        differential: Differential | None = None,
-    ) -> Function:
-        return _record(declared[name], requires, chain, differential)
-
-    held = None if model.redundant else Differential("constrained_dynamics_derivatives", **FORCES_AS_TORQUES)
-    by_tau, by_a = ("q", "v", "tau"), ("q", "v", "a", "forces")
-    functions = [
-        record("contact_placements"),
-        record("contact_jacobian"),
-        record("contact_velocity"),
-        record("contact_error"),
-        record("contact_drift"),
-        record("delassus", FORWARD),
-        record("constrained_dynamics", HELD, differential=held),
-        _in_columns(
-            record("constrained_dynamics_derivatives", HELD, ChainRule("constrained_dynamics", by_tau)),
-            derivatives.constrained_to_solve_with_values,
-        ),
-        record(
-            "constrained_dynamics_vjp", HELD, ChainRule("constrained_dynamics", by_tau, ("w_ddq", "w_forces"))
-        ),
-        record(
-            "constrained_dynamics_jvp",
-            HELD,
-            ChainRule("constrained_dynamics", by_tau, directions=("dq", "dv", "dtau")),
-        ),
-        record("impulse_dynamics", HELD),
-        _in_columns(
-            record("impulse_dynamics_derivatives", HELD, ChainRule("impulse_dynamics", ("q", "v"))),
-            derivatives.impulse_to_solve_with_values,
-        ),
-        record("contact_inverse_dynamics"),
-        record(
-            "contact_inverse_dynamics_derivatives",
-            chain=ChainRule("contact_inverse_dynamics", by_a, kept=(0, 1, 2, 3, 4, 5, 6)),
-        ),
-        record(
-            "contact_forward_dynamics",
-            FORWARD,
-            differential=Differential("contact_forward_dynamics_derivatives", **FORCES_AS_TORQUES),
-        ),
-        _in_columns(
-            record(
-                "contact_forward_dynamics_derivatives",
-                FORWARD,
-                ChainRule("contact_forward_dynamics", (*by_tau, "forces")),
-            ),
-            derivatives.contact_forward_to_solve_with_values,
-        ),
-        record("centroidal_contact_dynamics", MASS),
-        record(
-            "centroidal_contact_dynamics_derivatives",
-            MASS,
-            ChainRule("centroidal_contact_dynamics", ("q", "forces")),
-        ),
-    ]
-    if model.redundant:
-        functions = [*map(_in_two_steps, functions)]
-    if model.world_aligned:
-        functions = [*map(_along_the_world, functions)]
     closed = loops_of(model).contacts
-    return [*functions, *map(record, ("project_configuration", "project_velocity") if closed else ())]
+    return [_record(model, declared, name) for name in declared if closed or not name.startswith("project")]
 
 
 def _inputs(model: Model) -> list[Parameter]:
@@ -204,36 +151,53 @@ def _inputs(model: Model) -> list[Parameter]:
     ]
 
 
-def _record(
-    declaration: FunctionDeclaration,
-    requires: frozenset[Requirement],
-    chain: ChainRule | None,
-    differential: Differential | None,
-) -> Function:
-    """The record of a function whose algorithm and reference have its name."""
-    name = declaration.name
+def _record(model: Model, declared: Mapping[str, FunctionDeclaration], name: str) -> Function:
+    """The record of a function whose algorithm and reference have its name. Under contacts whose rows depend
+    on others no single solve gives derivatives, and Pinocchio regularises in another way; it has no rows
+    along the world's axes.
+    """
+    chain = _chain(declared, name)
+    of = name if chain is None else chain.of
     room = next(room for room in ROOMS if name in vars(room))
-    algorithm, place = getattr(room, name), "couplings" if room is projection else "contacts"
-    return Function(
-        declaration,
-        {"range_space": (OnJointSpace if room is projection else JointSpace)(algorithm)},
+    place = "couplings" if room is projection else "contacts"
+    in_one_step = of not in SOLVED or not model.redundant
+    known = of in SOLVED and room is not products and in_one_step and not model.world_aligned
+    function = Function(
+        declared[name],
+        {"range_space": (OnJointSpace if room is projection else JointSpace)(getattr(room, name))},
         preset="control" if chain is None else "optimisation",
-        requires=requires,
+        requires=REQUIRES.get(of, frozenset()),
         chain=chain,
-        differential=differential,
+        differential=Differential(f"{name}_derivatives", **FORCES_AS_TORQUES)
+        if name in DIFFERENTIABLE and in_one_step
+        else None,
         references={} if chain else {"dense": f"{place}:{name}"},
         comparison=Comparison(
             derivative_of=None if room is products or chain is None else chain.of,
-            peers={"pinocchio": (name,)} if name in PEERS else {},
-            checks_only=chain is not None or name not in PEERS,
+            peers={"pinocchio": (name,)} if known else {},
+            checks_only=chain is not None or not known,
         ),
     )
+    return _in_columns(function, WITH_VALUES[name]) if name in WITH_VALUES and in_one_step else function
+
+
+def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule | None:
+    """How a function follows from that whose name its own begins with: derivatives by all that must be given
+    but coefficients, or products of these.
+    """
+    of, _, ending = name.rpartition("_")
+    if of not in declared:
+        return None
+    given = [p.name for p in declared[of].inputs]
+    by = tuple(p.name for p in declared[of].required if p.kind not in (Kind.PART, Kind.NOT_NEGATIVE))
+    more = tuple(p.name for p in declared[name].inputs if p.name not in given)
+    if ending == "derivatives":
+        return ChainRule(of, by, kept=tuple(range(len(declared[name].outputs))))
+    return ChainRule(of, by, weights=more) if ending == "vjp" else ChainRule(of, by, directions=more)
 
 
 def _in_columns(function: Function, with_values: Callable[..., tuple[Any, ...]]) -> Function:
-    """The function with its solves side by side. with_values: the algorithm of `Function.with_values`, which
-    has vectors after all that `Function.to_solve` has.
-    """
+    """The function with its solves side by side."""
     sides = sum(p.kind is Kind.JOINT_ROWS for p in function.declaration.outputs)
     return replace(
         function,
@@ -241,23 +205,3 @@ def _in_columns(function: Function, with_values: Callable[..., tuple[Any, ...]])
         with_values=JointSpace(with_values),
         policy=Policy(dense_right_sides=True),
     )
-
-
-def _in_two_steps(function: Function) -> Function:
-    """The function under contacts whose rows depend on others: no single solve gives its derivatives, which
-    are compared with dual numbers through both steps, and Pinocchio regularises in another way.
-    """
-    if function.name not in PEERS:
-        return function
-    return replace(
-        function,
-        to_solve=None,
-        with_values=None,
-        policy=Policy(),
-        comparison=replace(function.comparison, peers={}, checks_only=True),
-    )
-
-
-def _along_the_world(function: Function) -> Function:
-    """The function with forces and rows of contacts along the world's axes, which no other library has."""
-    return replace(function, comparison=replace(function.comparison, peers={}, checks_only=True))
