@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rbdc.algorithms.contacts.constraints import SOLUTION, WEIGHTS
+from rbdc.functions.declarations import Kind, Parameter
 from rbdc.ir.passes.counterparts import Source
-from rbdc.model import Contact, Model
+from rbdc.model import Contact, Frame, Model
 from rbdc.model.contacts import row_slices, total_rows, with_the_world
 from rbdc.spatial import Placement
 
 
+def _on(model: Model, index: int) -> list[tuple[Contact, Frame]]:
+    """Contacts on a body, with their frames there."""
+    pairs = ((contact, frame) for contact in model.contacts for frame in (contact.first, contact.second))
+    return [(contact, frame) for contact, frame in pairs if frame is not None and frame.body == index]
+
+
 def contacts_of(model: Model, index: int) -> list[Placement]:
     """The frames of contacts on a body, in its own."""
-    frames = (frame for contact in model.contacts for frame in (contact.first, contact.second))
-    return [frame.placement for frame in frames if frame is not None and frame.body == index]
+    return [frame.placement for _, frame in _on(model, index)]
 
 
-def moved_contacts(model: Model, step: Mapping[int, int]) -> dict[int, int]:
+def contact_moves(model: Model, step: Mapping[int, int], inputs: Sequence[Parameter]) -> dict[Source, Source]:
+    """A permutation of bodies as one of the entries of inputs over contacts and of what is solved for; none
+    where limbs are not alike in these.
+    """
+    contacts, every = _moved(model, step), range(total_rows(model))
+    held = [model.contacts.index(contact) for contact in with_the_world(model)]
+    rows, targets = (
+        {
+            own: other
+            for here, there in contacts.items()
+            if here in places
+            for own, other in zip(places[here], places[there], strict=True)
+        }
+        for places in (
+            dict(enumerate(every[own] for own in row_slices(model).values())),
+            {number: range(7 * k, 7 * k + 7) for k, number in enumerate(held)},
+        )
+    )
+    moves = {Kind.CONTACT_FORCES: rows, Kind.PLACEMENTS: targets}
+    found = {(p.name, own): (p.name, other) for p in inputs for own, other in moves.get(p.kind, {}).items()}
+    return found | _moved_solution(model, step, rows)
+
+
+def _moved(model: Model, step: Mapping[int, int]) -> dict[int, int]:
     """A permutation of bodies as one of the contacts; none where limbs are not alike in these."""
     described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
-    alike = all(_kinds_on(model, here) == _kinds_on(model, there) for here, there in step.items())
+    kinds = ([[(c.kind, c.held) for c, _ in _on(model, k)] for k in pair] for pair in step.items())
+    alike = all(here == there for here, there in kinds)
     if not alike or set(moved) != set(described) or len(set(moved)) < len(moved):
         return {}
     return {number: described.index(likeness) for number, likeness in enumerate(moved)}
 
 
-def moved_rows(model: Model, contacts: Mapping[int, int]) -> dict[int, int]:
-    """A permutation of contacts as one of their rows."""
-    every, of = range(total_rows(model)), list(row_slices(model).values())
-    return {
-        own: other
-        for here, there in contacts.items()
-        for own, other in zip(every[of[here]], every[of[there]], strict=True)
-    }
-
-
-def moved_targets(model: Model, contacts: Mapping[int, int]) -> dict[int, int]:
-    """A permutation of contacts as one of the numbers that say where those with the world are held."""
-    held = [model.contacts.index(contact) for contact in with_the_world(model)]
-    places = {number: range(7 * k, 7 * k + 7) for k, number in enumerate(held)}
-    return {
-        own: other
-        for here, there in contacts.items()
-        if here in places
-        for own, other in zip(places[here], places[there], strict=True)
-    }
-
-
-def moved_solution(model: Model, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
+def _moved_solution(model: Model, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
     """Forces of contacts and joint accelerations, and their weights, under a permutation of bodies and that
     of their rows, which elimination one contact after the other does not show to be exchanged.
     """
@@ -59,12 +67,6 @@ def moved_solution(model: Model, step: Mapping[int, int], rows: Mapping[int, int
         places = [total_rows(model) + b.index_v for b in (body, model.bodies[step.get(index, index)])]
         moves |= {places[0] + k: places[1] + k for k in range(body.joint.nv)}
     return {(name, own): (name, other) for name in (SOLUTION, WEIGHTS) for own, other in moves.items()}
-
-
-def _kinds_on(model: Model, index: int) -> list[tuple[object, ...]]:
-    """Kinds and rows of a body's contacts in the order of `contacts_of`."""
-    pairs = ((c, frame) for c in model.contacts for frame in (c.first, c.second))
-    return [(c.kind, c.held) for c, frame in pairs if frame is not None and frame.body == index]
 
 
 def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:

@@ -25,7 +25,7 @@ from rbdc.model import Body, Model
 from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
-from rbdc.planning.contact_lanes import contacts_of, moved_contacts, moved_rows, moved_solution, moved_targets
+from rbdc.planning.contact_lanes import contact_moves, contacts_of
 from rbdc.planning.lane_signs import signed, signed_output, signs_of
 from rbdc.reduction.limb_frames import aligned
 from rbdc.reduction.limbs import LimbGroup, LinkConstants, constants, groups, united
@@ -285,12 +285,7 @@ def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) 
         for (index, which), slot in limbs.slots.items()
         if index in step
     }
-    contacts = moved_contacts(limbs.model, step)
-    rows = moved_rows(limbs.model, contacts)
-    of_contacts = {Kind.CONTACT_FORCES: rows, Kind.PLACEMENTS: moved_targets(limbs.model, contacts)}
-    for p in inputs:
-        moves |= {(p.name, own): (p.name, other) for own, other in of_contacts.get(p.kind, {}).items()}
-    return moves | moved_solution(limbs.model, step, rows)
+    return moves | contact_moves(limbs.model, step, inputs)
 
 
 def _moved_rows(model: Model, here: int, there: int) -> dict[Source, Source]:
