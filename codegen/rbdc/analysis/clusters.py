@@ -28,8 +28,6 @@ SAMPLES = 129
 """Places in the motor's range at which a loop is traced and checked."""
 ATTEMPTS = 10
 """Configurations around the neutral one from which loops are closed."""
-REFINED = 2
-"""Steps from one of them to the next."""
 DEGREES, MOST_STEPS = range(1, 10), 6
 """Degrees of polynomials, and numbers of Newton steps, that are tried."""
 ERROR = 1e-13
@@ -186,16 +184,16 @@ def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Arr
 
 def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float]]:
     """The followers' coordinates at places of the leader's range, each from the ones beside it."""
-    start, z = _closed_near_neutral(linkage)
+    start, closed = _closed_near_neutral(linkage)
     middle = int(np.argmin(np.abs(places - start)))
-    first, determinants = _moved(body, linkage, start, float(places[middle]), z)
-    found = {middle: first}
-    for order in (range(middle + 1, len(places)), range(middle - 1, -1, -1)):
-        y, z = float(places[middle]), first
+    found: dict[int, list[float]] = {}
+    determinants = []
+    for order in (range(middle, len(places)), range(middle, -1, -1)):
+        y, z = start, closed
         for k in order:
-            z, passed = _moved(body, linkage, y, float(places[k]), z)
-            determinants += passed
+            z = _moved(body, linkage, y, float(places[k]), z)
             y, found[k] = float(places[k]), z
+            determinants.append(np.linalg.det(np.array(linkage.followed(y, z))))
     sizes = np.array(determinants)
     if np.min(sizes) * np.max(sizes) <= 0.0 or np.min(np.abs(sizes)) < SINGULAR * np.max(np.abs(sizes)):
         raise _singular(body)
@@ -224,22 +222,15 @@ def _closed_near_neutral(linkage: Linkage) -> tuple[float, list[float]]:
     return q[linkage.leader], [q[k] for k in linkage.followers]
 
 
-def _moved(
-    body: Body, linkage: Linkage, start: float, end: float, z: list[float]
-) -> tuple[list[float], list[float]]:
-    """The followers' coordinates after the motor has moved, and the determinants of J_z on the way."""
-    determinants = []
-    y = start
-    for place in np.linspace(start, end, REFINED + 1)[1:]:
-        slopes, _ = linkage.derivatives(y, z)
-        z = [a + b * (float(place) - y) for a, b in zip(z, slopes, strict=True)]
-        y, step = float(place), [np.inf]
-        for _ in range(MOST_STEPS):
-            step = linkage.step(y, z)
-            z = [a + b for a, b in zip(z, step, strict=True)]
-            if np.max(np.abs(step)) < 1e-2 * ERROR:
-                break
-        if not np.max(np.abs(step)) < ERROR:
-            raise _singular(body, f" near {y:.4g}")
-        determinants.append(float(np.linalg.det(np.array(linkage.followed(y, z)))))
-    return z, determinants
+def _moved(body: Body, linkage: Linkage, start: float, end: float, z: list[float]) -> list[float]:
+    """The followers' coordinates after the motor has moved."""
+    slopes, _ = linkage.derivatives(start, z)
+    z, step = [a + b * (end - start) for a, b in zip(z, slopes, strict=True)], [np.inf]
+    for _ in range(MOST_STEPS):
+        step = linkage.step(end, z)
+        z = [a + b for a, b in zip(z, step, strict=True)]
+        if np.max(np.abs(step)) < 1e-2 * ERROR:
+            break
+    if not np.max(np.abs(step)) < ERROR:
+        raise _singular(body, f" near {end:.4g}")
+    return z
