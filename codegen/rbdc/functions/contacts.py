@@ -8,6 +8,7 @@ from typing import Any
 
 from rbdc.algorithms import projection
 from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products
+from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import FORCES_AS_TORQUES
 from rbdc.functions.evaluation import JointSpace, OnJointSpace
@@ -113,12 +114,12 @@ SOLVED = ("constrained_dynamics", "impulse_dynamics")
 DIFFERENTIABLE = ("constrained_dynamics", "contact_forward_dynamics")
 """Functions that are differentiated in other frameworks."""
 
-WITH_VALUES: Mapping[str, Callable[..., tuple[Any, ...]]] = {
-    "constrained_dynamics_derivatives": derivatives.constrained_to_solve_with_values,
-    "impulse_dynamics_derivatives": derivatives.impulse_to_solve_with_values,
-    "contact_forward_dynamics_derivatives": derivatives.contact_forward_to_solve_with_values,
+SYSTEMS: Mapping[str, Callable[..., derivatives.System]] = {
+    "constrained_dynamics_derivatives": derivatives.constrained_system,
+    "impulse_dynamics_derivatives": derivatives.impact_system,
+    "contact_forward_dynamics_derivatives": derivatives.forward_system,
 }
-"""Algorithms of `Function.with_values`, which have vectors after all that `Function.to_solve` has."""
+"""Equations for derivatives, whose columns may be solved side by side."""
 
 
 def contacts(model: Model) -> list[Function]:
@@ -178,7 +179,7 @@ def _record(model: Model, declared: Mapping[str, FunctionDeclaration], name: str
             checks_only=chain is not None or not known,
         ),
     )
-    return _in_columns(function, WITH_VALUES[name]) if name in WITH_VALUES and in_one_step else function
+    return _in_columns(function, SYSTEMS[name]) if name in SYSTEMS and in_one_step else function
 
 
 def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule | None:
@@ -196,9 +197,13 @@ def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule 
     return ChainRule(of, by, weights=more) if ending == "vjp" else ChainRule(of, by, directions=more)
 
 
-def _in_columns(function: Function, with_values: Callable[..., tuple[Any, ...]]) -> Function:
+def _in_columns(function: Function, system: Callable[..., derivatives.System]) -> Function:
     """The function with its solves side by side."""
     sides = sum(p.kind is Kind.JOINT_ROWS for p in function.declaration.outputs)
+
+    def with_values(*given: Any, trace: Trace, **named: Any) -> tuple[Any, ...]:
+        return system(*given, trace=trace, **named).to_solve(trace)
+
     return replace(
         function,
         to_solve=JointSpace(lambda *given, **named: with_values(*given, **named)[: 2 * sides + 2]),

@@ -62,18 +62,13 @@ class ContactOptions:
         pairs = zip(model.contacts, active, strict=True)
         return [switch for contact, switch in pairs for _ in range(contact.rows)]
 
-    def targets(self, model: Model) -> dict[str, Placement]:
-        """The placement in the world that each contact with the world is held at, by its name."""
-        given = [] if self.target is None else list(self.target)
-        found = {}
-        for k, contact in enumerate(with_the_world(model)):
-            own = given[7 * k : 7 * k + 7]
-            found[contact.name] = (
-                Placement(Rotation.from_quaternion(*own[3:]), Vector3.of(own[:3]))
-                if own
-                else Placement.identity()
-            )
-        return found
+    def target_of(self, model: Model, contact: Contact) -> Placement:
+        """The placement in the world that a contact with the world is held at."""
+        if self.target is None:
+            return Placement.identity()
+        start = 7 * with_the_world(model).index(contact)
+        position, turn = self.target[start : start + 3], self.target[start + 3 : start + 7]
+        return Placement(Rotation.from_quaternion(*turn), Vector3.of(position))
 
     def gains_of(self, number: int) -> tuple[Scalar, Scalar]:
         """Kp and Kd of a contact."""

@@ -5,8 +5,8 @@ mass of what moves
 
     hdot = [F + m g; N - c x F],     d hdot = [dF; dN - dc x F - c x dF]
 
-A step of k changes the forces on its subtree, which are fixed to the bodies, by J_k x* their sum; what a loop
-does to body 2 follows body 1 (`rbdc.algorithms.contacts.derivatives`).
+A force on body 1 is fixed to it: a step of k that carries body 1 changes it by J_k x* F. What a loop does to
+both bodies cancels but for the distance of points that are held together, N = (p1 - p2) x f.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.centroidal import centre_of_moving_links
-from rbdc.algorithms.contacts.derivatives import followed
-from rbdc.algorithms.contacts.dynamics import forces_on_bodies, turning_of_forces
-from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
-from rbdc.algorithms.dynamics.external_forces import of_subtrees
+from rbdc.algorithms.contacts.dynamics import turning_of_forces
+from rbdc.algorithms.contacts.motion import ContactMotion, about_origin, at, contact_motions
 from rbdc.algorithms.kinematics import TreeMotion, tree_motion
 from rbdc.algorithms.momentum import com_jacobian, total_mass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import WORLD, Model
 from rbdc.model.contacts import total_rows
 from rbdc.spatial import Force, Scalar, Scalars, Vector3
 
@@ -47,9 +45,18 @@ def _about(centre: Vector3, force: Force) -> Force:
     return Force(force.linear, force.angular - centre.cross(force.linear))
 
 
+def _acting(contacts: Sequence[ContactMotion]) -> list[ContactMotion]:
+    """Contacts with the world, and loops of points: what other loops do to both bodies cancels."""
+    return [contact for contact in contacts if contact.bodies[1] == WORLD or contact.of_points]
+
+
 def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> Force:
     """Wrench of the contacts on all bodies about the world's origin."""
-    return tree.frame.act_force(sum(forces_on_bodies(tree, contacts, forces), Force.zero()))
+    total = Force.zero()
+    for contact in _acting(contacts):
+        one, two = contact.forces(forces)
+        total = total + (one if contact.bodies[1] == WORLD else one + two)
+    return tree.frame.act_force(total)
 
 
 def centroidal_contact_dynamics_derivatives(
@@ -77,9 +84,17 @@ def centroidal_contact_dynamics_derivatives(
 
 def _changes(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> list[list[Force]]:
     """Changes of the wrench of all contacts, about the origin of the one frame, by each joint's steps."""
-    subtrees = of_subtrees(tree.model, forces_on_bodies(tree, contacts, forces))
-    changes = [[s.cross_force(force) for s in own] for own, force in zip(tree.columns, subtrees, strict=True)]
-    for contact in contacts:
-        for index, more in followed(contact, forces).items():
-            changes[index] = [x - y for x, y in zip(changes[index], more, strict=True)]
+    changes = [[Force.zero()] * len(own) for own in tree.columns]
+    for contact in _acting(contacts):
+        (one, two), (_, there) = contact.forces(forces), contact.points
+        for index, (first, second) in contact.supports().items():
+            for k, s in enumerate(tree.columns[index]):
+                if first:
+                    changes[index][k] = changes[index][k] + s.cross_force(one)
+                if first and contact.bodies[1] != WORLD:
+                    turned = Force(s.angular.cross(two.linear), Vector3.zero())
+                    changes[index][k] = changes[index][k] + about_origin(there, turned)
+                if second:
+                    moment = at(there, s).linear.cross(two.linear)
+                    changes[index][k] = changes[index][k] + Force(Vector3.zero(), moment)
     return changes

@@ -88,14 +88,18 @@ class System:
             found.append((plus(moved, known), pushed))
         return found
 
+    def right_sides(self) -> list[Matrix]:
+        """B of the last step by each variable, the rows of contacts first."""
+        return [self.constraints.right_sides(*steps[-1]) for steps in self.sides]
+
     def to_solve(self, trace: Trace) -> tuple[Any, ...]:
         """B and K of each variable, L, D^-1 with L^T D L ((forces_dx, ddq_dx) - K_x) = B_x; then the
-        accelerations (nv) and forces (nc).
+        accelerations (nv), and forces (nc) where there are some.
         """
         accelerations, forces = self.steps[-1]
-        sides = [self.constraints.right_sides(*steps[-1]) for steps in self.sides]
-        known = [[*zeros(len(forces), len(accelerations)), *own] for own in self.known]
-        return *sides, *known, *as_matrices(self.constraints.factors, trace), accelerations, forces
+        known = [[*zeros(len(forces), len(own[0])), *own] for own in self.known]
+        factors = as_matrices(self.constraints.factors, trace)
+        return *self.right_sides(), *known, *factors, accelerations, *([forces] if forces else [])
 
 
 def constrained_dynamics_derivatives(
@@ -111,7 +115,7 @@ def constrained_dynamics_derivatives(
 
     Test: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
     """
-    system = _constrained(model, q, v, tau, fext, options, trace)
+    system = constrained_system(model, q, v, tau, fext, options, trace)
     parts = [*system.solved(), _by_torques(system.constraints, model.nv)]
     for name, (moved, _) in zip(("q", "v", "tau"), parts, strict=True):
         for j, column in enumerate(transposed(moved)):
@@ -119,7 +123,7 @@ def constrained_dynamics_derivatives(
     return (*(moved for moved, _ in parts), *(pushed for _, pushed in parts))
 
 
-def constrained_to_solve_with_values(
+def constrained_system(
     model: Model,
     q: Scalars,
     v: Scalars,
@@ -127,19 +131,6 @@ def constrained_to_solve_with_values(
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
-) -> tuple[Any, ...]:
-    """By q and by v; see `System.to_solve`."""
-    return _constrained(model, q, v, tau, fext, options, trace).to_solve(trace)
-
-
-def _constrained(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    fext: Forces | None,
-    options: ContactOptions,
-    trace: Trace,
 ) -> System:
     """By q and by v the change of inverse dynamics at accelerations and forces, and of the residual there
     under the known parts of qddot_dx; rows of contacts along the axes of their own frames.
@@ -172,36 +163,25 @@ def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scala
     starts, size = first_dofs(model), full_size(model)
     full = zeros(size, size)
     for contact in contacts:
-        for below, changes in followed(contact, forces).items():
-            for column, change in enumerate(changes, starts[below]):
-                for index in model.support(contact.bodies[1]):
+        one, two = contact.bodies
+        if two == WORLD:
+            continue
+        carried, other = set(model.support(one)), set(model.support(two))
+        for below in carried ^ other:
+            sign = 1.0 if below in carried else -1.0
+            for column, s in enumerate(tree.columns[below], starts[below]):
+                turned = _turned(contact, s, contact.forces(forces)[0]).scaled(sign)
+                for index in other:
                     for row, own in enumerate(tree.columns[index], starts[index]):
-                        full[row][column] = full[row][column] + own.dot(change)
+                        full[row][column] = full[row][column] + own.dot(turned)
     result = reduce_matrix(model, full)
     if not model.world_aligned:
         return result
     return plus(result, product(transposed(stacked(contacts)), turning_of_forces(contacts, forces)))
 
 
-def followed(contact: ContactMotion, forces: Scalars) -> dict[int, list[Force]]:
-    """Changes of the force of a loop that body 2 bears, minus that on it, about the origin, by the degrees of
-    freedom of bodies that carry one of both alone: it follows body 1 where others are fixed to body 2.
-    """
-    model, (one, two) = contact.tree.model, contact.bodies
-    if two == WORLD:
-        return {}
-    carried, (force, _) = set(model.support(one)), contact.forces(forces)
-    return {
-        index: [
-            _turned(contact, s, force).scaled(1.0 if index in carried else -1.0)
-            for s in contact.tree.columns[index]
-        ]
-        for index in carried ^ set(model.support(two))
-    }
-
-
 def _turned(contact: ContactMotion, s: Motion, force: Force) -> Force:
-    """Change of a force of the contact, about the origin, where body 1 is moved by s."""
+    """Change, on body 2, of a force on body 1 about the origin, where body 1 is moved by s."""
     if not contact.of_points:
         return s.cross_force(force)
     return about_origin(contact.points[1], Force(s.angular.cross(force.linear), Vector3.zero()))
@@ -216,24 +196,17 @@ def impulse_dynamics_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """v_after_dq, v_after_dv (nv, nv), impulses_dq, impulses_dv (nc, nv)."""
-    (moved, pushed), (kept, held) = _impact(model, q, v, restitution, options, trace).solved()
+    (moved, pushed), (kept, held) = impact_system(model, q, v, restitution, options, trace).solved()
     return moved, kept, pushed, held
 
 
-def impulse_to_solve_with_values(
+def impact_system(
     model: Model,
     q: Scalars,
     v: Scalars,
     restitution: Scalars,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
-) -> tuple[Any, ...]:
-    """By q and by v; see `System.to_solve`."""
-    return _impact(model, q, v, restitution, options, trace).to_solve(trace)
-
-
-def _impact(
-    model: Model, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions, trace: Trace
 ) -> System:
     """By q and by v the change of inverse dynamics at v_after and impulses and of the velocity of the
     contacts after it, with what restitution takes; rows along the axes of the contacts' own frames.
@@ -288,33 +261,16 @@ def contact_forward_dynamics_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """ddq_dq, ddq_dv, ddq_dtau = M^-1 (nv, nv), ddq_dforces = M^-1 J^T (nv, nc)."""
-    factors, _, *sides = _forward_sides(model, q, v, tau, forces, fext, trace)
-    inverse = InverseFactor(factors)
+    system = forward_system(model, q, v, tau, forces, fext, trace)
+    inverse, sides = InverseFactor(system.constraints.factors), system.right_sides()
     by_q, by_v, by_forces = (
         plus(transposed([inverse.solve(column) for column in transposed(side)]), known)
-        for side, known in sides
+        for side, known in zip(sides, system.known, strict=True)
     )
     return by_q, by_v, inverse.inverse(), by_forces
 
 
-def _forward_sides(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, forces: Scalars, fext: Forces | None, trace: Trace
-) -> tuple[Factorisation, Vector, tuple[Matrix, Matrix], tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
-    """Factors of M, ddq, and by q, v and forces right-hand sides B and known parts K: M (ddq_dx - K) = B."""
-    factors = Factorisation(crba(model, q, trace))
-    external = with_contact_forces(model, q, forces, fext)
-    a, by_q, by_v = inverse_dynamics_derivatives(model, q, v, tau, external, trace, factors)
-    tree = tree_motion(model, q)
-    contacts = contact_motions(tree, local=True)
-    by_q = plus(by_q, following(tree, contacts, forces))
-    side_q, side_v = ([[-x for x in row] for row in by] for by in (by_q, by_v))
-    known_q, known_v = known_root_columns(model, q, v)
-    pushed = transposed(stacked(contacts))
-    nothing = zeros(model.nv, len(forces))
-    return factors, a, (side_q, known_q), (side_v, known_v), (pushed, nothing)
-
-
-def contact_forward_to_solve_with_values(
+def forward_system(
     model: Model,
     q: Scalars,
     v: Scalars,
@@ -322,7 +278,15 @@ def contact_forward_to_solve_with_values(
     forces: Scalars,
     fext: Forces | None = None,
     trace: Trace = silent,
-) -> tuple[Any, ...]:
-    """B_q, B_v, B_forces, K_q, K_v, K_forces, L, D^-1 with L^T D L (ddq_dx - K_x) = B_x; then ddq (nv)."""
-    factors, a, *sides = _forward_sides(model, q, v, tau, forces, fext, trace)
-    return *(side for side, _ in sides), *(known for _, known in sides), *as_matrices(factors, trace), a
+) -> System:
+    """By q, v and forces, of M alone: no contact is held."""
+    factors = Factorisation(crba(model, q, trace))
+    external = with_contact_forces(model, q, forces, fext)
+    a, by_q, by_v = inverse_dynamics_derivatives(model, q, v, tau, external, trace, factors)
+    tree = tree_motion(model, q)
+    contacts = contact_motions(tree, local=True)
+    by_q = plus(by_q, following(tree, contacts, forces))
+    by_forces = [[-x for x in row] for row in transposed(stacked(contacts))]
+    sides: list[tuple[Side, ...]] = [((by, []),) for by in (by_q, by_v, by_forces)]
+    known = (*known_root_columns(model, q, v), zeros(model.nv, len(forces)))
+    return System([(a, [])], Constraints(factors, [], 0.0), sides, known)

@@ -143,21 +143,15 @@ def impact(
     return [([x + y for x, y in zip(v, a, strict=True)], f) for a, f in steps], constraints
 
 
-def forces_on_bodies(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> list[Force]:
-    """Forces of contacts by their rows (nc), on each body about the origin of the one frame."""
+def contact_forces_on_bodies(
+    tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars
+) -> list[Force]:
+    """The forces of the contacts (nc), along the axes of their rows, on each body in its own frame."""
     found = [Force.zero()] * tree.model.njoints
     for contact in contacts:
         for body, own in zip(contact.bodies, contact.forces(forces), strict=True):
             if body != WORLD:
                 found[body] = found[body] + own
-    return found
-
-
-def contact_forces_on_bodies(
-    tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars
-) -> list[Force]:
-    """Forces of contacts by their rows (nc), on each body in its own frame."""
-    found = forces_on_bodies(tree, contacts, forces)
     return [x.act_inverse_force(own) for x, own in zip(tree.placements, found, strict=True)]
 
 

@@ -216,11 +216,11 @@ def contact_motions(
 ) -> list[ContactMotion]:
     """The contacts of the model, on its bodies."""
     model, found = tree.model, []
-    world, targets, places = tree.frame.inverse(), options.targets(model), row_slices(model)
+    world, places = tree.frame.inverse(), row_slices(model)
     for number, contact in enumerate(model.contacts):
         other = contact.second
         first = _placed(tree, contact.first)
-        second = world.compose(targets[contact.name]) if other is None else _placed(tree, other)
+        second = world.compose(options.target_of(model, contact)) if other is None else _placed(tree, other)
         along_the_world = local and contact.whole and model.world_aligned
         axes: AnyRotation = first.rotation if local or not contact.whole else Rotation.identity()
         found.append(

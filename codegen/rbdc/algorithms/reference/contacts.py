@@ -35,7 +35,7 @@ def ends_of(
     """Each contact, both of its frames in the world, and their bodies."""
     for contact in model.contacts:
         first, second = contact.first, contact.second
-        other = options.targets(model)[contact.name] if second is None else motions.placement(second)
+        other = options.target_of(model, contact) if second is None else motions.placement(second)
         bodies = first.body, WORLD if second is None else second.body
         yield contact, [motions.placement(first), other], bodies
 
