@@ -21,7 +21,7 @@ from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Cluster, Model
 from rbdc.spatial import Scalar, Scalars
-from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents
+from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
 
 Vector = list[Scalar]
 
@@ -36,14 +36,14 @@ def at_configuration(model: Model, q: Scalars, given: Scalars | None = None, tra
     if not model.curved:
         return model
     if given is None:
-        return at_curves(model, list(q), curves_of(model, q, trace, order=3))
+        return at_curves(model, list(q), curves_of(model, q, trace))
     curves = {k: Curve(*given[GIVEN * i : GIVEN * (i + 1)]) for i, k in enumerate(model.curves)}
     return at_curves(model, list(q), curves)
 
 
-def curves_of(model: Model, q: Scalars, trace: Trace = silent, *, order: int) -> dict[int, Curve]:
-    """The curves of the followers at q (nq), in the order of the bodies, with derivatives up to `order`, 3 or
-    4. Test: dual numbers; energy along motions of a linkage is that of the tree.
+def curves_of(model: Model, q: Scalars, trace: Trace = silent) -> dict[int, Curve]:
+    """The curves of the followers at q (nq), in the order of the bodies. Test: dual numbers; energy along
+    motions of a linkage is that of the tree.
     """
     found: dict[int, Curve] = {}
     for index, law in model.curves.items():
@@ -54,7 +54,7 @@ def curves_of(model: Model, q: Scalars, trace: Trace = silent, *, order: int) ->
     for cluster in model.clusters:
         y = q[model.bodies[cluster.leader].index_q]
         start = [found[k].place for k in cluster.followers]
-        found |= _closed(model, cluster, y, start, trace, order)
+        found |= _closed(model, cluster, y, start, trace)
     return dict(sorted(found.items()))
 
 
@@ -71,9 +71,7 @@ def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
     return Curve(*derivatives)
 
 
-def _closed(
-    model: Model, cluster: Cluster, y: Scalar, z: Vector, trace: Trace, order: int
-) -> dict[int, Curve]:
+def _closed(model: Model, cluster: Cluster, y: Scalar, z: Vector, trace: Trace) -> dict[int, Curve]:
     """The curves of a cluster's followers, from where their polynomials have them."""
     linkage = Linkage(model, cluster)
     name = model.bodies[cluster.leader].name
@@ -81,12 +79,11 @@ def _closed(
         z = [a + b for a, b in zip(z, linkage.step(y, z), strict=True)]
         trace(name, "z - J_z^-1 e: a step towards the closed loop", f"z{cluster.leader}_{count}", z)
     slopes, curvatures = linkage.derivatives(y, z)
-    moving, along = tangents([y], [1.0])[0], tangents(z, slopes)
-    third, fourth = [rate_of(x) for x in linkage.derivatives(moving, along)[1]], [0.0] * len(z)
-    if order == 4:
-        along = tangents(along, tangents(slopes, curvatures), OuterTangent)
-        twice = linkage.derivatives(OuterTangent(moving, Tangent(1.0, 0.0)), along)[1]
-        fourth = [rate_of(rate_of(x, OuterTangent)) for x in twice]
+    moving = OuterTangent(Tangent(y, 1.0), Tangent(1.0, 0.0))
+    along = tangents(tangents(z, slopes), tangents(slopes, curvatures), OuterTangent)
+    twice = linkage.derivatives(moving, along)[1]
+    third = [rate_of(value_of(x, OuterTangent)) for x in twice]
+    fourth = [rate_of(rate_of(x, OuterTangent)) for x in twice]
     trace(name, "z', z'' along the closed loop", f"dz{cluster.leader}", [*slopes, *curvatures])
     every = zip(cluster.followers, z, slopes, curvatures, third, fourth, strict=True)
     return {k: Curve(*own) for k, *own in every}

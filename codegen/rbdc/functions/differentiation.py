@@ -108,7 +108,7 @@ class _Curves:
             return _Curves(inputs, [], [], [])
         from rbdc.ir.from_casadi import symbols
 
-        found = curves_of(model, next(iter(inputs.values())), trace, order=GIVEN)
+        found = curves_of(model, next(iter(inputs.values())), trace)
         values = list(inputs.get(CURVES, [x for curve in found.values() for x in curve[:GIVEN]]))
         given = symbols(CURVES, len(values))
         rates = [
