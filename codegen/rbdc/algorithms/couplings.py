@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.contacts.constraints import stacked
-from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
+from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions, stacked
 from rbdc.algorithms.kinematics import tree_motion
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbdc.algorithms.contacts.constraints import stacked
-from rbdc.algorithms.contacts.motion import contact_motions
+from rbdc.algorithms.contacts.motion import contact_motions, stacked
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.kinematics import tree_motion
 from rbdc.algorithms.manifold import integrate

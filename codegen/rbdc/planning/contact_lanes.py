@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rbdc.algorithms.contacts.constraints import SOLUTION, WEIGHTS
+from rbdc.algorithms.contacts.dynamics import SOLUTION, WEIGHTS
 from rbdc.functions.declarations import Kind, Parameter
 from rbdc.ir.passes.counterparts import Source
 from rbdc.model import Contact, Frame, Model

@@ -26,8 +26,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rbdc.algorithms.contacts.constraints import Constraints, Step, stacked
 from rbdc.algorithms.contacts.dynamics import (
+    Constraints,
+    Step,
     contact_forces_on_bodies,
     impact,
     plus_forces,
@@ -35,7 +36,7 @@ from rbdc.algorithms.contacts.dynamics import (
     turning_of_forces,
     with_contact_forces,
 )
-from rbdc.algorithms.contacts.motion import ContactMotion, about_origin, contact_motions
+from rbdc.algorithms.contacts.motion import ContactMotion, about_origin, contact_motions, stacked
 from rbdc.algorithms.contacts.residual_derivatives import residual_derivatives, velocity_derivatives
 from rbdc.algorithms.derivatives.forward_derivatives import (
     inverse_dynamics_derivatives,

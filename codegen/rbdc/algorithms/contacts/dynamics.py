@@ -1,4 +1,13 @@
-"""Constrained dynamics by elimination along the tree, contacts last (`rbdc.algorithms.contacts.constraints`).
+"""Constrained dynamics by elimination along the tree, contacts last:
+
+    [-E  -J ] [f     ]   [gamma  ]
+    [-J^T M ] [qddot ] = [tau - h],     E = mu + 1 - s on the diagonal
+
+Factors L^T D L of the whole keep the zeros of M between branches, and rows of J have entries only along the
+bodies that carry their contact; what is left for the contacts is -(J M^-1 J^T + E). Contacts that are not
+active have zeros for their rows of J and gamma, s = 0, and forces of zero. Where rows depend on others there
+is a second, proximal step, with gamma - mu f on the right, which leaves an error of the square of mu. Each
+step is a solution of its own equations of motion, and derivatives are those of what the steps compute.
 
 Bias and gamma are those of reference accelerations of our choosing, as in forward dynamics.
 """
@@ -6,9 +15,9 @@ Bias and gamma are those of reference accelerations of our choosing, as in forwa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rbdc.algorithms.contacts.constraints import SOLUTION, Constraints, Step, stacked
-from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
+from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions, stacked
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.drives import without_resistance
 from rbdc.algorithms.dynamics.external_forces import without_external
@@ -16,13 +25,96 @@ from rbdc.algorithms.dynamics.forward_dynamics import accelerations
 from rbdc.algorithms.dynamics.newton_euler import newton_euler, reference_pass
 from rbdc.algorithms.kinematics import TreeMotion, homogeneous, tree_motion
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Force, Forces, Scalar, Scalars
+from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
+Step = tuple[Vector, Vector]
+"""Accelerations (nv) and forces (nc) of one step, or changes and weights of them."""
+
+SOLUTION = "solution"
+"""Symbol of the forces of all contacts and what the joints' velocities change by, in one row."""
+
+WEIGHTS = "z"
+"""Symbol of the weights of the residuals of all contacts and of the joints' equations, in one row."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """The matrix of the module's docstring by its factors, rows of contacts first; switches of the rows, and
+    mu of the proximal step, 0 where there is none.
+    """
+
+    factors: Factorisation
+    switches: Vector
+    mu: Scalar
+
+    @staticmethod
+    def of(
+        model: Model, q: Scalars, contacts: Sequence[ContactMotion], options: ContactOptions, trace: Trace
+    ) -> Constraints:
+        """The matrix of contacts at q."""
+        inertia, jacobian = crba(model, q, trace), stacked(contacts)
+        for k, row in enumerate(jacobian):
+            trace("contacts", f"row {k} of J", f"J_{k}", row)
+        switches, rows = options.switches(model), range(len(jacobian))
+        mu: Scalar = 0.0 if options.mu is None else options.mu[0]
+        held = [[-(s * x) for x in row] for s, row in zip(switches, jacobian, strict=True)]
+        diagonal = [[-(mu + (1.0 - switches[k])) if k == i else 0.0 for i in rows] for k in rows]
+        above = [[*own, *row] for own, row in zip(diagonal, held, strict=True)]
+        below = [[*column, *own] for column, own in zip(transposed(held), inertia, strict=True)]
+        factors = Factorisation([*above, *below])
+        for k, row in enumerate(factors.lower):
+            trace("contacts", f"row {k} of L, and 1 / D", f"L_{k}", [*row[:k], factors.inverse_pivots[k]])
+        return Constraints(factors, switches, mu if model.redundant else 0.0)
+
+    def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:
+        """Right-hand sides of derivatives by what inverse dynamics and the residual change by, the rows of
+        contacts first, zero where they are switched off.
+        """
+        held = [[s * x for x in row] for s, row in zip(self.switches, residual, strict=True)]
+        return [*held, *([-x for x in row] for row in by)]
+
+    def steps(self, forces: Vector, residual: Vector) -> list[Step]:
+        """The solution of each step for generalised forces (nv), and the residual that contacts would have
+        without accelerations (nc).
+        """
+        return self._in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
+
+    def changed(self, *sides: tuple[Vector, Vector]) -> Step:
+        """The change of the last step's solution. sides: for each step what its generalised forces and its
+        residual change by at its own accelerations and forces.
+        """
+        return self._in_turn(sides)[-1]
+
+    def _in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
+        found: list[Step] = []
+        for forces, residual in sides:
+            rows = self._held(residual)
+            if found:
+                rows = [x - self.mu * f for x, f in zip(rows, found[-1][1], strict=True)]
+            solved = self.factors.solve([*rows, *forces])
+            found.append((solved[len(rows) :], solved[: len(rows)]))
+        return found
+
+    def weights(self, accelerations: Vector, forces: Vector) -> list[Step]:
+        """z of each step for weights of the last step's solution (nv, nc): that is weighted as the step's
+        generalised forces and residual are by z.
+        """
+        (found,) = self._in_turn([(accelerations, forces)])
+        if is_zero(self.mu):
+            return [found]
+        nothing: Vector = [0.0] * len(accelerations)
+        (before,) = self._in_turn([(nothing, [-(self.mu * x) for x in found[1]])])
+        return [before, found]
+
+    def _held(self, residual: Vector) -> Vector:
+        """A residual (nc), zero where contacts are switched off."""
+        return [s * x for s, x in zip(self.switches, residual, strict=True)]
 
 
 def residuals(contacts: Sequence[ContactMotion]) -> Vector:
@@ -50,7 +142,7 @@ def solution(
     torques = joint_torques(model, placements, wrenches, trace)
     moving = [t - b for t, b in zip(without_resistance(model, tau, q, v), torques, strict=True)]
     contacts = contact_motions(tree_motion(model, q, v, reference, trace), options, local=local)
-    constraints = constraints_of(model, q, contacts, options, trace)
+    constraints = Constraints.of(model, q, contacts, options, trace)
     residual = residuals(contacts)
     trace("contacts", "gamma: residual of the reference", "gamma", residual)
     steps = constraints.steps(moving, residual)
@@ -59,19 +151,6 @@ def solution(
         "contacts", "f and qddot less the reference, L^T D L x = (gamma, tau - h)", SOLUTION, forces + found
     )
     return [([x + r for x, r in zip(a, reference, strict=True)], f) for a, f in steps], constraints
-
-
-def constraints_of(
-    model: Model, q: Scalars, contacts: Sequence[ContactMotion], options: ContactOptions, trace: Trace
-) -> Constraints:
-    """The factors at q."""
-    inertia, jacobian = crba(model, q, trace), stacked(contacts)
-    for k, row in enumerate(jacobian):
-        trace("contacts", f"row {k} of J", f"J_{k}", row)
-    found = Constraints.of(model, inertia, jacobian, options)
-    for k, row in enumerate(found.factors.lower):
-        trace("contacts", f"row {k} of L, and 1 / D", f"L_{k}", [*row[:k], found.factors.inverse_pivots[k]])
-    return found
 
 
 def constrained_dynamics(
@@ -133,7 +212,7 @@ def impact(
     frames.
     """
     contacts = contact_motions(tree_motion(model, q, v, trace=trace), local=local)
-    constraints = constraints_of(model, q, contacts, options, trace)
+    constraints = Constraints.of(model, q, contacts, options, trace)
     approach = [x for contact in contacts for x in contact.rows(contact.velocity())]
     factor = 1.0 + restitution[0]
     still: Vector = [0.0] * model.nv

@@ -243,3 +243,8 @@ def _placed(tree: TreeMotion, frame: Frame) -> Placement:
     if frame.body == WORLD:
         return tree.frame.inverse().compose(frame.placement)
     return tree.placements[frame.body].compose(tree.model.bodies[frame.body].own_placement(frame.placement))
+
+
+def stacked(contacts: Sequence[ContactMotion]) -> Matrix:
+    """J (nc, nv) of all contacts."""
+    return [row for contact in contacts for row in contact.jacobian()]

@@ -1,7 +1,7 @@
 """Products of the derivatives of constrained dynamics with a vector, without forming the matrices.
 
 With T = ID(q, v, qddot) - J^T f and r(q, v, qddot) at the solution, f constant in the axes of the contacts'
-frames, and K the symmetric matrix of `rbdc.algorithms.contacts.constraints`, factored once for all solutions:
+frames, and K the symmetric matrix of `rbdc.algorithms.contacts.dynamics`, factored once for all solutions:
 
     in a direction:   (f, qddot)' = K^-1 (r', tau' - T')
     weighted by w:    z = K^-1 w,     w (f, qddot)_x = z_f r_x - z_a T_x,     w (f, qddot)_tau = z_a
@@ -18,8 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.contacts.constraints import WEIGHTS, Step
-from rbdc.algorithms.contacts.dynamics import residuals, solution, with_contact_forces
+from rbdc.algorithms.contacts.dynamics import WEIGHTS, Step, residuals, solution, with_contact_forces
 from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
 from rbdc.algorithms.contacts.residual_derivatives import moving_logarithm
 from rbdc.algorithms.derivatives.products import there_and_back, values_and_rates
