@@ -70,8 +70,8 @@ Side = tuple[Matrix, Matrix]
 
 @dataclass(frozen=True)
 class System:
-    """Equations for derivatives: accelerations and forces of each step, and the factors; for each variable the
-    sides of each step, and the part of the derivatives of accelerations that needs no solve.
+    """Equations for derivatives: accelerations and forces of each step, and the factors; for each variable
+    the sides of each step, and the part of the derivatives of accelerations that needs no solve.
     """
 
     steps: list[Step]

@@ -191,19 +191,11 @@ class ContactMotion:
         """
         if self.of_points:
             return Motion(self.first.translation - self.second.translation, Vector3.zero())
-        return self.from_own(self.logarithm())
+        return turned(self.first.rotation.apply, self.logarithm())
 
     def logarithm(self) -> Motion:
         """log6 of the first frame's placement in the second, along the axes of the first."""
         return self.known or logarithm_of(self.second.inverse().compose(self.first))
-
-    def own(self, m: Motion) -> Motion:
-        """A motion at the contact, along the axes of its own frame."""
-        return turned(self.first.rotation.apply_transposed, m)
-
-    def from_own(self, m: Motion) -> Motion:
-        """A motion along the axes of the contact's own frame, along those of the one frame."""
-        return turned(self.first.rotation.apply, m)
 
 
 def turned(turn: Turn, x: Vector) -> Vector:
