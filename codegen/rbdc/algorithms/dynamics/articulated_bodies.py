@@ -18,8 +18,7 @@ from rbdc.spatial.scalars import is_zero
 @dataclass(frozen=True)
 class ArticulatedJoint:
     """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U +
-    armature, U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of a joint
-    without armature it is exactly zero.
+    armature, U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels.
     """
 
     u: list[Force]
@@ -75,8 +74,7 @@ def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tr
     trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
     formula = "D = S^T U, U D^-1" if is_zero(armature) else "D = S^T U + armature, U D^-1"
     trace(name, formula, f"UD{index}", [entry for column in u_d for entry in column.scalars()])
-    freely = joint.subspace() if is_zero(armature) else ()
-    return ArticulatedJoint(u, d, u_d, inertia.minus_product(u_d, u, freely))
+    return ArticulatedJoint(u, d, u_d, inertia.minus_product(u_d, u))
 
 
 def _force_pass(
