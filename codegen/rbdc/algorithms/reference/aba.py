@@ -71,7 +71,7 @@ def _accelerations(
     tau: Scalars,
     biases: tuple[list[Motion], list[Force]],
 ) -> list[Scalar]:
-    """What torques make of articulated bodies with biases c and pA: from the leaves up, then down again."""
+    """The accelerations of articulated bodies with biases c and pA under torques: up the tree, then down."""
     u: list[list[Scalar]] = [[] for _ in model.bodies]
     c, forces = biases[0], list(biases[1])
     for i in reversed(range(model.njoints)):
