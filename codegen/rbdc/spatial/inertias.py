@@ -242,12 +242,8 @@ class ArticulatedInertia:
             self.coupling.apply_transposed(v.linear) + self.angular @ v.angular,
         )
 
-    def minus_product(
-        self, left: Sequence[Force], right: Sequence[Force], freely: Sequence[Motion] = ()
-    ) -> ArticulatedInertia:
-        """self - sum_k left_k right_k^T, where the sum is known to be symmetric. What it leaves along those
-        directions of `freely` that are coordinate axes is known to be zero, and is exactly that.
-        """
+    def minus_product(self, left: Sequence[Force], right: Sequence[Force]) -> ArticulatedInertia:
+        """self - sum_k left_k right_k^T, where the sum is known to be symmetric."""
         a, b, c = self.linear, self.coupling, self.angular
         for u, v in zip(left, right, strict=True):
             a = a - _outer_symmetric(u.linear, v.linear)
@@ -257,22 +253,7 @@ class ArticulatedInertia:
                 b.z - u.linear.scaled(v.angular.z),
             )
             c = c - _outer_symmetric(u.angular, v.angular)
-        rest = ArticulatedInertia(a, b, c)
-        for s in freely:
-            if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:
-                rest = rest._without_axis(s)
-        return rest
-
-    def _without_axis(self, s: Motion) -> ArticulatedInertia:
-        """The inertia with the row and the column of a coordinate axis zero."""
-        linear, angular = ([x != 0.0 for x in part.scalars()] for part in (s.linear, s.angular))
-        rows = [
-            [0.0 if linear[i] or angular[j] else x for j, x in enumerate(row)]
-            for i, row in enumerate(self.coupling.rows())
-        ]
-        return ArticulatedInertia(
-            _without(self.linear, linear), Rotation.from_rows(rows), _without(self.angular, angular)
-        )
+        return ArticulatedInertia(a, b, c)
 
     def moved(self, placement: Placement) -> ArticulatedInertia:
         """X* I X^-1: the same inertia in the parent coordinates of `placement`."""
@@ -286,12 +267,6 @@ class ArticulatedInertia:
         a_p = _times_skew(Rotation.from_rows(a.rows()), p)
         moved_b = Rotation(b.x - a_p.x, b.y - a_p.y, b.z - a_p.z)
         return ArticulatedInertia(a, moved_b, c + _levered(p, moved_b, b))
-
-
-def _without(a: Symmetric3, gone: list[bool]) -> Symmetric3:
-    """A with the rows and columns of some axes zero."""
-    rows = [[0.0 if gone[i] or gone[j] else x for j, x in enumerate(row)] for i, row in enumerate(a.rows())]
-    return Symmetric3(rows[0][0], rows[0][1], rows[1][1], rows[0][2], rows[1][2], rows[2][2])
 
 
 def _outer_symmetric(a: Vector3, b: Vector3) -> Symmetric3:

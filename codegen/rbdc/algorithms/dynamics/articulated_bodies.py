@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
-from rbdc.algorithms.tools.linear import Factorisation, plus_diagonal
+from rbdc.algorithms.tools.linear import Factorisation, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Scalars, Vector3
@@ -18,8 +18,7 @@ from rbdc.spatial.scalars import is_zero
 @dataclass(frozen=True)
 class ArticulatedJoint:
     """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U +
-    armature, U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of a joint
-    without armature it is exactly zero.
+    armature, U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels.
     """
 
     u: list[Force]
@@ -66,17 +65,13 @@ def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tr
     u = [inertia @ column for column in joint.subspace()]
     d = Factorisation(plus_diagonal([joint.project(column) for column in u], [armature] * joint.nv))
     # Row r of D^-1 applied to U: since D is symmetric, column k of U D^-1 is sum_r U_r (D^-1)_{rk}.
-    if joint.nv == 1:
-        u_d = [u[0].scaled(d.inverse_pivots[0])]
-    else:
-        solved = [d.solve(list(entries)) for entries in zip(*(column.scalars() for column in u), strict=True)]
-        u_d = [Force.of([row[k] for row in solved]) for k in range(joint.nv)]
+    solved = [d.solve(row) for row in transposed([column.scalars() for column in u])]
+    u_d = [Force.of(column) for column in transposed(solved)]
     name = model.bodies[index].name
     trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
     formula = "D = S^T U, U D^-1" if is_zero(armature) else "D = S^T U + armature, U D^-1"
     trace(name, formula, f"UD{index}", [entry for column in u_d for entry in column.scalars()])
-    freely = joint.subspace() if is_zero(armature) else ()
-    return ArticulatedJoint(u, d, u_d, inertia.minus_product(u_d, u, freely))
+    return ArticulatedJoint(u, d, u_d, inertia.minus_product(u_d, u))
 
 
 def _force_pass(

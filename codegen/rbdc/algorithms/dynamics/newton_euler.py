@@ -208,7 +208,7 @@ def _without_own(motion: BodyMotion, joint: JointType) -> tuple[BodyMotion, list
 def carried_motion(
     placement: Placement, parent: tuple[BodyMotion, Spin] | None, gravity: Vector3
 ) -> BodyMotion:
-    """What a body has from its parent, before its joint moves; no parent: the world."""
+    """The motion that a body has from its parent, before its joint moves; no parent: the world."""
     r = placement.rotation
     if parent is None:
         return BodyMotion(Vector3.zero(), Vector3.zero(), r.apply_transposed(-gravity))

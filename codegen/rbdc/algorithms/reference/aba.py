@@ -14,7 +14,6 @@ from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, plus_diagonal, transposed
 from rbdc.model import WORLD, Body, Model
 from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
-from rbdc.spatial.scalars import is_zero
 
 
 @dataclass(frozen=True)
@@ -31,15 +30,13 @@ class ArticulatedBody:
     @staticmethod
     def of(body: Body, inertia: ArticulatedInertia) -> ArticulatedBody:
         """From IA of the body."""
-        subspace = body.joint.subspace()
-        u = [inertia @ s for s in subspace]
+        u = [inertia @ s for s in body.joint.subspace()]
         d = Factorisation(plus_diagonal([body.joint.project(f) for f in u], [body.armature] * len(u)))
         rows = transposed(
             [f.scalars() for f in u]
         )  # those of U D^-1 are solutions with D, which is symmetric
         u_d = [Force.of(column) for column in transposed([d.solve(row) for row in rows])]
-        freely = subspace if is_zero(body.armature) else ()
-        return ArticulatedBody(u, d, u_d, inertia.minus_product(u_d, u, freely))
+        return ArticulatedBody(u, d, u_d, inertia.minus_product(u_d, u))
 
 
 def articulated(model: Model, placements: Sequence[Placement]) -> list[ArticulatedBody]:
@@ -74,7 +71,7 @@ def _accelerations(
     tau: Scalars,
     biases: tuple[list[Motion], list[Force]],
 ) -> list[Scalar]:
-    """What torques make of articulated bodies with biases c and pA: from the leaves up, then down again."""
+    """The accelerations of articulated bodies with biases c and pA under torques: up the tree, then down."""
     u: list[list[Scalar]] = [[] for _ in model.bodies]
     c, forces = biases[0], list(biases[1])
     for i in reversed(range(model.njoints)):
