@@ -29,14 +29,6 @@ class JointOnPath:
 
 
 @dataclass(frozen=True)
-class Part:
-    """Some degrees of freedom side by side."""
-
-    begin: int
-    count: int
-
-
-@dataclass(frozen=True)
 class Layout:
     """Sizes of the arrays of a model: degrees of freedom, those on the longest path, how many
     fill a vector. free: the tree hangs on one free body, in whose frame all is."""
@@ -68,9 +60,9 @@ class Layout:
         return -(-max(self.size - self.root, 1) // self.lanes) * self.lanes
 
     @property
-    def root_parts(self) -> tuple[Part, ...]:
-        """Rows in blocks."""
-        return tuple(Part(k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
+    def root_parts(self) -> tuple[tuple[int, int], ...]:
+        """Blocks of the degrees of freedom of a free root: the first, and how many."""
+        return tuple((k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
 
     @property
     def pairs(self) -> bool:
