@@ -48,18 +48,18 @@ def kernel_bodies(model: Model, name: str) -> Bodies:
 
 def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     schedule = scheduled(model)
-    constants, solved = constants_of(schedule), kernel.factors
+    constants = constants_of(schedule)
     if kernel.moving:
-        yield _forward(constants, coupled=model.coupled, solved=solved)
+        yield _forward(constants, coupled=model.coupled, solved=kernel.factors)
         yield _backward(constants)
         yield _root_motion(constants)
         yield _root_columns(constants)
     else:
         yield _placed(constants)
-    if solved:
+    if kernel.factors:
         yield _articulated()
         yield _root_inertia(constants)
-    if solved and kernel.moving:
+    if kernel.solved:
         yield _corrected(constants)
         yield _root_force(constants)
     for k in schedule.first_of_several:
