@@ -4,8 +4,8 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain, combinations, groupby
+from typing import Any
 
 from rbdc.emit.column_solve import AT_ONCE, GROUP, ColumnPlan, RowGroup, row_groups, strips
 from rbdc.emit.render import braced
@@ -16,44 +16,16 @@ GROUP_WORDS = {"members": range(GROUP), "pairs": _PAIRS, "within": len(_PAIRS)}
 """The rows of a group by their numbers, their pairs, and how many these are, as templates have them."""
 
 
-@dataclass(frozen=True)
-class Strips:
-    """The C function that takes so many strips at once, `width` blocks of columns: lanes of its vectors, and
-    those of a row by their numbers.
+def loop_of(name: str, plan: ColumnPlan, blocks: range) -> dict[str, Any]:
+    """A solve as a loop: the C function's name, tables as C, and their type; strips with the rows of another
+    on their way share that one's.
+
+    runs: for strips of blocks and each way where they begin in a row, how many they are, which groups of
+    rows, and where their terms begin; groups: where their rows begin, their pivots, entries of L within the
+    group, the end of their terms; terms: entries of L, where the other row begins. wide: the functions for
+    strips where there are 32 long registers; at_once: that for several, if any run has as many; narrow: that
+    for one elsewhere.
     """
-
-    strips: int
-    width: int
-    lanes: int
-    blocks: range
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A solve as a loop: the C function's name, tables as C, and their type. runs: for strips of blocks and
-    each way where they begin in a row, how many they are, which groups of rows, and where their terms begin;
-    groups: where their rows begin, their pivots, entries of L within the group, the end of their terms;
-    terms: entries of L, where the other row begins. wide: the functions for strips where there are 32 long
-    registers; at_once: that for several, if any run has as many; narrow: that for one elsewhere.
-    """
-
-    name: str
-    runs: list[str]
-    groups: list[str]
-    terms: list[str]
-    wide: list[Strips]
-    at_once: Strips | None
-    narrow: Strips
-    number: str
-
-    @property
-    def count(self) -> int:
-        """Runs."""
-        return len(self.runs)
-
-
-def loop_of(name: str, plan: ColumnPlan, blocks: range) -> Loop:
-    """The tables of a loop; strips with the rows of another on their way share that one's."""
     cut = strips(plan, blocks)
     ways = list(zip(*(map(tuple, row_groups(plan, strip)) for strip in cut), strict=True))
     groups, terms = list[str](), list[str]()
@@ -65,17 +37,25 @@ def loop_of(name: str, plan: ColumnPlan, blocks: range) -> Loop:
             places = [row * plan.blocks for row in group.rows]
             groups.append(braced([*map(braced, (places, group.pivots, group.within)), len(terms)]))
     alike = [(rows, list(run)) for way in ways for rows, run in groupby(range(len(cut)), way.__getitem__)]
-    width, lanes = len(cut[0]), plan.lanes
-    one, several = (Strips(n, n * width, 2 * lanes, range(n * width // 2)) for n in (1, AT_ONCE))
+
+    def taking(count: int, lanes: int) -> dict[str, Any]:
+        """The C function that takes so many strips at once: how many blocks of columns these are, lanes of
+        its vectors, and those of a row by their numbers.
+        """
+        width = count * len(cut[0])
+        return {"strips": count, "width": width, "lanes": lanes, "blocks": range(width * plan.lanes // lanes)}
+
+    one, several = (taking(count, 2 * plan.lanes) for count in (1, AT_ONCE))
     at_once = several if max(len(run) for _, run in alike) >= AT_ONCE else None
     largest = max((plan.size + 1) * plan.blocks, len(plan.factor), len(terms))
-    return Loop(
-        name,
-        [braced([cut[run[0]].start, len(run), *tables[rows]]) for rows, run in alike],
-        groups,
-        terms or [braced([braced([0] * GROUP), 0])],
-        [at_once, one] if at_once else [one],
-        at_once,
-        Strips(1, width, lanes, range(width)),
-        "unsigned short" if largest < 1 << 16 else "unsigned",
-    )
+    return {
+        "name": name,
+        "runs": [braced([cut[run[0]].start, len(run), *tables[rows]]) for rows, run in alike],
+        "count": len(alike),
+        "groups": groups,
+        "terms": terms or [braced([braced([0] * GROUP), 0])],
+        "wide": [at_once, one] if at_once else [one],
+        "at_once": at_once,
+        "narrow": taking(1, plan.lanes),
+        "number": "unsigned short" if largest < 1 << 16 else "unsigned",
+    }

@@ -73,12 +73,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Lookup:
-    """An index variable: column `column` of row `row` (an index variable or a number) of an integer table."""
+    """An index variable: the number in row `row` (an index variable or a number) of a table of integers."""
 
     name: str
     table: str
     row: str
-    column: int = 0
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,7 @@ def _loop_cost(loop: Loop, indices: Mapping[str, int], tables: Mapping[str, Tabl
         inside = {**indices, loop.index: value}
         for lookup in loop.lookups:
             row = _bound(lookup.row, inside)
-            inside[lookup.name] = int(tables[lookup.table].rows[row][lookup.column])
+            inside[lookup.name] = int(tables[lookup.table].rows[row][0])
         total += _cost(loop.body, inside, tables)
     return total
 

@@ -187,7 +187,7 @@ def _solve(name: str, plan: ColumnPlan, blocks: range) -> tuple[dict[str, Any], 
     rows = solve(plan, blocks)
     parts = [] if plan.strip else _parts(name, rows)
     loops = [loop_of(name, plan, blocks)] if plan.strip and rows else []
-    return {"parts": parts, "loops": loops}, [made for made, _ in parts] + [loop.name for loop in loops]
+    return {"parts": parts, "loops": loops}, [made for made, _ in parts] + [loop["name"] for loop in loops]
 
 
 def _parts(name: str, rows: Sequence[SolveRow]) -> list[tuple[str, list[SolveRow]]]:

@@ -222,19 +222,11 @@ def arguments(program: Program) -> str:
     return ", ".join(a.name for a in (*program.inputs, *program.outputs))
 
 
-@dataclass(frozen=True)
-class BatchView:
-    """The function over samples stored one after the other, and the call for sample i."""
-
-    prototype: str
-    call: str
-
-
-def batch_view(robot: str, declaration: FunctionDeclaration) -> BatchView:
-    """The view of a loop over samples."""
+def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
+    """The prototype of a function over samples stored one after the other, and the call for sample i."""
     places = declaration.arguments(lambda p: place_in(p, f"{p.name} + {p.size} * i"))
     call = f"{robot}_{declaration.name}({', '.join(places)})"
-    return BatchView(declaration.c_prototype(robot, batch=True), call)
+    return {"prototype": declaration.c_prototype(robot, batch=True), "call": call}
 
 
 def place_in(p: Parameter, here: str) -> str:

@@ -5,7 +5,7 @@ writes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from rbdc.emit.c.expressions import StatementWriter
 from rbdc.emit.c.loops import titled
@@ -17,18 +17,8 @@ from rbdc.ir.nodes import Array, Value
 from rbdc.ir.passes.function_splitting import chunk
 
 
-@dataclass(frozen=True)
-class LaneFunction:
-    """A body as a C function: its comment, name, parameters, and statements."""
-
-    comment: str
-    name: str
-    parameters: str
-    lines: list[str]
-
-
-def lane_functions(bodies: Sequence[LaneProgram], scalar: ScalarType) -> list[LaneFunction]:
-    """The functions of `lane_functions.c.jinja`."""
+def lane_functions(bodies: Sequence[LaneProgram], scalar: ScalarType) -> list[dict[str, Any]]:
+    """The functions of `lane_functions.c.jinja`: of each its comment, name, parameters, and statements."""
     return [_LaneWriter(body, scalar).function() for body in bodies]
 
 
@@ -46,7 +36,7 @@ class _LaneWriter(StatementWriter):
         super().__init__("", body.program, chunk(body.program), scalar)
         self.zeros = 1  # gcc 12 clears longer runs of vectors by a loop in microcode
 
-    def function(self) -> LaneFunction:
+    def function(self) -> dict[str, Any]:
         """The whole function: what is read more than once comes first."""
         program = self.program
         blocks = self.blocks(0)
@@ -59,8 +49,9 @@ class _LaneWriter(StatementWriter):
         written = {array.name for array in program.outputs}
         arrays = {array.name: array for array in (*program.inputs, *program.outputs)}
         names = argument_names(self.body)
-        parameters = [self._parameter(arrays[x], "" if x in written else "const ") for x in names]
-        return LaneFunction(comment(self.body.formula), program.name, ", ".join(parameters), lines)
+        parameters = ", ".join(self._parameter(arrays[x], "" if x in written else "const ") for x in names)
+        about = comment(self.body.formula)
+        return {"comment": about, "name": program.name, "parameters": parameters, "lines": lines}
 
     def _parameter(self, array: Array, const: str) -> str:
         kind = self.scalar.name if self.body.pitches[array.name] else self.body.vector

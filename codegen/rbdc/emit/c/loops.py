@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import function_file
@@ -16,14 +16,6 @@ from rbdc.ir.passes.function_splitting import chunk
 _INDENT = "    "
 RESULTS = "results"
 """The title of a section of what has no label."""
-
-
-@dataclass(frozen=True)
-class TableView:
-    """A table as its declaration and the lines of its numbers."""
-
-    declaration: str
-    lines: list[str]
 
 
 def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, method: str) -> FunctionSource:
@@ -46,7 +38,8 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
     return source
 
 
-def _table_view(table: Table, scalar: ScalarType) -> TableView:
+def _table_view(table: Table, scalar: ScalarType) -> tuple[str, list[str]]:
+    """The declaration of a table, and the lines of its numbers."""
     kind = "int" if table.integer else scalar.name
     size = len(table.rows) * table.width
     lines = []
@@ -55,7 +48,7 @@ def _table_view(table: Table, scalar: ScalarType) -> TableView:
         lines.append(f"{text}, /* {table.comments[number]} */" if table.comments else text)
     if not table.comments:
         lines = [", ".join(lines)]
-    return TableView(f"static const {kind} {table.name}[{size}]", lines)
+    return f"static const {kind} {table.name}[{size}]", lines
 
 
 class _LoopWriter:

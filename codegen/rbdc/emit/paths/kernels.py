@@ -36,10 +36,7 @@ class PathKernel:
     """A kernel: its template, and how the manifest names its method.
 
     inputs: by array over rows the argument that it comes from. moving: there are velocities, and derivatives
-    by windows of columns. factors: there are those of M, and its inverse. coupled: it knows joints that
-    follow others. most: degrees of freedom beyond which its matrices would not fit on a stack. driven_root:
-    it knows armature of the root, without which what M makes of the root's own accelerations is known.
-    any_drive: it knows springs and dry friction.
+    by windows of columns. factors: there are those of M, and its inverse, without joints that follow others.
     """
 
     template: str
@@ -48,14 +45,17 @@ class PathKernel:
     inputs: tuple[tuple[str, str], ...] = ()
     moving: bool = True
     factors: bool = True
-    coupled: bool = False
-    most: int = 1000
-    driven_root: bool = True
-    any_drive: bool = True
+
+    @property
+    def solved(self) -> bool:
+        """Whether derivatives are products with M^-1. These have viscous damping alone: armature of the root
+        would spoil that what M makes of its own accelerations is known.
+        """
+        return self.factors and self.moving
 
 
-SOLVED = 360
-"""The most degrees of freedom of a kernel that solves with M: four matrices on the stack, 4 MiB."""
+MOST, SOLVED = 1000, 360
+"""The most degrees of freedom of a kernel, and of one that has M^-1: four matrices on the stack, 4 MiB."""
 
 KERNELS = {
     "inverse_dynamics_derivatives": PathKernel(
@@ -64,14 +64,9 @@ KERNELS = {
         (Down("forward_row", "motions, inertias and forces"),),
         inputs=(("rates", "v"), ("seconds", "a")),
         factors=False,
-        coupled=True,
     ),
     "inverse_inertia": PathKernel(
-        "paths_minverse.c.jinja",
-        "factors",
-        (Down("placed_row", "axes and inertias"),),
-        moving=False,
-        most=SOLVED,
+        "paths_minverse.c.jinja", "factors", (Down("placed_row", "axes and inertias"),), moving=False
     ),
     "forward_dynamics_derivatives": PathKernel(
         "paths_aba_derivatives.c.jinja",
@@ -81,9 +76,6 @@ KERNELS = {
             Down("corrected_row", "what the accelerations of joints add", ACCELERATION),
         ),
         inputs=(("rates", "v"), ("givens", "left")),
-        most=SOLVED,
-        driven_root=False,
-        any_drive=False,
     ),
 }
 
@@ -98,11 +90,9 @@ def has_windows(model: Model, function: Function) -> bool:
     if not function.policy.windows or not goes_along_paths(model):
         return False
     kernel = kernel_of(function)
-    if not (kernel.any_drive or model.only_damped):
+    if kernel.solved and not (model.only_damped and model.bodies[0].armature == 0.0):
         return False
-    if model.bodies[0].armature != 0.0 and not kernel.driven_root:
-        return False
-    return model.nv <= kernel.most and (kernel.coupled or not model.coupled)
+    return model.nv <= (SOLVED if kernel.factors else MOST) and not (kernel.factors and model.coupled)
 
 
 def kernel_cost(kernel: PathKernel, model: Model, scalar: ScalarType, bodies: Bodies) -> Cost:
@@ -122,7 +112,7 @@ def kernel_cost(kernel: PathKernel, model: Model, scalar: ScalarType, bodies: Bo
 
 def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) -> int:
     """Operations of the products of M^-1 and right-hand sides, where there are both."""
-    if not (kernel.factors and kernel.moving):
+    if not kernel.solved:
         return 0
     schedule = scheduled(model)
     windows = widths_of(schedule, scalar)[0].windows

@@ -73,7 +73,7 @@ def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dic
         "moving": kernel.moving,
         "factors": kernel.factors,
         "zeros": not kernel.factors,
-        "wide": kernel.factors and kernel.moving,
+        "wide": kernel.solved,
         "downs": [_down_view(loop, bodies) for loop in kernel.downs],
         "calls": _calls(bodies),
         "inputs": kernel.inputs,

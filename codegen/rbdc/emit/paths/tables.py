@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
 from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
@@ -16,26 +17,6 @@ from rbdc.spatial.vectors import AXES
 
 GROUP = 4
 """Rows that are turned into columns at once."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Consecutive rows of a lane whose columns are consecutive: the first column, the lane, the first of the
-    group's rows, bytes.
-    """
-
-    column: int
-    lane: int
-    entry: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class Group:
-    """Rows that are turned at once, and where their lanes go."""
-
-    rows: tuple[int, ...]
-    pieces: tuple[Piece, ...]
 
 
 def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, object]:
@@ -152,29 +133,20 @@ def _several(schedule: Schedule) -> dict[str, object]:
     }
 
 
-def _groups(schedule: Schedule, scalar: ScalarType) -> list[Group]:
-    """Where rows are turned into columns."""
+def _groups(schedule: Schedule, scalar: ScalarType) -> list[dict[str, Any]]:
+    """Rows that are turned into columns at once, and where their lanes go, piece by piece: of consecutive
+    rows of a lane whose columns are consecutive the first column, the lane, the first of the group's rows,
+    and bytes.
+    """
     groups = []
     for first in range(0, schedule.rows, GROUP):
         pieces = []
         for lane in range(LIMBS):
-            rows = schedule.grid[first : first + GROUP]
-            here = [row[lane] for row in rows]
-            columns = [None if body is None else schedule.column(body) for body in here]
-            pieces += _pieces(columns, lane, scalar)
-        groups.append(Group(tuple(range(first, first + GROUP)), tuple(pieces)))
+            nodes = [row[lane] for row in schedule.grid[first : first + GROUP]]
+            begins = [None if k is None else schedule.column(k) - entry for entry, k in enumerate(nodes)]
+            for begin, run in groupby(range(len(nodes)), key=begins.__getitem__):
+                entry, *others = run
+                if begin is not None:
+                    pieces.append((begin + entry, lane, entry, scalar.size * (1 + len(others))))
+        groups.append({"rows": range(first, first + GROUP), "pieces": pieces})
     return groups
-
-
-def _pieces(columns: Sequence[int | None], lane: int, scalar: ScalarType) -> list[Piece]:
-    """Runs of consecutive columns."""
-    pieces: list[Piece] = []
-    for entry, column in enumerate(columns):
-        if column is None:
-            continue
-        last = pieces[-1] if pieces else None
-        if last is not None and entry > 0 and columns[entry - 1] == column - 1:
-            pieces[-1] = Piece(last.column, lane, last.entry, last.bytes + scalar.size)
-        else:
-            pieces.append(Piece(column, lane, entry, scalar.size))
-    return pieces

@@ -154,16 +154,6 @@ _REGISTERS = {"#if defined(__AVX512F__)": 64, "#elif defined(__AVX__)": 32, "#el
 
 
 @dataclass(frozen=True)
-class Tables:
-    """The tables of windows, line by line."""
-
-    windows: list[str]
-    tiles: list[str]
-    empty: list[str]
-    masks: list[str]
-
-
-@dataclass(frozen=True)
 class Width:
     """Registers of so many bytes, in which `lanes` columns are side by side, under the condition that asks
     for them.
@@ -215,10 +205,12 @@ class Width:
         return braced("1" if k == self.lanes else "0" for k in range(3 * self.lanes))
 
     @cached_property
-    def tables(self) -> Tables:
-        """The windows and their tiles by kind: below, on both sides, above."""
+    def tables(self) -> dict[str, list[str]]:
+        """Line by line the windows, their tiles by kind (below, on both sides, above), rows without entries,
+        and masks.
+        """
         masks: dict[int, int] = {}
-        made = Tables([], [], [], [])
+        lines, tiles, empty = list[str](), list[str](), list[str]()
         for window in self.windows:
             kinds: list[list[str]] = [[], [], []]
             for tile in window.tiles:
@@ -226,12 +218,11 @@ class Width:
                 number = 0 if not tile.above else 1 if tile.below else 2
                 kinds[number].append(f"{tile.row}, {below}, {above}")
             for kind in kinds:
-                made.tiles.extend(f"{{{text}}}" for text in kind)
-            made.empty.extend(map(str, window.empty))
-            made.windows.append(braced((window.column, *map(len, kinds), len(window.empty))))
-        made.empty.extend([] if made.empty else ["0"])
-        made.masks.extend(braced(-(mask >> lane & 1) for lane in range(self.lanes)) for mask in masks)
-        return made
+                tiles += [braced([text]) for text in kind]
+            empty += map(str, window.empty)
+            lines.append(braced((window.column, *map(len, kinds), len(window.empty))))
+        bits = [braced(-(mask >> lane & 1) for lane in range(self.lanes)) for mask in masks]
+        return {"windows": lines, "tiles": tiles, "empty": empty or ["0"], "masks": bits}
 
     @cached_property
     def turned(self) -> list[list[str]]:

@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterator
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.emit.paths import entries as at
 from rbdc.emit.paths.constants import INERTIA, Constants, carried, constants_of
-from rbdc.emit.paths.kernels import Bodies
+from rbdc.emit.paths.kernels import KERNELS, Bodies, PathKernel
 from rbdc.emit.paths.layout import Node, frame_of, scheduled
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
 from rbdc.planning.loops.inertias import articulated_of, articulated_scalars, factor_of
-from rbdc.planning.loops.lane_recording import LaneRecorder
+from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import (
     ArticulatedInertia,
     Force,
@@ -41,30 +41,27 @@ from rbdc.spatial.vectors import AXES
 _ZERO = Vector3.zero()
 
 
-def kernel_bodies(model: Model, kernel: str) -> Bodies:
+def kernel_bodies(model: Model, name: str) -> Bodies:
     """The bodies of a kernel by their names."""
-    return {body.program.name: body for body in _bodies(model, kernel)}
+    return {body.program.name: body for body in _bodies(model, KERNELS[name])}
 
 
-def _bodies(model: Model, kernel: str) -> Iterator[LaneProgram]:
+def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     schedule = scheduled(model)
     constants = constants_of(schedule)
-    if kernel == "inverse_dynamics_derivatives":
-        yield _forward(constants, coupled=model.coupled)
+    if kernel.moving:
+        yield _forward(constants, coupled=model.coupled, solved=kernel.factors)
         yield _backward(constants)
-    else:
-        moving = kernel == "forward_dynamics_derivatives"
-        yield _forward(constants, solved=True) if moving else _placed(constants)
-        yield _articulated()
-        if moving:
-            yield _corrected(constants)
-            yield _backward(constants)
-        yield _root_inertia(constants)
-        if moving:
-            yield _root_force(constants)
-    if kernel != "inverse_inertia":
         yield _root_motion(constants)
         yield _root_columns(constants)
+    else:
+        yield _placed(constants)
+    if kernel.factors:
+        yield _articulated()
+        yield _root_inertia(constants)
+    if kernel.solved:
+        yield _corrected(constants)
+        yield _root_force(constants)
     for k in schedule.first_of_several:
         yield _pose(constants, schedule.nodes[k])
 
