@@ -35,7 +35,11 @@ SLOPES = np.array([(-1, 9, -45, 45, -9, 1), (0, 5, -40, 40, -5, 0)]) / (60.0 * S
 """Factors of the values there whose sum is the slope, to the sixth and to the fourth order."""
 
 ROUNDING = 1e-9
-"""Part of the largest value and the largest slope of an output that each of its slopes may be off by."""
+"""Part of the largest value and the largest slope of an output at any state that each of its slopes may be
+off by: at rest all of them can be zero.
+"""
+SMALL = 1e-6
+"""Size from which it counts: what is less can be what rounding leaves of zeros, by inputs of some units."""
 ORDERS = 100.0
 """Times the difference of both orders that slopes may be off by: rounding shows in it by a seventh."""
 
@@ -94,7 +98,8 @@ class Derivative:
     def _slopes(self, values: Array) -> dict[str, Expected]:
         """The slopes of an output along the direction of each input by its name."""
         sixth, fourth = np.einsum("op,ipsn->oisn", SLOPES, values)
-        largest = np.maximum(np.max(np.abs(sixth), axis=(0, 2)), np.max(np.abs(values), axis=(0, 1, 3)))
+        sizes = np.maximum(np.max(np.abs(sixth), axis=(0, 2)), np.max(np.abs(values), axis=(0, 1, 3)))
+        largest = np.max(sizes, where=np.isfinite(sizes), initial=SMALL)
         off = ROUNDING * largest + ORDERS * np.max(np.abs(sixth - fourth), axis=2)
         off = np.where(np.isfinite(off), off, np.nan)[..., None]
         made = zip(self.directions, sixth, np.broadcast_to(off, sixth.shape), strict=True)
