@@ -36,9 +36,11 @@ def widths() -> list[str]:
     return [name for name in VARIANTS if {here.get(x, x) for x in VARIANTS[name]} <= set(line.split())]
 
 
-def path_tree(seed: int, size: int, mimic: str = "independent", kinds: Sequence[str] = ONE_AXIS) -> Model:
-    """A tree on a free root of so many joints of these kinds, by default with one degree of freedom: deep,
-    wide, or of limbs two of which are mirror images; some joints follow others where `mimic` is "coupled".
+def path_tree(
+    seed: int, size: int, root: str = "", mimic: str = "independent", kinds: Sequence[str] = ONE_AXIS
+) -> Model:
+    """A tree of so many joints of these kinds, by default with one degree of freedom: deep, wide, or of
+    limbs two of which are mirror images; some joints follow others where `mimic` is "coupled".
     """
     rng = np.random.default_rng(seed)
     shape = SHAPES[seed % len(SHAPES)]
@@ -52,7 +54,8 @@ def path_tree(seed: int, size: int, mimic: str = "independent", kinds: Sequence[
         leader = Mimic(f"joint{k - 1:03}", -0.5, 0.2) if follow else None
         links.append(Link(f"link{k}", random_inertia(rng)))
         joints.append(random_joint(rng, f"joint{k:03}", chosen[k], parents[k], f"link{k}", leader))
-    return Model.assemble(f"paths{seed}_{size}", links, joints, root_joint="free-flyer", mimic=mimic)
+    root = root or ("free-flyer" if seed % 2 else "fixed")
+    return Model.assemble(f"paths{seed}_{size}", links, joints, root_joint=root, mimic=mimic)
 
 
 def inputs(model: Model, seed: int = 0) -> tuple[Array, Array, Array, Array]:
@@ -86,14 +89,14 @@ def _parents(rng: np.random.Generator, shape: str, size: int) -> list[str]:
 
 
 def chain(size: int) -> Model:
-    """A serial chain of revolute joints on a free root, light enough that no entry overshadows the others."""
+    """A serial chain of revolute joints, light enough that no entry overshadows the others."""
     rng = np.random.default_rng(1)
     links = [Link("base", random_inertia(rng)), *(Link(f"link{k}", random_inertia(rng)) for k in range(size))]
     joints = [
         random_joint(rng, f"joint{k:03}", "revolute", "base" if k == 0 else f"link{k - 1}", f"link{k}")
         for k in range(size)
     ]
-    return Model.assemble(f"chain{size}", links, joints, root_joint="free-flyer")
+    return Model.assemble(f"chain{size}", links, joints)
 
 
 def kernel_alone(model: Model, function: Function, robot: str = "robot") -> FunctionSource:

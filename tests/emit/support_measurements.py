@@ -34,8 +34,10 @@ kuka_iiwa        aba_derivatives   straight line       3869         299 315    -
 kuka_iiwa        aba_derivatives   columns             2894 0 168   271 282    -          400 385    254 282
 panda            minverse          straight line       959          106 113    160 182    118 124    92 103
 panda            minverse          columns             923 0 108    99 144     151 185    -          -
+panda            minverse          kernel along paths  3036         446 545    718 776    -          -
 panda            aba_derivatives   straight line       6935         505 536    -          817 798    772 897
 panda            aba_derivatives   columns             5346 0 252   464 471    -          794 743    682 869
+panda            aba_derivatives   kernel along paths  9496 648     1429 1530  -          -          -
 hyq              minverse          straight line       1384         161 207    -          -          -
 hyq              minverse          columns             1502 0 360   182 227    -          -          -
 hyq              minverse          kernel along paths  1701         444 399    513 657    392 448    234 276
@@ -76,6 +78,11 @@ g1_29dof         aba_derivatives   columns             15145 30456 3920  5818 56
 g1_29dof         aba_derivatives   kernel along paths  16708 13020  4019 4315  -          -          -
 tiago_pro        minverse          straight line       3221         424 488    -          713 752    607 612
 tiago_pro        minverse          columns             4045 0 1188  637 798    -          953 1019   1038 704
+tiago_pro        minverse          kernel along paths  6541         1111 1544  1919 2111  1270 1353  801 930
+tiago_pro        rnea_derivatives  straight line       7723         1697 1687  2360 2407  1683 1634  1402 1205
+tiago_pro        rnea_derivatives  kernel along paths  14128        2409 2489  3142 3301  2303 2422  1376 1489
+tiago_pro        aba_derivatives   columns             9323 16392 3432  4270 4391  5050 4925  -          -
+tiago_pro        aba_derivatives   kernel along paths  17660 12012  4765 4899  -          -          -
 atlas_v4         rnea_derivatives  straight line       10624        2431 2801  3052 2975  -          -
 atlas_v4         rnea_derivatives  kernel along paths  12116        2501 2634  2766 2891  -          -
 """

@@ -180,7 +180,7 @@ def test_coupled_tree_agrees_with_the_algorithms() -> None:
     compare(mimic_tree("coupled"), "mimic_tree")
 
 
-def chain(length: int, kind: str = "revolute", root: str = "fixed") -> Model:
+def chain(length: int, kind: str = "revolute") -> Model:
     """One joint after the other."""
     rng = np.random.default_rng(3)
     links = [rbdc.Link("link0"), *(rbdc.Link(f"link{k + 1}", random_inertia(rng)) for k in range(length))]
@@ -188,14 +188,14 @@ def chain(length: int, kind: str = "revolute", root: str = "fixed") -> Model:
     joints = [
         rbdc.Joint(f"joint{k}", kind, f"link{k}", f"link{k + 1}", axis=axes[k % 3]) for k in range(length)
     ]
-    return Model.assemble(f"chain{length}_{kind}", links, joints, root_joint=root)
+    return Model.assemble(f"chain{length}_{kind}", links, joints)
 
 
 @pytest.mark.parametrize(("length", "kind"), [(43, "spherical"), (130, "revolute")])
 @pytest.mark.parametrize("style", get_args(Style))
 def test_style_of_what_cannot_be_unrolled(length: int, kind: str, style: str) -> None:
     """Loops along paths where there are such, otherwise over the model; only the latter where so asked."""
-    model = chain(length, kind, root="free-flyer")
+    model = chain(length, kind)
     made = generate(model, "robot", ["crba", "minverse"], lambda _: None, GenerationOptions(style=style))
     along_paths = [has_windows(model, functions_of(model)[s.declaration.name]) for s in made.sources]
     assert along_paths == [False, True]

@@ -71,12 +71,10 @@ def test_second_derivatives_take_them(seed: int, size: int, loops: bool) -> None
 
 def test_kernels_along_paths_have_constants() -> None:
     """So that functions which take the parameters are none of them."""
-    free = BuildOptions(root_joint="free-flyer")
-    given = read("simple_humanoid", replace(free, parameters=()))
-    record = functions_of(given)["minverse"]
+    record = functions_of(read("simple_humanoid", BuildOptions(parameters=())))["minverse"]
     assert record.declaration.required[-1].name == "parameters"
-    assert not has_windows(given, record)
-    plain = read("simple_humanoid", free)
+    assert not has_windows(read("simple_humanoid", BuildOptions(parameters=())), record)
+    plain = read("simple_humanoid", BuildOptions())
     assert has_windows(plain, functions_of(plain)["minverse"])
 
 

@@ -1,8 +1,8 @@
 """Kernels along ancestor paths: model-specific C of a few tens of KB with constant trip counts, for robots
 whose straight-line code is larger than the caches of instructions.
 
-Robots have a free root, and all is computed in one instantaneous frame: that of the root's body. A kernel is
-two kinds of loops:
+All is computed in one instantaneous frame: that of a free root's body, otherwise the world's axes about the
+first joint. A kernel is two kinds of loops:
 
 - over *rows* of bodies (`layout.Schedule`): four limbs side by side, one body each, a chain of bodies in
   one lane from row to row; root to leaves, then leaves to root. Their bodies are programs in lanes, traced

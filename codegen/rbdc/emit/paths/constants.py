@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rbdc.emit.paths.layout import LIMBS, Node, Schedule, frame_of, turning_and_sliding
+from rbdc.emit.paths.layout import LIMBS, Node, Schedule, frame_of, is_free_root, turning_and_sliding
+from rbdc.model import WORLD
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.reduction.passes import reduced
 from rbdc.spatial import MomentInertia, Placement, Symmetric3, Vector3
@@ -21,12 +22,14 @@ class Constants:
     turning, sliding: 1 for joints about, along their axis, times the multiplier of a joint that follows
     another. Where a joint has several degrees of freedom the frame of the first is left to be filled in.
 
-    root: the inertia of the root's body alone. several: whether there are such joints.
+    origin: that of everything, in the frame that carries the first bodies. several: whether there are such
+    joints.
     """
 
     values: Mapping[str, tuple[tuple[float, ...], ...]]
     model: JointSpaceModel
     root: MomentInertia
+    origin: Vector3
     several: bool
 
     @property
@@ -55,8 +58,9 @@ _NAMES = (*POSE, *INERTIA, "turning", "sliding")
 def constants_of(schedule: Schedule) -> Constants:
     """The constants of a model that goes along paths."""
     small = reduced(schedule.model)
+    origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     empty = tuple(0.0 for _ in _NAMES)
-    table = {k: _numbers(small, schedule.nodes[k]) for k in schedule.places}
+    table = {k: _numbers(small, schedule.nodes[k], origin) for k in schedule.places}
     rows = [[empty if k is None else table[k] for k in row] for row in schedule.grid]
     values = {
         name: tuple(tuple(row[lane][k] for lane in range(LIMBS)) for row in rows)
@@ -67,15 +71,15 @@ def constants_of(schedule: Schedule) -> Constants:
         for name, numbers in values.items()
         if (schedule.several and name in POSE) or any(x != 0.0 for row in numbers for x in row)
     }
-    return Constants(used, small, small.bodies[0].inertia, schedule.several)
+    return Constants(used, small, small.bodies[0].inertia, origin, schedule.several)
 
 
-def _numbers(model: JointSpaceModel, node: Node) -> tuple[float, ...]:
+def _numbers(model: JointSpaceModel, node: Node, origin: Vector3) -> tuple[float, ...]:
     body = model.bodies[node.body]
     inertia = _inertia(body) if node.part == node.last - node.first else _NOTHING
     factor = 1.0 if body.coupling is None else body.coupling.multiplier
     joint = [factor if x else 0.0 for x in turning_and_sliding(body.joint, node.part)]
-    pose = _pose(model, node)
+    pose = _pose(model, node, origin)
     return tuple(float(x) for x in (*pose, *inertia.scalars(), *joint))
 
 
@@ -90,7 +94,7 @@ def _inertia(body: JointSpaceBody) -> MomentInertia:
     return body.inertia.moved(Placement(turn.transposed(), Vector3.zero()))
 
 
-def _pose(model: JointSpaceModel, node: Node) -> list[float]:
+def _pose(model: JointSpaceModel, node: Node, origin: Vector3) -> list[float]:
     """Axes and origin of a node's frame in the frame above, its joint at 0; zeros where q says more."""
     body = model.bodies[node.body]
     if node.part:
@@ -105,13 +109,17 @@ def _pose(model: JointSpaceModel, node: Node) -> list[float]:
         return [0.0] * len(POSE)
     at = body.placement_at([0.0])
     axes = [x for axis in AXES for x in carried(model, node, at.rotation.apply(axis)).scalars()]
-    return [*axes, *carried(model, node, at.translation).scalars()]
+    return [*axes, *carried(model, node, from_origin(model, node, at.translation, origin)).scalars()]
 
 
 def carried(model: JointSpaceModel, node: Node, vector: Vector3) -> Vector3:
     """A vector in the frame of the body that carries a joint, in that of the last node there."""
     parent = model.bodies[node.body].parent
-    joint = model.bodies[parent].joint
-    if parent == 0 or joint.nv == 1:
+    if parent == WORLD or model.bodies[parent].joint.nv == 1 or (parent == 0 and is_free_root(model)):
         return vector
-    return frame_of(joint, joint.nv - 1).apply_transposed(vector)
+    return frame_of(model.bodies[parent].joint, model.bodies[parent].joint.nv - 1).apply_transposed(vector)
+
+
+def from_origin(model: JointSpaceModel, node: Node, place: Vector3, origin: Vector3) -> Vector3:
+    """A place in the frame that carries a joint, in the world from the origin of everything."""
+    return place - origin if model.bodies[node.body].parent == WORLD else place

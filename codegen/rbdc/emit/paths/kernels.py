@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rbdc.emit.paths.entries import ACCELERATION
-from rbdc.emit.paths.layout import FIRST, Schedule, goes_along_paths, scheduled
+from rbdc.emit.paths.layout import Schedule, goes_along_paths, scheduled
 from rbdc.emit.paths.widths import Width, factor_products, inverse_products, widths_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
@@ -48,8 +48,8 @@ class PathKernel:
 
     @property
     def solved(self) -> bool:
-        """Whether derivatives are products with M^-1. These have viscous damping alone: armature of the root
-        would spoil that what M makes of its own accelerations is known.
+        """Whether derivatives are products with M^-1. These have viscous damping alone: armature of a free
+        root would spoil that what M makes of its own accelerations is known.
         """
         return self.factors and self.moving
 
@@ -89,8 +89,8 @@ def has_windows(model: Model, function: Function) -> bool:
     """Whether the function can be a kernel along ancestor paths for this model."""
     if not function.policy.windows or not goes_along_paths(model):
         return False
-    kernel = kernel_of(function)
-    if kernel.solved and not (model.only_damped and model.bodies[0].armature == 0.0):
+    kernel, root = kernel_of(function), model.bodies[0]
+    if kernel.solved and not (model.only_damped and (root.armature == 0.0 or not root.joint.free)):
         return False
     return model.nv <= (SOLVED if kernel.factors else MOST) and not (kernel.factors and model.coupled)
 
@@ -102,7 +102,7 @@ def kernel_cost(kernel: PathKernel, model: Model, scalar: ScalarType, bodies: Bo
     total = _loops(schedule, bodies)
     products = products_by_inverse(kernel, model, scalar) // 2
     if kernel.factors:
-        total += Cost(divisions=FIRST)
+        total += Cost(divisions=schedule.first)
         for node in longest.nodes:
             products += factor_products(node, longest.lanes) + inverse_products(node, longest.lanes)
     if kernel.moving:
@@ -116,7 +116,7 @@ def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) ->
         return 0
     schedule = scheduled(model)
     windows = widths_of(schedule, scalar)[0].windows
-    return 4 * schedule.columns * sum(FIRST + len(window.tiles) for window in windows)
+    return 4 * schedule.columns * sum(schedule.first + len(window.tiles) for window in windows)
 
 
 def _loops(schedule: Schedule, bodies: Bodies) -> Cost:
@@ -136,5 +136,5 @@ def _derivatives(kernel: PathKernel, schedule: Schedule, width: Width) -> int:
     tiles = [tile for window in width.windows for tile in window.tiles]
     products = sum((12 + by_a) * bool(tile.below) + (18 + by_a) * bool(tile.above) for tile in tiles)
     if not kernel.factors:
-        return products + 3 * FIRST * schedule.columns
-    return products + (FIRST // 2 + 1) * schedule.columns * -(-schedule.columns // width.lanes)
+        return products + 3 * schedule.first * schedule.columns
+    return products + (schedule.first // 2 + 1) * schedule.columns * -(-schedule.columns // width.lanes)

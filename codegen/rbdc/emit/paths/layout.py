@@ -23,22 +23,15 @@ LIMBS = 4
 FEWEST = 8
 """Degrees of freedom of joints that a model must have for its windows to fill registers."""
 
-FIRST = 6
-"""Degrees of freedom of the free root, whose columns are the first."""
-
 
 def goes_along_paths(model: Model) -> bool:
     """Whether kernels along paths know the joints of the model: those whose degrees of freedom are each about
-    or along a fixed axis, enough of them, in one tree below a free root; parameters are numbers.
-
-    Below a fixed root other forms took less time, derivatives of forward dynamics of Unitree G1 in columns
-    0.95 and 0.89 of it, M^-1 of a human of 43 degrees of freedom 0.98 (a Xeon, clang and gcc).
+    or along a fixed axis, enough of them, in one tree below the world or below a free root; parameters are
+    numbers.
     """
-    root, *others = model.bodies
-    joints = [body.joint for body in others]
-    if not root.joint.free or any(body.parent == WORLD for body in others):
-        return False
-    if sum(joint.nv for joint in joints) < FEWEST:
+    first, *others = model.bodies
+    joints = [b.joint for b in (others if is_free_root(model) else [first, *others])]
+    if sum(j.nv for j in joints) < FEWEST or (is_free_root(model) and any(b.parent == WORLD for b in others)):
         return False
     friction = (x for terms in model.friction for term in terms for x in term)
     numbers = (*model.armature, *model.damping, *model.stiffness, *friction)
@@ -48,10 +41,10 @@ def goes_along_paths(model: Model) -> bool:
 
 @dataclass(frozen=True)
 class Node:
-    """A degree of freedom: that of number `part` of the joint of a body; the root is one node.
+    """A degree of freedom: that of number `part` of the joint of a body; a free root is one node.
 
-    parent: the node that carries it, WORLD for the root. carrier: what carries the joint. first, last: the
-    nodes of the joint.
+    parent: the node that carries it, WORLD for none. carrier: what carries the joint. first, last: the nodes
+    of the joint.
     """
 
     body: int
@@ -73,12 +66,17 @@ def nodes_of(model: Model) -> tuple[Node, ...]:
     last = {WORLD: WORLD}
     for index, body in enumerate(model.bodies):
         first, carrier = len(nodes), last[body.parent]
-        count = 1 if index == 0 else body.joint.nv
+        count = 1 if index == 0 and is_free_root(model) else body.joint.nv
         last[index] = first + count - 1
         for part in range(count):
             parent = carrier if part == 0 else len(nodes) - 1
             nodes.append(Node(index, part, parent, carrier, first, last[index]))
     return tuple(nodes)
+
+
+def is_free_root(model: Model) -> bool:
+    """Whether the first body moves in the world with six degrees of freedom."""
+    return model.bodies[0].joint.free and model.bodies[0].parent == WORLD
 
 
 def turning_and_sliding(joint: JointType, part: int) -> tuple[float, float]:
@@ -100,7 +98,7 @@ def frame_of(joint: JointType, part: int) -> Rotation:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a body stands: its row, from 1 (0 is the root), and its lane."""
+    """Where a body stands: its row, from 1 (0 is what carries all), and its lane."""
 
     row: int
     lane: int
@@ -110,7 +108,7 @@ class Place:
 class Schedule:
     """Rows of bodies, leaves after what carries them.
 
-    nodes: bodies, or of joints with several degrees of freedom these. places: of each but the root.
+    nodes: bodies, or of joints with several degrees of freedom these. places: of each that is no free root.
     above: for each row from 1 the row of the nodes that carry it where each is in its own lane; None where
     nodes come from several rows or lanes. parents: for each row and lane the place of the node above, of an
     empty lane that in row 0.
@@ -128,8 +126,13 @@ class Schedule:
         return len(self.above)
 
     @cached_property
+    def free(self) -> bool:
+        """Whether row 0 is a body of six degrees of freedom."""
+        return is_free_root(self.model)
+
+    @cached_property
     def several(self) -> bool:
-        """Whether joints have several degrees of freedom, but for the root."""
+        """Whether joints have several degrees of freedom, but for a free root."""
         return not all(node.alone for node in self.nodes)
 
     @cached_property
@@ -141,13 +144,18 @@ class Schedule:
         return tuple(map(tuple, found))
 
     @cached_property
+    def first(self) -> int:
+        """Columns of the free root."""
+        return 6 if self.free else 0
+
+    @cached_property
     def columns(self) -> int:
         """Degrees of freedom of all joints, followers as well."""
-        return FIRST + len(self.places)
+        return self.first + len(self.places)
 
     def column(self, node: int) -> int:
-        """The column of a node that is not the root."""
-        return node - 1 + FIRST
+        """The column of a node that is no free root."""
+        return node - 1 + self.first if self.free else node
 
     @cached_property
     def first_of_several(self) -> list[int]:
@@ -156,7 +164,7 @@ class Schedule:
 
     @cached_property
     def column_parents(self) -> tuple[int, ...]:
-        """For each column of a joint that of the joint above; -1 for none but the root."""
+        """For each column of a joint that of the joint above; -1 for none but a free root."""
         parents = [-1] * self.columns
         for node in self.places:
             above = self.nodes[node].parent
@@ -166,7 +174,7 @@ class Schedule:
 
     @cached_property
     def column_joints(self) -> tuple[int, ...]:
-        """For each column the first one of its joint, of the root's itself."""
+        """For each column the first one of its joint, of a free root's itself."""
         firsts = list(range(self.columns))
         for node in self.places:
             firsts[self.column(node)] = self.column(self.nodes[node].first)
@@ -177,11 +185,11 @@ def scheduled(model: Model) -> Schedule:
     """List scheduling by height: each chain of first-born bodies keeps its lane, the highest that may begin
     goes first.
     """
-    nodes = nodes_of(model)
-    moving = range(1, len(nodes))
+    free, nodes = is_free_root(model), nodes_of(model)
+    moving = range(1 if free else 0, len(nodes))
     heights, children = _heights(nodes), _children(nodes)
     heirs = {k: max(children[k], key=lambda c: heights[c], default=None) for k in moving}
-    waiting = [k for k in moving if nodes[k].parent == 0]
+    waiting = [k for k in moving if nodes[k].parent == (0 if free else WORLD)]
     lanes: list[int | None] = [None] * LIMBS
     places: dict[int, Place] = {}
     row = 0
@@ -258,7 +266,7 @@ def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
     Windows that begin where limbs do, in the split of least cost, took 0.97 to 1.01 of the time (Unitree G1
     and the simple humanoid, clang 19 and gcc 12, registers of 64 and of 32 bytes).
     """
-    rows, above = range(FIRST, schedule.columns), _ancestors(schedule.column_parents)
+    rows, above = range(schedule.first, schedule.columns), _ancestors(schedule.column_parents)
     starts = (min(column, rows.stop - width) for column in rows[::width])
     return tuple(
         _window(rows, above, schedule.column_joints, range(start, start + width)) for start in starts
@@ -266,7 +274,7 @@ def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
 
 
 def _ancestors(parents: Sequence[int]) -> list[set[int]]:
-    """For each column those strictly above, without the root's."""
+    """For each column those strictly above, without a free root's."""
     above: list[set[int]] = []
     for parent in parents:
         above.append(set() if parent < 0 else above[parent] | {parent})

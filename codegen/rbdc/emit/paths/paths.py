@@ -15,7 +15,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.paths import entries
 from rbdc.emit.paths.constants import Constants, constants_of
 from rbdc.emit.paths.kernels import Bodies, Down, PathKernel, kernel_cost, kernel_of
-from rbdc.emit.paths.layout import FIRST, LIMBS, Schedule, scheduled
+from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
 from rbdc.emit.paths.tables import GROUP, tables_of
 from rbdc.emit.paths.widths import widths_of
 from rbdc.emit.render import render
@@ -38,7 +38,7 @@ ROOT = {
     "rates": ", ".join(f"motion[{entries.VELOCITY + 3 + k}][0]" for k in range(3)),
     "accelerations": ", ".join(f"motion[{entries.ACCELERATION + k}][0]" for k in range(3)),
 }
-"""The free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
+"""A free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
 
 
 def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) -> FunctionSource:
@@ -83,7 +83,8 @@ def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dic
 
 def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, Any]:
     """The words of templates for where all lies."""
-    sincos = trigonometry.widths(scalar)[-1]
+    sincos, free = trigonometry.widths(scalar)[-1], schedule.free
+    gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
     return {
         "limbs": LIMBS,
         "lanes_of_limbs": range(LIMBS),
@@ -94,21 +95,27 @@ def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) 
         "half": scalar.literal(0.5),
         "one": scalar.literal(1.0),
         "inlined": "static inline __attribute__((always_inline))",
-        "root": ROOT,
+        "root": ROOT if free else None,
+        "resting": [(k, scalar.literal(x)) for k, x in gravity if x != 0.0],
         "sums": range(entries.COMPOSITE_SIZE if constants.massive else entries.MASS),
         "inertias": range(entries.INERTIA_SIZE),
         "joint_size": entries.JOINT_SIZE if schedule.several else entries.PSI,
-        "owns": LIMBS * schedule.rows + FIRST + 2,
+        "owns": LIMBS * schedule.rows + schedule.first + 2,
         "limbs_bytes": LIMBS * scalar.size,
         "rows": schedule.rows,
         "slots": -(-schedule.rows * LIMBS // sincos) * sincos,
         "sincos": sincos,
         "columns": schedule.columns,
-        "first": FIRST,
+        "first": schedule.first,
+        "first_body": int(free),
         "bodies": schedule.model.njoints,
         "nv": schedule.model.nv,
         "joint_rows": -(-schedule.rows // GROUP) * GROUP,
         "at": entries,
+        "frame": "the axes of the free root's body" if free else "the world's axes about the first joint",
+        "carrier": "the free root, its linear velocity taken as zero"
+        if free
+        else "the world, which accelerates by -g",
         "widths": widths_of(schedule, scalar),
     }
 

@@ -9,7 +9,7 @@ from typing import Any
 from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
 from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.layout import FIRST, LIMBS, Node, Place, Schedule, frame_of
+from rbdc.emit.paths.layout import LIMBS, Node, Place, Schedule, frame_of
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
@@ -51,7 +51,7 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "carrier_of": braced(schedule.column_parents),
         "groups": _groups(schedule, scalar),
         "motors": [braced(scalar.literal(_motor(schedule, k)) for k in row) for row in schedule.grid],
-        "rooted": braced(scalar.literal(float(model.armature[c])) for c in range(FIRST)),
+        "rooted": braced(scalar.literal(float(model.armature[c])) for c in range(schedule.first)),
         "damping": braced(scalar.literal(float(x)) for x in model.damping) if any(model.damping) else "",
     }
 
@@ -70,7 +70,7 @@ def _motor(schedule: Schedule, number: int | None) -> float:
 
 
 def _slots(schedule: Schedule) -> list[int]:
-    """The slot of each column; those of the root follow on the others."""
+    """The slot of each column; those of a free root follow on the others."""
     slots = [schedule.rows * LIMBS + k for k in range(schedule.columns)]
     for node, place in schedule.places.items():
         slots[schedule.column(node)] = (place.row - 1) * LIMBS + place.lane

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rbdc.emit.c.vectors import exchanged
-from rbdc.emit.paths.layout import FIRST, Schedule, Window, windows
+from rbdc.emit.paths.layout import Schedule, Window, windows
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 
@@ -43,7 +43,7 @@ class Row:
 @dataclass(frozen=True)
 class Shape:
     """Shape that supernodes with the same code share: which of its columns hang on which, -1 for none;
-    whether they are the root's; whether the matrix begins with them; in which lane of a register the
+    whether they are a free root's; whether the matrix begins with them; in which lane of a register the
     first is, where a register that began with it would end beyond the matrix.
     """
 
@@ -96,7 +96,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Supernode:
-    """Its first column, the column of the joint that carries it, -1 for none but the root, how many such
+    """Its first column, the column of the joint that carries it, -1 for none but a free root, how many such
     are above it, its shape.
     """
 
@@ -113,8 +113,8 @@ class Supernode:
 
 def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
     """All columns in supernodes no longer than a register, in the split whose inverse costs least."""
-    carriers = schedule.column_parents
-    parents = [*range(-1, FIRST - 1), *carriers[FIRST:]]  # the root's columns one above the other
+    carriers, first = schedule.column_parents, schedule.first
+    parents = [*range(-1, first - 1), *carriers[first:]]  # a free root's columns one above the other
     places: list[int] = []
     for parent in carriers:
         places.append(0 if parent < 0 else places[parent] + 1)
@@ -124,12 +124,12 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
         for end in range(start + 1, min(start + min(lanes, LARGEST), len(parents)) + 1):
             if parents[end - 1] != parents[start] and parents[end - 1] < start:
                 break
-            if start < FIRST < end:
+            if start < first < end:
                 break
             within = tuple(max(-1, parents[k] - start) for k in range(start, end))
             lane = max(0, start + lanes - len(parents))
             node = Supernode(
-                start, carriers[start], places[start], Shape(within, start < FIRST, start == 0, lane)
+                start, carriers[start], places[start], Shape(within, start < first, start == 0, lane)
             )
             cost, others = best[end]
             options.append((cost + STARTED + inverse_products(node, lanes), (node, *others)))
@@ -186,7 +186,7 @@ class Width:
 
     @property
     def root(self) -> int:
-        """Entries of a row of the root's columns."""
+        """Entries of a row of a free root's columns."""
         return max(8, self.lanes)
 
     @property
@@ -247,7 +247,7 @@ def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
     found = []
     for condition, size in _REGISTERS.items():
         lanes = size // scalar.size
-        while lanes > schedule.columns - FIRST:
+        while lanes > schedule.columns - schedule.first:
             lanes //= 2
         found.append(Width(schedule, condition, lanes * scalar.size, lanes))
     return found

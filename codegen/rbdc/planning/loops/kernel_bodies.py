@@ -1,7 +1,7 @@
 """The bodies of each kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`.
 
 Those of the loops over rows of limbs: kinematics, inertias and forces of the bodies, then composites and what
-each joint gives to the matrices; the free root with its motion, its forces for unit accelerations and its
+each joint gives to the matrices; a free root with its motion, its forces for unit accelerations and its
 columns; the frames of joints with several degrees of freedom.
 
 Everything is in one frame, [linear; angular], about its origin, with the operators of a body (or of the
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.emit.paths import entries as at
-from rbdc.emit.paths.constants import INERTIA, Constants, carried, constants_of
+from rbdc.emit.paths.constants import INERTIA, Constants, carried, constants_of, from_origin
 from rbdc.emit.paths.kernels import KERNELS, Bodies, PathKernel
 from rbdc.emit.paths.layout import Node, frame_of, scheduled
 from rbdc.ir.lanes import LaneProgram
@@ -51,19 +51,28 @@ def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     constants = constants_of(schedule)
     if kernel.moving:
         yield _forward(constants, coupled=model.coupled, solved=kernel.factors)
-        yield _backward(constants)
-        yield _root_motion(constants)
-        yield _root_columns(constants)
     else:
         yield _placed(constants)
     if kernel.factors:
         yield _articulated()
-        yield _root_inertia(constants)
     if kernel.solved:
         yield _corrected(constants)
-        yield _root_force(constants)
+    if kernel.moving:
+        yield _backward(constants)
+    if schedule.free:
+        yield from _root(constants, kernel)
     for k in schedule.first_of_several:
         yield _pose(constants, schedule.nodes[k])
+
+
+def _root(constants: Constants, kernel: PathKernel) -> Iterator[LaneProgram]:
+    if kernel.factors:
+        yield _root_inertia(constants)
+    if kernel.solved:
+        yield _root_force(constants)
+    if kernel.moving:
+        yield _root_motion(constants)
+        yield _root_columns(constants)
 
 
 def _root_motion(constants: Constants) -> LaneProgram:
@@ -129,7 +138,8 @@ def _pose(constants: Constants, node: Node) -> LaneProgram:
     moved = body.joint.placement([trace.read("q", body.index_q + k) for k in range(body.joint.nq)])
     fixed, own = body.placement_at(body.joint.neutral()), frame_of(body.joint, 0)
     vectors = [fixed.rotation.apply(moved.rotation.apply(own.apply(axis))) for axis in AXES]
-    vectors.append(fixed.translation + fixed.rotation.apply(moved.translation))
+    place = from_origin(constants.model, node, fixed.translation, constants.origin)
+    vectors.append(place + fixed.rotation.apply(moved.translation))
     trace.store("pose", 0, [x for v in vectors for x in carried(constants.model, node, v).scalars()])
     return trace.body()
 
