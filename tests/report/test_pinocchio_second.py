@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rbdc import Model
+from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import functions_of
 from rbdc.report.accuracy import draw, inputs_of
 from rbdc.report.methods.peers import headers, pinocchio
@@ -46,9 +47,11 @@ def test_tensors_agree(
 ) -> None:
     """To so much of the largest entry of each tensor; the angular block of a free root is in its order."""
     model = Model.from_urdf(resolve(robot), root_joint=root)
+    if not buildable(model, [function], None)[0]:
+        pytest.skip("its inertia is singular in every configuration")
     assert save_model(model, tmp_path / "model.txt") is None
     module = build_module(
-        robot, root_joint=root, functions=FUNCTIONS, cflags=UNOPTIMISED, snap=0.0, verify=False
+        robot, root_joint=root, functions=(function,), cflags=UNOPTIMISED, snap=0.0, verify=False
     )
     context = ctypes.c_void_p(library.rbdc_peer_load(str(tmp_path / "model.txt").encode()))
     assert context.value
