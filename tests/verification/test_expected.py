@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from rbdc import Joint, Link, Model, Placement, Rotation, Vector3
-from rbdc.verification.expected import Expected
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import Part
+from rbdc.spatial.scalars import atan2, where_less
+from rbdc.spatial.tangent import Tangent
+from rbdc.verification.expected import Expected, References
+from rbdc.verification.rounded import REPLICAS, Rounding, values_of
+from rbdc.verification.states import sampled
 from tests.support import UNOPTIMISED, build_module
 from tests.support_trees import random_inertia, random_tree
 
@@ -39,10 +46,38 @@ def test_single_precision_need_not_give_a_zero_that_is_one_whatever_the_numbers(
     build_module(tree, functions=functions, fext_frame="world", dtype="float32", cflags=UNOPTIMISED)
 
 
-def test_an_axis_of_noise_need_not_stay_where_it_is_to_the_last_place() -> None:
+@pytest.mark.parametrize("function", ["frame_acceleration_derivatives", "frame_jacobian_time_derivative"])
+@pytest.mark.parametrize("axis", [(1e-9, -3e-8, 1.0), (7e-9, -3e-9, -1.0)])
+def test_an_axis_of_noise_need_not_stay_where_it_is_to_the_last_place(
+    axis: tuple[float, float, float], function: str
+) -> None:
     """The length of an axis is 1 but for rounding, and what turning about it moves of it, is so too."""
     arm = Link("arm", random_inertia(np.random.default_rng(0)))
     placement = Placement(Rotation.from_rpy(0.3, -0.2, 0.8), Vector3(0.04, 0.1, -0.001))
-    joint = Joint("turn", "continuous", "base", "arm", placement, Vector3(1e-9, -3e-8, 1.0))
+    joint = Joint("turn", "continuous", "base", "arm", placement, Vector3(*axis))
     model = Model.assemble("turning_about_noise", [Link("base"), arm], [joint])
-    build_module(model, functions=("frame_acceleration_derivatives",), cflags=UNOPTIMISED)
+    build_module(model, functions=(function,), cflags=UNOPTIMISED)
+
+
+def test_what_is_zero_at_rest_may_be_off_by_last_places_of_what_it_is_elsewhere() -> None:
+    """Torques of gravity: where it pulls along an axis, that of the joint is none but for rounding."""
+    model = random_tree(1)
+    declaration = functions_of(model)["gravity_torque"].declaration
+    inputs = sampled(model, declaration, 0)
+    (expected,) = References(model, 1e-10).expected(declaration, [Part("gravity_torque")], inputs)
+    least = 4.0 * np.finfo(float).eps * np.max(np.abs(expected.values), axis=0)
+    assert np.all(expected.tolerances >= 0.999 * least)
+
+
+def test_dual_numbers_of_rounded_scalars_choose_by_their_values() -> None:
+    """Rounded scalars beside them, in whatever place, are constants."""
+    rounding = Rounding(1e-10, 0)
+    one, two = (rounding.of(np.full((1 + REPLICAS, 3), x)) for x in (1.0, 2.0))
+    moved = Tangent(two, one)
+    chosen = where_less(one, two, moved, one)
+    assert isinstance(chosen, Tangent)
+    assert np.all(values_of(chosen.value) == 2.0)
+    assert np.all(values_of(chosen.rate) == 1.0)
+    angle = atan2(one, moved)
+    assert isinstance(angle, Tangent)
+    assert np.allclose(values_of(angle.rate)[0], -0.2, rtol=1e-12)

@@ -35,6 +35,14 @@ def _is_row(x: Scalar) -> bool:
     return isinstance(x, np.ndarray) and x.dtype == object
 
 
+def _computing(operation: str, given: Sequence[Scalar]) -> Scalar:
+    """The one of some scalars that computes an operation on them, a symbolic scalar or, where there are some,
+    the dual numbers of the highest level, to which all others are values; None where none does.
+    """
+    able = (x for x in given if hasattr(x, operation))
+    return max(able, key=lambda x: int(getattr(x, "level", 0)), default=None)
+
+
 def _apply(name: str, *arguments: Scalar) -> Scalar:
     if all(is_number(x) for x in arguments):
         return getattr(math, name)(*(float(x) for x in arguments))
@@ -42,9 +50,10 @@ def _apply(name: str, *arguments: Scalar) -> Scalar:
         return np.frompyfunc(partial(_apply, name), len(arguments), 1)(*arguments)
     if all(isinstance(x, (int, float, complex, np.generic, np.ndarray)) for x in arguments):
         return getattr(np, {"atan2": "arctan2"}.get(name, name))(*arguments)
+    own = _computing("elementary", arguments)
+    if own is not None:
+        return own.elementary(name, *arguments)
     for x in arguments:
-        if hasattr(x, "elementary"):  # rbdc.ir.symbolic
-            return x.elementary(name, *arguments)
         context = getattr(x, "context", None)
         if context is not None:  # mpmath
             return getattr(context, name)(*arguments)
@@ -81,9 +90,9 @@ def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
     given = (a, b, then, otherwise)
     if any(map(_is_row, given)):
         return np.frompyfunc(where_less, 4, 1)(*given)
-    for x in given:
-        if hasattr(x, "where_less"):  # rbdc.ir.symbolic
-            return x.where_less(*given)
+    own = _computing("where_less", given)
+    if own is not None:
+        return own.where_less(*given)
     if any(isinstance(x, np.ndarray) for x in given):
         return np.where(np.less(a, b), then, otherwise)
     return then if a < b else otherwise

@@ -34,14 +34,12 @@ some are zero whatever the numbers are, in frames in which it shows; elsewhere a
 difference.
 """
 UNITS = 4
-"""Units in the last place of the largest entry of a matrix or a tensor at any state, where that is exact but
-for the tolerance, that all of them may be off: where nothing moves all entries of a row and a column can be
-zero, and second derivatives by coordinates that do not turn what they multiply are, as those of torques of
-forces in the world by the angle of the last joint. Where the largest may be off by more, all may, likewise.
-"""
-NO_DIGIT = 10.0
-"""Times what an entry moves by that it is at any state, where it has no digit anywhere: it is zero whatever
-the numbers are, but for their rounding. Axes of joints, which nothing moves, are off in their last places.
+"""Units in the last place that results may be off by, whatever the references show: each entry of its largest
+value at any state, for at rest it can be zero; all entries of a matrix or a tensor of the largest of them,
+for where nothing moves whole rows and columns can be zero, and second derivatives by coordinates that do not
+turn what they multiply are; vectors in space of the largest input, or of 1 m, for axes of joints, which
+nothing perturbs, are of unit length but for their last place. Where the largest may be off by more, so may
+the others.
 """
 _SEED = 1
 
@@ -73,9 +71,9 @@ class References:
 
     A result may be off by the most that it moves where the description's and the inputs' numbers change by
     `tolerance` of their size and every operation is rounded to `tolerance`, or by `tolerance` of itself; the
-    components of a vector in space together. What has no digit in any state, as the derivative of a joint's
-    axis by its own angle, may be off by `tolerance` of the largest entry of its output, of the largest input
-    where all are so.
+    components of a vector in space together. What is 0 and moves by nothing in any state, as the derivative
+    of a joint's axis by its own angle, may be off by `tolerance` of the largest entry of its output, of the
+    largest input where that is 0.
     """
 
     def __init__(self, model: Model, tolerance: float) -> None:
@@ -172,17 +170,19 @@ def _expected(
     values, others = rows[:, 0], rows[:, 1:]
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-        zero = np.all(~(np.abs(values) > NO_DIGIT * allowed), axis=1)
+    never = np.max(allowed, axis=1, initial=0.0) == 0.0
+    finite = np.where(np.isfinite(allowed), allowed, 0.0)
+    allowed = np.maximum(allowed, of_all * np.max(finite, axis=1, keepdims=True, initial=0.0))
     if output.in_space:
-        allowed = _of_vectors(allowed, output.shape, framed=framed)
+        allowed = np.maximum(_of_vectors(allowed, output.shape, framed=framed), of_all * tolerance * scale)
     gradient = framed and len(output.shape) == 1 and not output.in_space
     shape = (1, *output.shape) if gradient else output.shape
     if len(shape) == 2 or (len(shape) == 3 and not output.in_space):
-        largest = np.max(np.where(np.isfinite(allowed), allowed, 0.0), initial=0.0)
+        largest = np.max(finite, initial=0.0)
         beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
         allowed = np.maximum(np.maximum(allowed, beside), of_all * largest)
-    own = _largest(values[~zero])
-    allowed[zero] = np.maximum(allowed[zero], tolerance * np.where(own > 0.0, own, scale))
+    own = _largest(values)
+    allowed[never] = np.maximum(allowed[never], tolerance * np.where(own > 0.0, own, scale))
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 
