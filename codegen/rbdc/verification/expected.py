@@ -41,6 +41,10 @@ turn what they multiply are; vectors in space of the largest input, or of 1 m, f
 nothing perturbs, are of unit length but for their last place. Where the largest may be off by more, so may
 the others.
 """
+NO_DIGIT = 10.0
+"""Times what an entry moves by that it is at any state, where it has no digit anywhere: it is zero whatever
+the numbers are, but for their rounding, as derivatives by the velocity of a joint that turns about itself.
+"""
 _SEED = 1
 
 
@@ -71,9 +75,9 @@ class References:
 
     A result may be off by the most that it moves where the description's and the inputs' numbers change by
     `tolerance` of their size and every operation is rounded to `tolerance`, or by `tolerance` of itself; the
-    components of a vector in space together. What is 0 and moves by nothing in any state, as the derivative
-    of a joint's axis by its own angle, may be off by `tolerance` of the largest entry of its output, of the
-    largest input where that is 0.
+    components of a vector in space together. What has no digit in any state, as the derivative of a joint's
+    axis by its own angle, may be off by `tolerance` of the largest entry of its output, of the largest input
+    where all are so.
     """
 
     def __init__(self, model: Model, tolerance: float) -> None:
@@ -170,7 +174,7 @@ def _expected(
     values, others = rows[:, 0], rows[:, 1:]
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-    never = np.max(allowed, axis=1, initial=0.0) == 0.0
+        zero = np.all(~(np.abs(values) > NO_DIGIT * allowed), axis=1)
     finite = np.where(np.isfinite(allowed), allowed, 0.0)
     allowed = np.maximum(allowed, of_all * np.max(finite, axis=1, keepdims=True, initial=0.0))
     if output.in_space:
@@ -181,8 +185,8 @@ def _expected(
         largest = np.max(finite, initial=0.0)
         beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
         allowed = np.maximum(np.maximum(allowed, beside), of_all * largest)
-    own = _largest(values)
-    allowed[never] = np.maximum(allowed[never], tolerance * np.where(own > 0.0, own, scale))
+    own = _largest(values[~zero])
+    allowed[zero] = np.maximum(allowed[zero], tolerance * np.where(own > 0.0, own, scale))
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 
