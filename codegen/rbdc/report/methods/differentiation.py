@@ -269,9 +269,9 @@ class Bicomplex(Tangent):
 
     __rmul__ = __mul__
 
-    @staticmethod
-    def elementary(name: str, *arguments: Tangent) -> Tangent:
+    @classmethod
+    def elementary(cls, name: str, *arguments: Scalar) -> Tangent:
         """Sine or cosine. TypeError for others."""
         if name not in ("sin", "cos"):
             raise TypeError(f"no {name} of a bicomplex number")
-        return Tangent.elementary(name, *arguments)
+        return super().elementary(name, *arguments)
