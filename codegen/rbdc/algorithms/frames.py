@@ -30,6 +30,7 @@ Columns: TypeAlias = Mapping[int, Sequence[Motion]]
 """Motions of a frame, one for each degree of freedom of bodies, by these."""
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+"""Values of the `reference` argument; their position is the integer that the C function takes."""
 
 
 def frame_step(

@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
+from rbdc.algorithms.frames import REFERENCES as REFERENCES
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
-
-REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
-"""Values of the `reference` argument; their position is the integer that the C function takes."""
-
 
 EXTERNAL_FORCES = "fext"
 """The name of the input of kind `Kind.WRENCHES`, which algorithms take as the keyword argument of this name,
