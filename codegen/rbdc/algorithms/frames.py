@@ -86,8 +86,7 @@ class Climb:
             return motion
         if self.reference == "WORLD":
             return self.world.act(motion)
-        turn = self.world.rotation.apply
-        return Motion(turn(motion.linear), turn(motion.angular))
+        return motion.turned(self.world.rotation.apply)
 
     def matrix(self, columns: Columns, bends: Iterable[tuple[int, Motion]] = ()) -> Matrix:
         """(6, nv) from LOCAL columns, in the reference; zero for other bodies, summed over coupled joints;

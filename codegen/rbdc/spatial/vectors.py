@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
@@ -155,6 +155,10 @@ class SpatialVector:
     def scaled(self, factor: Scalar) -> Self:
         """The factor times the vector."""
         return type(self)(self.linear.scaled(factor), self.angular.scaled(factor))
+
+    def turned(self, turn: Callable[[Vector3], Vector3]) -> Self:
+        """Both parts as `turn` has them, as a rotation or the rate of one."""
+        return type(self)(turn(self.linear), turn(self.angular))
 
     def scalars(self) -> list[Scalar]:
         """Six scalars, linear part first."""

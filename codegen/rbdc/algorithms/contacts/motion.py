@@ -23,9 +23,8 @@ keep the axes of their frames. Forces on both bodies are those of the rows, wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from rbdc.algorithms.kinematics import TreeMotion
 from rbdc.algorithms.logarithm import logarithm_of
@@ -36,12 +35,6 @@ from rbdc.model.contacts import DEFAULTS, ContactOptions, row_slices
 from rbdc.spatial import AnyRotation, Force, Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import SpatialVector
-
-Vector = TypeVar("Vector", bound=SpatialVector)
-
-
-Turn = Callable[[Vector3], Vector3]
-"""How vectors in space turn."""
 
 
 def at(point: Vector3, m: Motion) -> Motion:
@@ -95,7 +88,7 @@ class ContactMotion:
 
     def rows(self, m: SpatialVector) -> list[Scalar]:
         """The rows of a motion or a force that is given at the contact."""
-        entries = turned(self.axes.apply_transposed, m).scalars()
+        entries = m.turned(self.axes.apply_transposed).scalars()
         return [entries[k] for k in self.contact.held]
 
     def force(self, rows: Scalars) -> Force:
@@ -105,7 +98,7 @@ class ContactMotion:
         entries: list[Scalar] = [0.0] * 6
         for k, row in zip(self.contact.held, rows[self.places], strict=True):
             entries[k] = row
-        return turned(self.axes.apply, Force.of(entries))
+        return Force.of(entries).turned(self.axes.apply)
 
     def forces(self, rows: Scalars) -> tuple[Force, Force]:
         """The forces of its rows on body 1 and on body 2, about the origin of the one frame."""
@@ -152,7 +145,7 @@ class ContactMotion:
         """
         along = self.tree.model.support(self.bodies[0]) if self.along_the_world else ()
         return self.matrix(
-            {index: [turned(s.angular.cross, m) for s in self.tree.columns[index]] for index in along}
+            {index: [m.turned(s.angular.cross) for s in self.tree.columns[index]] for index in along}
         )
 
     def velocity(self) -> Motion:
@@ -191,16 +184,11 @@ class ContactMotion:
         """
         if self.of_points:
             return Motion(self.first.translation - self.second.translation, Vector3.zero())
-        return turned(self.first.rotation.apply, self.logarithm())
+        return self.logarithm().turned(self.first.rotation.apply)
 
     def logarithm(self) -> Motion:
         """log6 of the first frame's placement in the second, along the axes of the first."""
         return self.known or logarithm_of(self.second.inverse().compose(self.first))
-
-
-def turned(turn: Turn, x: Vector) -> Vector:
-    """A motion or a force, turned."""
-    return type(x)(turn(x.linear), turn(x.angular))
 
 
 def contact_motions(

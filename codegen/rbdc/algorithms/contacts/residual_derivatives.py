@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.contacts.motion import ContactMotion, at, turned
+from rbdc.algorithms.contacts.motion import ContactMotion, at
 from rbdc.algorithms.kinematics import TreeMotion
 from rbdc.algorithms.logarithm import rate_of_logarithm
 from rbdc.algorithms.tools.linear import Matrix, plus
@@ -127,7 +127,7 @@ def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
     """The logarithm of a contact of bodies as dual numbers, where body 1 moves so at the contact against body
     2.
     """
-    logarithm, own = contact.logarithm(), turned(contact.first.rotation.apply_transposed, step)
+    logarithm, own = contact.logarithm(), step.turned(contact.first.rotation.apply_transposed)
     return _dual(logarithm, rate_of_logarithm(logarithm, own))
 
 

@@ -47,8 +47,7 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
 def _held(model: Model, contact: Contact, frames: Sequence[Placement], own: Motion) -> Vector:
     """The held components of a motion that is given in the first frame."""
     if model.world_aligned and contact.whole:
-        rotation = frames[0].rotation
-        own = Motion(rotation.apply(own.linear), rotation.apply(own.angular))
+        own = own.turned(frames[0].rotation.apply)
     entries = own.scalars()
     return [entries[k] for k in contact.held]
 
