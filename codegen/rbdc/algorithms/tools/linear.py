@@ -121,11 +121,11 @@ class InverseFactor:
         for k, row in enumerate(self.rows):
             for j in range(k):
                 row[j] = dot(lower[k][j + 1 : k], [-x[j] for x in self.rows[j + 1 : k]], -lower[k][j])
+        self.columns = transposed(self.rows)
 
     def solve(self, b: Scalars) -> list[Scalar]:
         """x = W D^-1 W^T b."""
-        columns = transposed(self.rows)
-        raised = [dot(columns[k][k + 1 :], b[k + 1 :], b[k]) for k in range(self.size)]
+        raised = [dot(self.columns[k][k + 1 :], b[k + 1 :], b[k]) for k in range(self.size)]
         y = [x * pivot for x, pivot in zip(raised, self.inverse_pivots, strict=True)]
         return [dot(self.rows[k][:k], y[:k], y[k]) for k in range(self.size)]
 
@@ -141,8 +141,9 @@ class InverseFactor:
         unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
 
         def entry(i: int, j: int) -> Scalar:
-            both = [x * y for x, y in zip(unit[i], unit[j], strict=True)]
-            return dot(both[: min(i, j) + 1], self.inverse_pivots[: min(i, j) + 1])
+            common = slice(min(i, j) + 1)
+            both = [x * y for x, y in zip(unit[i][common], unit[j][common], strict=True)]
+            return dot(both, self.inverse_pivots[common])
 
         upper = [[entry(i, j) if i <= j else 0.0 for j in range(self.size)] for i in range(self.size)]
         return [[upper[min(i, j)][max(i, j)] for j in range(self.size)] for i in range(self.size)]
