@@ -167,11 +167,12 @@ def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scala
         one, two = contact.bodies
         if two == WORLD:
             continue
+        force, _ = contact.forces(forces)
         carried, other = set(model.support(one)), set(model.support(two))
         for below in carried ^ other:
             sign = 1.0 if below in carried else -1.0
             for column, s in enumerate(tree.columns[below], starts[below]):
-                turned = _turned(contact, s, contact.forces(forces)[0]).scaled(sign)
+                turned = _turned(contact, s, force).scaled(sign)
                 for index in other:
                     for row, own in enumerate(tree.columns[index], starts[index]):
                         full[row][column] = full[row][column] + own.dot(turned)
