@@ -167,7 +167,7 @@ def _record(model: Model, declared: Mapping[str, FunctionDeclaration], name: str
         declared[name],
         {"range_space": (OnJointSpace if room is projection else JointSpace)(getattr(room, name))},
         preset="control" if chain is None else "optimisation",
-        requires=REQUIRES.get(of, frozenset()),
+        requires=REQUIRES.get(name, frozenset()),
         chain=chain,
         differential=Differential(f"{name}_derivatives", **FORCES_AS_TORQUES)
         if name in DIFFERENTIABLE and in_one_step
