@@ -18,7 +18,7 @@ from rbdc.algorithms.momentum import (
     potential_energy_regressor,
     static_regressor,
 )
-from rbdc.functions.evaluation import JointSpace, on_joint_space, on_model
+from rbdc.functions.evaluation import OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Requirement
 from rbdc.model import Model
@@ -78,7 +78,7 @@ def _centres(declared: Declared) -> list[Function]:
     return [
         Function(
             declared["com"],
-            {"subtrees": JointSpace(centre_of_mass)},
+            {"subtrees": joint_space(centre_of_mass)},
             requires=MASS,
             differential=Differential("com_jacobian"),
             references={"featherstone": "centroidal:centre_of_mass"},
@@ -86,7 +86,7 @@ def _centres(declared: Declared) -> list[Function]:
         ),
         Function(
             declared["com_jacobian"],
-            {"subtrees": JointSpace(com_jacobian)},
+            {"subtrees": joint_space(com_jacobian)},
             requires=MASS,
             differential=Differential("com_second_derivatives"),
             references={"orin-goswami-lee": "centroidal:com_jacobian"},
@@ -94,7 +94,7 @@ def _centres(declared: Declared) -> list[Function]:
         ),
         Function(
             declared["centroidal_momentum_matrix"],
-            {"composite": JointSpace(centroidal_momentum_matrix)},
+            {"composite": joint_space(centroidal_momentum_matrix)},
             requires=MASS | {Requirement.MOVING_MASS},
             differential=Differential("centroidal_momentum_matrix_derivatives"),
             references={"orin-goswami-lee": "centroidal:centroidal_momentum_matrix"},
@@ -109,27 +109,27 @@ def _rates(declared: Declared) -> list[Function]:
     moving = MASS | {Requirement.MOVING_MASS}
     momenta = Function(  # not in the catalogue
         declared["centroidal_momenta"],
-        {"newton_euler": on_joint_space(centroidal_momenta)},
+        {"newton_euler": OnJointSpace(centroidal_momenta)},
         references={"orin-goswami-lee": "centroidal:centroidal_momenta"},
     )
     return [
         Function(
             declared["com_acceleration"],
-            {"newton_euler": JointSpace(com_acceleration)},
+            {"newton_euler": joint_space(com_acceleration)},
             requires=MASS,
             differential=Differential("com_acceleration_derivatives"),
             references={"orin-goswami-lee": "centroidal:com_acceleration"},
         ),
         Function(
             declared["centroidal_momentum_derivative"],
-            {"newton_euler": JointSpace(centroidal_momentum_derivative)},
+            {"newton_euler": joint_space(centroidal_momentum_derivative)},
             requires=moving,
             differential=Differential("centroidal_momentum_derivative_derivatives"),
             references={"orin-goswami-lee": "centroidal:centroidal_momentum_derivative"},
         ),
         Function(
             declared["centroidal_dynamics_derivatives"],
-            {"free_root": JointSpace(centroidal_dynamics_derivatives)},
+            {"free_root": joint_space(centroidal_dynamics_derivatives)},
             chain=ChainRule("centroidal_momenta", ("q", "v", "a"), kept=(0, 3, 4, 5), source=momenta),
             comparison=Comparison(checks_only=True),
             requires=moving,
@@ -161,7 +161,7 @@ def _energies(declared: Declared) -> list[Function]:
     return [
         Function(
             declared["kinetic_energy"],
-            {"sum": JointSpace(kinetic_energy)},
+            {"sum": joint_space(kinetic_energy)},
             differential=Differential("kinetic_energy_derivatives"),
             references={"featherstone": "centroidal:kinetic_energy"},
             comparison=Comparison(peers={"pinocchio": ("kinetic_energy",)}),
@@ -176,7 +176,7 @@ def _energies(declared: Declared) -> list[Function]:
         ),
         Function(
             declared["potential_energy"],
-            {"subtrees": JointSpace(potential_energy)},
+            {"subtrees": joint_space(potential_energy)},
             differential=Differential("gravity_torque"),
             references={"featherstone": "centroidal:potential_energy"},
             comparison=Comparison(peers={"pinocchio": ("potential_energy",)}),

@@ -10,7 +10,7 @@ from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind
-from rbdc.functions.evaluation import Evaluate, JointSpace, on_model
+from rbdc.functions.evaluation import Evaluate, joint_space, on_model
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.references import reference_of, references_of
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -63,7 +63,7 @@ def by_the_papers(function: Function) -> dict[str, Evaluate]:
         return dict(function.methods)
     made: dict[str, Evaluate] = {name: on_model(each) for name, each in references_of(function).items()}
     through_passes = function.comparison.through_passes
-    return {**made, through_passes: JointSpace(reference_of(function))} if through_passes else made
+    return {**made, through_passes: joint_space(reference_of(function))} if through_passes else made
 
 
 FAMILIES = {
