@@ -66,6 +66,10 @@ class RigidInertia(ABC):
     def __sub__(self, other: Self) -> Self:
         return type(self)(*(a - b for a, b in zip(self._parts(), other._parts(), strict=True)))
 
+    def scaled(self, factor: Scalar) -> Self:
+        """The inertia times a factor."""
+        return self.of([factor * x for x in self.scalars()])
+
     def __matmul__(self, v: Motion) -> Force:
         """I v = (m v + w x h, J w + h x v)."""
         h, w = self.first_moment, v.angular

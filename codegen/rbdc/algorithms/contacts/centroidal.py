@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.centroidal import centre_of_moving_links
+from rbdc.algorithms.centroidal import about_centre, derivatives_about_centre
 from rbdc.algorithms.contacts.dynamics import turning_of_forces
 from rbdc.algorithms.contacts.motion import ContactMotion, about_origin, at, contact_motions
 from rbdc.algorithms.kinematics import TreeMotion, tree_motion
-from rbdc.algorithms.momentum import com_jacobian, total_mass
+from rbdc.algorithms.momentum import centre_of_moving_links, com_jacobian, total_mass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
@@ -35,14 +35,9 @@ def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars, trace
     """
     tree = tree_motion(model, q, trace=trace)
     total = _wrench(tree, contact_motions(tree, local=True), forces)
-    about = _about(centre_of_moving_links(model, q, trace), total)
+    about = about_centre(centre_of_moving_links(model, q, trace), total)
     weight = model.gravity.scaled(total_mass(model, with_base=False))
     return [*(about.linear + weight).scalars(), *about.angular.scalars()]
-
-
-def _about(centre: Vector3, force: Force) -> Force:
-    """A force about the world's origin, about the centre of mass."""
-    return Force(force.linear, force.angular - centre.cross(force.linear))
 
 
 def _acting(contacts: Sequence[ContactMotion]) -> list[ContactMotion]:
@@ -69,17 +64,15 @@ def centroidal_contact_dynamics_derivatives(
     contacts = contact_motions(tree, local=True)
     centre, total = centre_of_moving_links(model, q, trace), _wrench(tree, contacts, forces)
     changes = (x for own in _changes(tree, contacts, forces) for x in own)
-    full = [_about(centre, tree.frame.act_force(change)).scalars() for change in changes]
-    by_q = transposed(reduce_columns(model, transposed(full)))
+    full = transposed([tree.frame.act_force(change).scalars() for change in changes])
     share = total_mass(model) / total_mass(model, with_base=False)
     shifts = [Vector3.of(x).scaled(share) for x in transposed(com_jacobian(model, q, trace))]
-    for column, shift in zip(by_q, shifts, strict=True):
-        column[3:] = [x - y for x, y in zip(column[3:], shift.cross(total.linear).scalars(), strict=True)]
+    by_q = derivatives_about_centre(reduce_columns(model, full), centre, shifts, total.linear)
     rows = range(total_rows(model))
     units = ([float(i == k) for i in rows] for k in rows)
-    by_forces = transposed([_about(centre, _wrench(tree, contacts, unit)).scalars() for unit in units])
+    by_forces = transposed([about_centre(centre, _wrench(tree, contacts, unit)).scalars() for unit in units])
     turning = [[-x for x in row] for row in turning_of_forces(contacts, forces)]
-    return plus(transposed(by_q), product(by_forces, turning)), by_forces
+    return plus(by_q, product(by_forces, turning)), by_forces
 
 
 def _changes(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> list[list[Force]]:
