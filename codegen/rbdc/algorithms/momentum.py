@@ -87,7 +87,7 @@ def moving_moment(model: Model, q: Scalars, factor: Scalar, trace: Trace = silen
     return _in_world(model, placements, subtree_moments(model, placements, factor, trace), factor)
 
 
-def centre_of_mass(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def com(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """The centre of mass of all links, the fixed base's too, in the world (m). Test: as
     `rbdc.algorithms.reference.centroidal` has it.
     """
@@ -121,7 +121,7 @@ def joint_columns(
 
 
 def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
-    """J (3, nv) with J v the velocity of `centre_of_mass` (m/s). Test: its derivative along v."""
+    """J (3, nv) with J v the velocity of `com` (m/s). Test: its derivative along v."""
     placements = joint_placements(model, q, trace)
     subtrees = subtree_moments(model, placements, 1.0 / total_mass(model), trace)
     poses = parent_poses(model, placements, trace)
