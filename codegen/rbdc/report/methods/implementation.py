@@ -128,7 +128,7 @@ def of_program(declaration: FunctionDeclaration, program: Program, algorithm: st
     """An implementation from a program over the inputs that are not optional."""
     bare = without_optional(declaration)
     source = kernel_source(ROBOT, bare, program)
-    files = {**source.files, f"{ROBOT}.h": header([bare.c_prototype(ROBOT, batch=False)])}
+    files = {**source.files, f"{ROBOT}.h": header([bare.prototype(ROBOT)])}
     text_bytes = size_of(files)
     files["adapter.c"] = adapter(bare)
     return Implementation(algorithm, files, source.cost, source.statements, text_bytes)
