@@ -15,7 +15,7 @@ from rbdc.algorithms.centroidal import about_centre, derivatives_about_centre
 from rbdc.algorithms.contacts.motion import ContactMotion, Contacts, about_origin, at, contacts_at
 from rbdc.algorithms.momentum import centre_of_moving_links, com_jacobian, total_mass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.linear import Matrix, plus, product, transposed
+from rbdc.algorithms.tools.linear import Matrix, identity, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import total_rows
@@ -62,8 +62,7 @@ def centroidal_contact_dynamics_derivatives(
     share = total_mass(model) / total_mass(model, with_base=False)
     shifts = [Vector3.of(x).scaled(share) for x in transposed(com_jacobian(model, q, trace))]
     by_q = derivatives_about_centre(reduce_columns(model, full), centre, shifts, total.linear)
-    rows = range(total_rows(model))
-    units = ([float(i == k) for i in rows] for k in rows)
+    units = identity(total_rows(model))
     by_forces = transposed([about_centre(centre, _wrench(contacts, unit)).scalars() for unit in units])
     turning = [[-x for x in row] for row in contacts.turning(lambda contact: contact.force(forces))]
     return plus(by_q, product(by_forces, turning)), by_forces

@@ -42,8 +42,9 @@ from rbdc.algorithms.tools.linear import (
     Factorisation,
     InverseFactor,
     Matrix,
+    identity,
+    mirrored,
     plus,
-    plus_diagonal,
     product,
     transposed,
     zeros,
@@ -140,9 +141,8 @@ def constrained_system(
 def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
     """Accelerations, symmetric to the last bit, and forces by unit torques."""
     nothing: Vector = [0.0] * len(constraints.switches)
-    pairs = [constraints.steps([float(i == j) for i in range(size)], nothing)[-1] for j in range(size)]
-    moved = [[pairs[max(i, j)][0][min(i, j)] for j in range(size)] for i in range(size)]
-    return moved, transposed([f for _, f in pairs])
+    pairs = [constraints.steps(unit, nothing)[-1] for unit in identity(size)]
+    return mirrored([a for a, _ in pairs]), transposed([f for _, f in pairs])
 
 
 def following(contacts: Contacts, forces: Scalars) -> Matrix:
@@ -217,9 +217,8 @@ def impact_system(
         factor = 1.0 + restitution[0]
         approach = [[factor * x for x in row] for row in jacobian]
         sides.append(((by_q, r_q), (zeros(model.nv, model.nv), approach)))
-    nothing = zeros(model.nv, model.nv)
-    unit = plus_diagonal(zeros(model.nv, model.nv), [1.0] * model.nv)
-    return System(steps, constraints, [*zip(*sides, strict=True)], (nothing, unit))
+    known = zeros(model.nv, model.nv), identity(model.nv)
+    return System(steps, constraints, [*zip(*sides, strict=True)], known)
 
 
 def contact_inverse_dynamics_derivatives(

@@ -25,7 +25,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import accelerations
 from rbdc.algorithms.dynamics.newton_euler import newton_euler, reference_pass
 from rbdc.algorithms.kinematics import homogeneous
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, mirrored, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
@@ -251,11 +251,8 @@ def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace
     inertia = Factorisation(crba(model, q, trace))
     y = [inertia.raised(row) for row in contact_jacobian(model, q, trace)]
     scaled = [inertia.scaled(column) for column in y]
-    rows = [[dot(y[max(i, j)], scaled[min(i, j)]) for j in range(len(y))] for i in range(len(y))]
-    if options.mu is not None:
-        for k, row in enumerate(rows):
-            row[k] = row[k] + options.mu[0]
-    return rows
+    felt = mirrored([[dot(row, column) for column in scaled] for row in y])
+    return felt if options.mu is None else plus_diagonal(felt, [options.mu[0]] * len(felt))
 
 
 def contact_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from rbdc.algorithms.reference.rnea import forward_pass
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
-from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
+from rbdc.algorithms.tools.linear import Matrix, identity, transposed, zeros
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
@@ -16,7 +16,7 @@ from rbdc.spatial.vectors import AXES
 PARAMETERS = 10
 """Parameters of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
 
-_UNITS = [Inertia.of([float(k == entry) for k in range(PARAMETERS)]) for entry in range(PARAMETERS)]
+_UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 
 def torque_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
