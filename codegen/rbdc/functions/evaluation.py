@@ -173,10 +173,8 @@ def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
     climb from there to the root.
     """
 
-    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+    def at_place(model: Model, *inputs: Sequence[Scalar], trace: Trace) -> Any:
         del trace  # the steps of a frame's climb have no names of their own
-        arguments, _ = called_with(inputs)
-        model = at_configuration(model, arguments[0], inputs.get(CURVES))
-        return arrays(algorithm(model, *arguments, *place))
+        return algorithm(model, *inputs, *place)
 
-    return evaluate
+    return on_model(at_place)
