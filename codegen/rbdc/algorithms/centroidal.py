@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import composite_inertias
@@ -68,9 +67,10 @@ def on_free_root(model: Model) -> Model:
     return replace(model, bodies=tuple(bodies), gravity=Vector3.zero(), nq=nq, nv=nv)
 
 
-def _at_rest(model: Model, q: Scalars, *rates: Scalars) -> tuple[Any, ...]:
+def _at_rest(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tuple[Model, Scalars, Scalars, Scalars]:
     """The robot on the free root, q and its rates behind those of the root, which rests."""
-    return on_free_root(model), [*ROOT.neutral(), *q], *([0.0] * ROOT.nv + list(rate) for rate in rates)
+    still = [0.0] * ROOT.nv
+    return on_free_root(model), [*ROOT.neutral(), *q], [*still, *v], [*still, *a]
 
 
 def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Force:

@@ -55,7 +55,7 @@ def _in_world(
     model: Model, placements: Sequence[Placement], subtrees: Sequence[RigidInertia], factor: Scalar
 ) -> Vector3:
     """The first moment of all that moves in the world (kg m) times a factor, from subtrees times it."""
-    own = (subtrees[index].moved(placements[index]) for index in reversed(model.children(WORLD)))
+    own = (subtrees[index].moved(placements[index]) for index in model.children(WORLD))
     return sum(own, model.resting.scaled(factor)).first_moment
 
 
