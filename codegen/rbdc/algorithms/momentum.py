@@ -125,10 +125,12 @@ def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     placements = joint_placements(model, q, trace)
     subtrees = subtree_moments(model, placements, 1.0 / total_mass(model), trace)
     poses = parent_poses(model, placements, trace)
-    columns = (
-        [pose.rotation.apply(x.rotation.apply((inertia @ s).linear)).scalars() for s in body.joint.subspace()]
-        for body, pose, x, inertia in zip(model.bodies, poses, placements, subtrees, strict=True)
-    )
+    columns = []
+    for body, pose, placement, own in zip(model.bodies, poses, placements, subtrees, strict=True):
+        momenta = (
+            s.linear.scaled(own.mass) + s.angular.cross(own.first_moment) for s in body.joint.subspace()
+        )
+        columns.append([pose.rotation.apply(placement.rotation.apply(p)).scalars() for p in momenta])
     return joint_columns(model, columns, "J = R (m v + w x h) of S", "J", trace)
 
 
