@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from rbdc.algorithms.dynamics.coriolis import coriolis
@@ -189,8 +190,8 @@ def _others(declared: Declared) -> list[Function]:
         Function(
             declared["torque_regressor"],
             {
-                "forces": on_model(regressor_by_forces, regressor_of_chosen_frames),
-                "axes": on_model(regressor_by_axes),
+                name: on_model(regressor, partial(regressor_of_chosen_frames, regressor))
+                for name, regressor in (("forces", regressor_by_forces), ("axes", regressor_by_axes))
             },
             references={"atkeson": "regressor:torque_regressor"},
             comparison=Comparison(peers={"pinocchio": ("torque_regressor",)}),

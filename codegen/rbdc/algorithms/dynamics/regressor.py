@@ -28,6 +28,9 @@ PARAMETERS_PER_BODY = 10
 _Rows: TypeAlias = Callable[[int, list[Force]], Iterator[tuple[int, list[Scalar]]]]
 """rows(index, forces) gives the rows of Y, by number, that a body's ten forces are in, with their entries."""
 
+Regressor: TypeAlias = Callable[[Model, Scalars, Scalars, Scalars, Trace], Matrix]
+"""(model, q, v, a, trace) -> Y."""
+
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 _PARALLEL = 1e-15
@@ -69,7 +72,7 @@ def regressor_by_forces(model: Model, q: Scalars, v: Scalars, a: Scalars, trace:
 def regressor_by_axes(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
     """Y (nv, 10 nbodies) with the axes of the joints above carried down to each body, not its ten forces up.
 
-    Less work on arms.
+    Less work on arms, and on bodies with two or more of them.
     """
     placements = joint_placements(model, q, trace)
     starts = first_dofs(model)
@@ -134,10 +137,10 @@ def body_regressor(motion: BodyMotion) -> list[Force]:
 
 
 def regressor_of_chosen_frames(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+    regressor: Regressor, model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
-    """`regressor_by_forces` on a joint-space model, for parameters in the bodies' own frames."""
-    found = [list(row) for row in regressor_by_forces(model, q, v, a, trace)]
+    """A regressor on a joint-space model, for parameters in the bodies' own frames."""
+    found = [list(row) for row in regressor(model, q, v, a, trace)]
     for index, body in enumerate(model.bodies):
         own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
         if isinstance(body, JointSpaceBody):
