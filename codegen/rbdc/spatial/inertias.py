@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 import numpy as np
 
@@ -56,9 +56,9 @@ class RigidInertia(ABC):
         """The inertia whose `scalars` these are."""
         return cls(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:]))  # type: ignore[call-arg]
 
-    @abstractmethod
-    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
+    def _parts(self) -> tuple[Any, ...]:
         """Mass, first moment and the symmetric matrix of the set."""
+        return tuple(getattr(self, own.name) for own in fields(self))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(a + b for a, b in zip(self._parts(), other._parts(), strict=True)))
@@ -90,9 +90,6 @@ class Inertia(RigidInertia):
     """
 
     about_origin: Symmetric3 = field()  # in place of the property, whose value would be a default
-
-    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
-        return self.mass, self.first_moment, self.about_origin
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
@@ -175,9 +172,6 @@ class MomentInertia(RigidInertia):
     """
 
     second: Symmetric3
-
-    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
-        return self.mass, self.first_moment, self.second
 
     @property
     def about_origin(self) -> Symmetric3:
