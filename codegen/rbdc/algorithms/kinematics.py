@@ -68,12 +68,7 @@ def forward_kinematics(model: Model, q: Scalars, trace: Trace = silent) -> list[
 def homogeneous(placement: Placement) -> list[Scalar]:
     """The sixteen entries, row by row, of the 4x4 matrix [R p; 0 1]."""
     rows, p = placement.rotation.rows(), placement.translation.scalars()
-    return [entry for row, offset in zip(rows, p, strict=True) for entry in [*row, offset]] + [
-        0.0,
-        0.0,
-        0.0,
-        1.0,
-    ]
+    return [*(x for row, offset in zip(rows, p, strict=True) for x in (*row, offset)), 0.0, 0.0, 0.0, 1.0]
 
 
 def expand(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> tuple[list[Scalar], list[Scalar]]:

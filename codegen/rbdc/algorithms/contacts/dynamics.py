@@ -19,12 +19,9 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.contacts.motion import ContactMotion, Contacts, contacts_at
 from rbdc.algorithms.dynamics.crba import crba
-from rbdc.algorithms.dynamics.drives import without_resistance
-from rbdc.algorithms.dynamics.external_forces import without_external
-from rbdc.algorithms.dynamics.forward_dynamics import accelerations
-from rbdc.algorithms.dynamics.newton_euler import newton_euler, reference_pass
+from rbdc.algorithms.dynamics.forward_dynamics import accelerations, from_reference
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.kinematics import homogeneous
-from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, mirrored, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
@@ -131,11 +128,7 @@ def solution(
     """Accelerations and forces of each step, and the factors. local: rows of contacts are along the axes of
     their own frames.
     """
-    placements = joint_placements(model, q, trace)
-    wrenches, reference = reference_pass(model, v, placements, trace)
-    wrenches = without_external(model, placements, wrenches, fext, trace)
-    torques = joint_torques(model, placements, wrenches, trace)
-    moving = [t - b for t, b in zip(without_resistance(model, tau, q, v), torques, strict=True)]
+    moving, reference = from_reference(model, q, v, tau, fext, trace)
     contacts = contacts_at(model, q, v, reference, options, trace, local=local)
     constraints = Constraints.of(model, q, contacts, options, trace)
     residual = contacts.rows(ContactMotion.residual)

@@ -87,13 +87,21 @@ def accelerations(
     model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace, solve: Solve
 ) -> Vector:
     """solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
+    moving, reference = from_reference(model, q, v, tau, fext, trace)
+    trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
+    return [x + y for x, y in zip(solve(moving), reference, strict=True)]
+
+
+def from_reference(
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
+) -> tuple[Vector, Vector]:
+    """tau - inverse dynamics of reference accelerations, and these (nv each)."""
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model, v, placements, trace)
     wrenches = without_external(model, placements, wrenches, fext, trace)
-    tau = without_resistance(model, tau, q, v)
-    moving = [t - b for t, b in zip(tau, joint_torques(model, placements, wrenches, trace), strict=True)]
-    trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
-    return [x + y for x, y in zip(solve(moving), reference, strict=True)]
+    torques = joint_torques(model, placements, wrenches, trace)
+    moving = [t - b for t, b in zip(without_resistance(model, tau, q, v), torques, strict=True)]
+    return moving, reference
 
 
 def is_free(model: Model, root: int) -> bool:
