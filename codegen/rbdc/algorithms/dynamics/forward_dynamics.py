@@ -70,7 +70,7 @@ def by_articulated_bodies(
     wrenches = without_external(model, placements, wrenches, fext, trace)
     still = weightless if falls else model
     tau = without_resistance(model, tau, q, v)
-    return articulated_accelerations(still, placements, joints, wrenches, tau, trace, reference)
+    return articulated_accelerations(still, placements, joints, wrenches, tau, reference, trace)
 
 
 def inverse_inertia_product(model: Model, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
@@ -80,7 +80,7 @@ def inverse_inertia_product(model: Model, q: Scalars, x: Scalars, trace: Trace =
     placements = joint_placements(model, q, trace)
     joints = articulated(model, placements, trace)
     weightless, free = replace(model, gravity=Vector3.zero()), [Force.zero()] * model.njoints
-    return articulated_accelerations(weightless, placements, joints, free, x, trace)
+    return articulated_accelerations(weightless, placements, joints, free, x, [0.0] * model.nv, trace)
 
 
 def accelerations(
