@@ -75,7 +75,8 @@ class System:
         found = []
         for sides, known in zip(self.sides, self.known, strict=True):
             columns = zip(*(zip(*map(transposed, side), strict=True) for side in sides), strict=True)
-            pairs = [self.constraints.changed(*(([-x for x in by], r) for by, r in own)) for own in columns]
+            changes = ([([-x for x in by], r) for by, r in own] for own in columns)
+            pairs = [self.constraints.in_turn(change)[-1] for change in changes]
             moved, pushed = (transposed([pair[k] for pair in pairs]) for k in range(2))
             found.append((plus(moved, known), pushed))
         return found

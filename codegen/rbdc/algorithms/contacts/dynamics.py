@@ -80,18 +80,15 @@ class Constraints:
         """The solution of each step for generalised forces (nv), and the residual that contacts would have
         without accelerations (nc).
         """
-        return self._in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
+        return self.in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
 
-    def changed(self, *sides: tuple[Vector, Vector]) -> Step:
-        """The change of the last step's solution. sides: for each step what its generalised forces and its
-        residual change by at its own accelerations and forces.
+    def in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
+        """The solutions of steps that have a side each, generalised forces (nv) and residual (nc); or what
+        they change by where the sides change so at the steps' own accelerations and forces.
         """
-        return self._in_turn(sides)[-1]
-
-    def _in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
         found: list[Step] = []
         for forces, residual in sides:
-            rows = self._held(residual)
+            rows = [s * x for s, x in zip(self.switches, residual, strict=True)]
             if found:
                 rows = [x - self.mu * f for x, f in zip(rows, found[-1][1], strict=True)]
             solved = self.factors.solve([*rows, *forces])
@@ -102,16 +99,12 @@ class Constraints:
         """z of each step for weights of the last step's solution (nv, nc): that is weighted as the step's
         generalised forces and residual are by z.
         """
-        (found,) = self._in_turn([(accelerations, forces)])
+        (found,) = self.in_turn([(accelerations, forces)])
         if is_zero(self.mu):
             return [found]
         nothing: Vector = [0.0] * len(accelerations)
-        (before,) = self._in_turn([(nothing, [-(self.mu * x) for x in found[1]])])
+        (before,) = self.in_turn([(nothing, [-(self.mu * x) for x in found[1]])])
         return [before, found]
-
-    def _held(self, residual: Vector) -> Vector:
-        """A residual (nc), zero where contacts are switched off."""
-        return [s * x for s, x in zip(self.switches, residual, strict=True)]
 
 
 def solution(

@@ -94,7 +94,7 @@ def constrained_dynamics_jvp(
         values = _torques_and_residual(model, step, fext, options, logarithms)
         rates = [rate_of(x) for x in values(*moving, values_and_rates(trace))]
         sides.append(([x - y for x, y in zip(dtau, rates, strict=False)], rates[model.nv :]))
-    return constraints.changed(*sides)
+    return constraints.in_turn(sides)[-1]
 
 
 def constrained_dynamics_vjp(
