@@ -161,9 +161,7 @@ def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) 
 def _about_centre(inertia: RigidInertia) -> Symmetric3:
     """J of a body about its centre of mass, from its second moments: K - h h^T / m."""
     h, c = inertia.first_moment, inertia.first_moment.scaled(1.0 / inertia.mass)
-    k = inertia.second_moments() - Symmetric3(
-        h.x * c.x, h.x * c.y, h.y * c.y, h.x * c.z, h.y * c.z, h.z * c.z
-    )
+    k = inertia.second_moments() - Symmetric3.outer(h, c)
     return MomentInertia(inertia.mass, Vector3.zero(), k).about_origin
 
 

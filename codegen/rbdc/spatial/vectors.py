@@ -84,6 +84,11 @@ class Symmetric3:
         return Symmetric3(x, 0.0, y, 0.0, 0.0, z)
 
     @staticmethod
+    def outer(a: Vector3, b: Vector3) -> Symmetric3:
+        """The upper triangle of a b^T."""
+        return Symmetric3(a.x * b.x, a.x * b.y, a.y * b.y, a.x * b.z, a.y * b.z, a.z * b.z)
+
+    @staticmethod
     def parallel_axis(a: Vector3, b: Vector3) -> Symmetric3:
         """sym([a][b]^T), the matrix with entries 2 a.b - (a_i b_j + a_j b_i), halved: (a.b) 1 - (a b^T + b
         a^T)/2.
