@@ -19,6 +19,7 @@ from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Cluster, Model
 from rbdc.spatial import Scalar, Scalars
+from rbdc.spatial.scalars import polynomial
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
 
 Vector = list[Scalar]
@@ -57,14 +58,10 @@ def curves_of(model: Model, q: Scalars, trace: Trace = silent) -> dict[int, Curv
 
 
 def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
-    """A polynomial and its derivatives by Horner's scheme."""
-    derivatives = []
-    own = list(coefficients)
+    """A polynomial and its derivatives."""
+    derivatives, own = [], list(coefficients)
     for _ in range(5):
-        value: Scalar = 0.0
-        for c in reversed(own):
-            value = value * y + c
-        derivatives.append(value)
+        derivatives.append(polynomial(y, *own))
         own = [k * c for k, c in enumerate(own)][1:]
     return Curve(*derivatives)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rbdc.spatial import Force, Motion, Placement, Scalar
-from rbdc.spatial.quaternions import differentiate_translation, logarithm, polynomial
-from rbdc.spatial.scalars import cos, sin, sqrt, where_less
+from rbdc.spatial.quaternions import differentiate_translation, logarithm
+from rbdc.spatial.scalars import cos, polynomial, sin, sqrt, where_less
 
 SMALL = 0.1
 """Squared angle below which ratios are series: the first term that is left out is below rounding."""

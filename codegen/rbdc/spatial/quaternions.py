@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.spatial.scalars import Scalar, atan2, cos, in_one_piece, sin, sqrt, where_less
+from rbdc.spatial.scalars import Scalar, atan2, cos, in_one_piece, polynomial, sin, sqrt, where_less
 from rbdc.spatial.vectors import Vector3
 
 SMALL_SQUARED_ANGLE = 1e-3
@@ -21,14 +21,6 @@ _NEGLIGIBLE = 1e-30
 """Beside a squared angle or sine: ratios such as sin(t)/t are even functions, which it changes by less than
 rounding, and not 0/0.
 """
-
-
-def polynomial(t2: Scalar, *coefficients: float) -> Scalar:
-    """Horner's scheme in t2, constant coefficient first."""
-    total: Scalar = coefficients[-1]
-    for coefficient in reversed(coefficients[:-1]):
-        total = coefficient + t2 * total
-    return total
 
 
 def _length(squared: Scalar) -> Scalar:
