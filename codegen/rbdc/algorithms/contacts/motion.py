@@ -202,7 +202,7 @@ class Contacts:
         return [x for contact in self.each for x in contact.rows(quantity(contact))]
 
     def turning(self, quantity: Callable[[ContactMotion], SpatialVector]) -> Matrix:
-        """What these rows change by where it goes along with body 1, by q (nc, nv); see
+        """Change by q (nc, nv) of the rows of a motion or a force that goes along with body 1; see
         `ContactMotion.turning`.
         """
         return [row for contact in self.each for row in contact.turning(quantity(contact))]
