@@ -60,7 +60,7 @@ def c_files(declarations: Sequence[FunctionDeclaration] = DECLARATIONS, comment:
     header = "#include <stddef.h>\n"
     files = {}
     for d in declarations:
-        single, batch = (d.c_prototype(ROBOT, batch=batch) for batch in (False, True))
+        single, batch = (d.prototype(ROBOT, form) for form in ("", "_batch"))
         header += f"{single};\n{batch};\n"
         loop = f"for (size_t k = 0; k < n; ++k) {ROBOT}_{d.name}({_arguments(d)});"
         note = f"/* {comment} */\n" if d.name == "mix" else ""

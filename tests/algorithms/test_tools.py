@@ -16,6 +16,8 @@ from rbdc.algorithms.tools.linear import (
     InverseFactor,
     dot,
     flat,
+    identity,
+    mirrored,
     plus_diagonal,
     transposed,
     zeros,
@@ -238,6 +240,8 @@ def test_matrices() -> None:
     assert_close(transposed(a.tolist()), a.T, 0.0)
     assert_close(flat(a.tolist()), a.ravel(), 0.0)
     assert_close(zeros(2, 5), np.zeros((2, 5)), 0.0)
+    assert_close(identity(3), np.eye(3), 0.0)
+    assert_close(mirrored(square.tolist()), np.tril(square) + np.tril(square, -1).T, 0.0)
     assert_close(dot(x.tolist(), y.tolist()), x @ y, TOLERANCE)
     assert dot([0.0, 0.0], [3.0, np.inf]) == 0.0  # a constant zero is no term, whatever it would multiply
     assert_close(plus_diagonal(square.tolist(), x.tolist()), square + np.diag(x), TOLERANCE)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rbdc.algorithms.dynamics.newton_euler import gravity_torque
 from rbdc.algorithms.reference.rnea import gravity_torque as textbook
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.functions.evaluation import JointSpace
+from rbdc.functions.evaluation import joint_space
 from rbdc.functions.inputs import declarations
 from rbdc.functions.record import Function
 from rbdc.model import Model
@@ -25,7 +25,7 @@ def power(model: Model) -> list[Function]:
     return [
         Function(
             declarations(model, DECLARATION)["gravity_power"],
-            {"newton_euler": JointSpace(gravity_power)},
+            {"newton_euler": joint_space(gravity_power)},
             preset="control",
             references={"featherstone": f"{__name__}:reference"},
         )

@@ -167,7 +167,7 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
             what="torque_regressor",
         )
         for name in OF_Q:
-            algorithm = getattr(centroidal, {"com": "centre_of_mass"}.get(name, name))
+            algorithm = getattr(centroidal, name)
             found = getattr(module, name)(q)
             assert_close(found, np.reshape(algorithm(model, given[0]), found.shape), tolerance, what=name)
         assert_close(

@@ -60,7 +60,7 @@ ALGORITHMS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "minverse": (("q",), minverse),
     "aba": (("q", "v", "a"), aba),
     "forward_kinematics": (("q",), forward_kinematics),
-    "com": (("q",), centroidal.centre_of_mass),
+    "com": (("q",), centroidal.com),
     "com_jacobian": (("q",), centroidal.com_jacobian),
     "centroidal_momentum_matrix": (("q",), centroidal.centroidal_momentum_matrix),
     "kinetic_energy": (("q", "v"), centroidal.kinetic_energy),
@@ -191,7 +191,7 @@ def test_momenta_of_subtrees(name: str) -> None:
     rng = np.random.default_rng(3)
     v, step = (rng.standard_normal(model.nv).tolist() for _ in range(2))
     q = integrate(model, model.neutral(), step)
-    for function in ("centre_of_mass", "com_jacobian", "centroidal_momentum_matrix", "potential_energy"):
+    for function in ("com", "com_jacobian", "centroidal_momentum_matrix", "potential_energy"):
         found, book = (getattr(form, function) for form in (momentum, centroidal))
         assert_close(
             np.array(found(reduced(model), q)), np.array(book(model, q)), 1e-13, what=f"{name} {function}"

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from rbdc import Model
-from rbdc.algorithms.reference.centroidal import centre_of_mass as com
+from rbdc.algorithms.reference.centroidal import com
 from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.errors import DescriptionError, RbdcError, UnsupportedError
 from rbdc.model.notes import warnings_of

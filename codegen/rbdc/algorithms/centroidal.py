@@ -18,19 +18,20 @@ Compare Wensing and Orin (2016); Carpentier and Mansard (2018) for the derivativ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.momentum import (
-    Moment,
+    centre_of_moving_links,
     centroidal_momentum_matrix,
+    joint_columns,
     parent_poses,
-    subtree_moments,
     total_mass,
 )
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
@@ -56,29 +57,25 @@ def on_free_root(model: Model) -> Model:
     the root's.
     """
     zero: RigidInertia = Inertia.zero() if type(model.bodies[0]) is Body else MomentInertia.zero()
-    root = Body("root", "root", ROOT, WORLD, Placement.identity(), zero, Limits(), 0, 0)
-    bodies = [root]
+    bodies = [Body("root", "root", ROOT, WORLD, Placement.identity(), zero, Limits(), 0, 0)]
     for body in model.bodies:
-        follow = body.coupling
+        follow, index_q, index_v = body.coupling, body.index_q + ROOT.nq, body.index_v + ROOT.nv
         shifted = None if follow is None else replace(follow, leader=follow.leader + 1)
-        own = replace(
-            body, parent=body.parent + 1, index_q=body.index_q + ROOT.nq, index_v=body.index_v + ROOT.nv
-        )
-        bodies.append(replace(own, coupling=shifted))
-    sizes = {"nq": model.nq + ROOT.nq, "nv": model.nv + ROOT.nv}
-    return replace(model, bodies=tuple(bodies), gravity=Vector3.zero(), nq=sizes["nq"], nv=sizes["nv"])
+        own = replace(body, parent=body.parent + 1, index_q=index_q, index_v=index_v, coupling=shifted)
+        bodies.append(own)
+    nq, nv = model.nq + ROOT.nq, model.nv + ROOT.nv
+    return replace(model, bodies=tuple(bodies), gravity=Vector3.zero(), nq=nq, nv=nv)
 
 
-def _at_rest(model: Model, q: Scalars, *rates: Scalars) -> list[list[Scalar]]:
-    """q and its rates behind those of the root, which rests."""
-    del model
-    return [[*ROOT.neutral(), *q], *([0.0] * ROOT.nv + list(rate) for rate in rates)]
+def _at_rest(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tuple[Model, Scalars, Scalars, Scalars]:
+    """The robot on the free root, q and its rates behind those of the root, which rests."""
+    still = [0.0] * ROOT.nv
+    return on_free_root(model), [*ROOT.neutral(), *q], [*still, *v], [*still, *a]
 
 
 def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Force:
     """F and N (N, N m): the rate of the momentum about the world's origin."""
-    given = _at_rest(model, q, v, a)
-    return Force.of(newton_euler(on_free_root(model), given[0], given[1], given[2], trace=trace)[: ROOT.nv])
+    return Force.of(newton_euler(*_at_rest(model, q, v, a), trace=trace)[: ROOT.nv])
 
 
 def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> list[Scalar]:
@@ -86,11 +83,9 @@ def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Tr
     return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()
 
 
-def centre_of_moving_links(model: Model, q: Scalars, trace: Trace = silent) -> Vector3:
-    """Their centre of mass in the world (m)."""
-    factor = 1.0 / total_mass(model, with_base=False)
-    _, moment = subtree_moments(model, joint_placements(model, q, trace), factor, trace)
-    return moment + Moment.of(model.resting, factor).first
+def about_centre(centre: Vector3, force: Force) -> Force:
+    """A force about the world's origin, about the centre of mass."""
+    return Force(force.linear, force.angular - centre.cross(force.linear))
 
 
 def centroidal_momentum_derivative(
@@ -100,7 +95,7 @@ def centroidal_momentum_derivative(
     linear part first. Test: Pinocchio.
     """
     rate, centre = momentum_rate(model, q, v, a, trace), centre_of_moving_links(model, q, trace)
-    return [*rate.linear.scalars(), *(rate.angular - centre.cross(rate.linear)).scalars()]
+    return about_centre(centre, rate).scalars()
 
 
 def centroidal_momenta(
@@ -111,48 +106,38 @@ def centroidal_momenta(
     return momentum, centroidal_momentum_derivative(model, q, v, a, trace)
 
 
-@dataclass(frozen=True)
-class About:
-    """Operators that take derivatives from the world's origin to the centre of mass: c, and dc/dq_k by
-    columns.
+def derivatives_about_centre(
+    matrix: Matrix, centre: Vector3, shifts: Sequence[Vector3], total: Vector3
+) -> Matrix:
+    """dF and dN (6, nv) about the centre of mass, from those about the world's origin. shifts: dc/dq_k;
+    total: F, zero where the derivative is not one by q.
     """
-
-    centre: Vector3
-    columns: list[Vector3]
-
-    def moved(self, matrix: Matrix, total: Vector3 | None) -> Matrix:
-        """dF and dN (6, nv) about the centre; `total`: F, where the derivative is one by q."""
-        result = []
-        for column, shift in zip(transposed(matrix), self.columns, strict=True):
-            linear, angular = Vector3.of(column[:3]), Vector3.of(column[3:])
-            angular = angular - self.centre.cross(linear)
-            if total is not None:
-                angular = angular - shift.cross(total)
-            result.append([*linear.scalars(), *angular.scalars()])
-        return transposed(result)
+    columns = []
+    for column, shift in zip(transposed(matrix), shifts, strict=True):
+        own = about_centre(centre, Force.of(column))
+        columns.append(Force(own.linear, own.angular - shift.cross(total)).scalars())
+    return transposed(columns)
 
 
 def centroidal_dynamics_derivatives(
     model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
-) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+) -> tuple[Matrix, ...]:
     """dh_dq (in the tangent space), dhdot_dq, dhdot_dv and dhdot_da = A (6, nv each) of h = A v about the
     centre of mass and of its rate. Test: differences, Pinocchio.
     """
-    given = _at_rest(model, q, v, a)
-    hung = on_free_root(model)
-    rows = [
+    by_q, by_v, by_a = (
         [row[ROOT.nv :] for row in matrix[: ROOT.nv]]
-        for matrix in rnea_derivatives(hung, given[0], given[1], given[2], trace=trace)
-    ]
-    momenta = [Vector3.of(column[:3]) for column in transposed(rows[2])]
+        for matrix in rnea_derivatives(*_at_rest(model, q, v, a), trace=trace)
+    )
+    momenta = [Vector3.of(column[:3]) for column in transposed(by_a)]
     share = 1.0 / total_mass(model, with_base=False)
-    about = About(centre_of_moving_links(model, q, trace), [p.scaled(share) for p in momenta])
-    linear = Vector3.zero()
+    centre, shifts = centre_of_moving_links(model, q, trace), [p.scaled(share) for p in momenta]
+    linear, zero = Vector3.zero(), Vector3.zero()
     for momentum, rate in zip(momenta, v, strict=True):
         linear = linear + momentum.scaled(rate)
     force = momentum_rate(model, q, v, a, trace).linear
-    dh_dq = about.moved(_momentum_by_q(model, q, v, trace), linear)
-    return dh_dq, about.moved(rows[0], force), about.moved(rows[1], None), about.moved(rows[2], None)
+    parts = (_momentum_by_q(model, q, v, trace), linear), (by_q, force), (by_v, zero), (by_a, zero)
+    return tuple(derivatives_about_centre(matrix, centre, shifts, total) for matrix, total in parts)
 
 
 def _momentum_by_q(model: Model, q: Scalars, v: Scalars, trace: Trace) -> Matrix:
@@ -170,9 +155,6 @@ def _momentum_by_q(model: Model, q: Scalars, v: Scalars, trace: Trace) -> Matrix
         own = []
         for s in body.joint.subspace():
             changed = s.cross_force(momenta[index]) + inertias[index] @ above.cross(s)
-            moved = placements[index].act_force(changed)
-            own.append(pose.act_force(moved).scalars())
-        formula = "d[P; L]/dq = 0_X* (S x* h + I (v_parent x S))"
-        trace(body.name, formula, f"H{index}", [entry for column in own for entry in column])
-        columns += own
-    return reduce_columns(model, transposed(columns))
+            own.append(pose.act_force(placements[index].act_force(changed)).scalars())
+        columns.append(own)
+    return joint_columns(model, columns, "d[P; L]/dq = 0_X* (S x* h + I (v_parent x S))", "H", trace)

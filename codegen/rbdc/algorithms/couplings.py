@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions, stacked
-from rbdc.algorithms.kinematics import tree_motion
+from rbdc.algorithms.contacts.motion import ContactMotion, contacts_at
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Cluster, Model
 from rbdc.spatial import Scalar, Scalars
+from rbdc.spatial.scalars import polynomial
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
 
 Vector = list[Scalar]
@@ -58,14 +58,10 @@ def curves_of(model: Model, q: Scalars, trace: Trace = silent) -> dict[int, Curv
 
 
 def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
-    """A polynomial and its derivatives by Horner's scheme."""
-    derivatives = []
-    own = list(coefficients)
+    """A polynomial and its derivatives."""
+    derivatives, own = [], list(coefficients)
     for _ in range(5):
-        value: Scalar = 0.0
-        for c in reversed(own):
-            value = value * y + c
-        derivatives.append(value)
+        derivatives.append(polynomial(y, *own))
         own = [k * c for k, c in enumerate(own)][1:]
     return Curve(*derivatives)
 
@@ -105,25 +101,22 @@ class Linkage:
         """J_y and J_z."""
         return [row[self.leader] for row in jacobian], [[row[k] for k in self.followers] for row in jacobian]
 
-    def _loops(self, q: Vector, v: Vector | None = None) -> list[ContactMotion]:
-        return contact_motions(tree_motion(self.tree, q, v), local=True)
-
     def step(self, y: Scalar, z: Sequence[Scalar]) -> Vector:
         """-J_z^-1 e."""
-        loops = self._loops(self._joined(y, z))
-        error = [x for loop in loops for x in loop.rows(loop.error())]
-        return solved(self._split(stacked(loops))[1], [-x for x in error])
+        loops = contacts_at(self.tree, self._joined(y, z))
+        error = loops.rows(ContactMotion.error)
+        return solved(self._split(loops.jacobian())[1], [-x for x in error])
 
     def followed(self, y: Scalar, z: Sequence[Scalar]) -> Matrix:
         """J_z."""
-        return self._split(stacked(self._loops(self._joined(y, z))))[1]
+        return self._split(contacts_at(self.tree, self._joined(y, z)).jacobian())[1]
 
     def derivatives(self, y: Scalar, z: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """z' and z'' where the loops are closed."""
         q = self._joined(y, z)
-        by_y, by_z = self._split(stacked(self._loops(q)))
+        by_y, by_z = self._split(contacts_at(self.tree, q).jacobian())
         slopes = solved(by_z, [-x for x in by_y])
-        residual = [x for loop in self._loops(q, self._joined(1.0, slopes)) for x in loop.residual()]
+        residual = contacts_at(self.tree, q, self._joined(1.0, slopes)).rows(ContactMotion.residual)
         return slopes, solved(by_z, [-x for x in residual])
 
 

@@ -49,8 +49,7 @@ def manipulability_gradient(
     w = sqrt(squared)
     table, first = dof_table(model), first_dofs(model)
     gradient, above = list[Scalar]([0.0] * model.nv), Force.zero()
-    for index, curve in climb.curves().items():
-        column, bend = model.bodies[index].index_v, columns[index][0].scaled(curve.curvature)
+    for column, bend in climb.bends():
         gradient[column] = gradient[column] + w * bend.dot(Force.of(solutions[column]))
     for index in reversed(columns):
         for dof, s in enumerate(columns[index], first[index]):

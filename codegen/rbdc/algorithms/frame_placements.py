@@ -66,7 +66,7 @@ def frame_placement_second_derivatives(
         turned = partial(_turned_twice, outer.angular, inner.angular)
         moved = _moved(climb.world, outer.angular.cross(inner.linear), turned)
         _add(made, model.nv, a, b, factor, moved)
-    for a, s in _bends(climb):
+    for a, s in climb.bends():
         _add(made, model.nv, a, a, 1.0, _moved(climb.world, s.linear, s.angular.cross))
     return made
 
@@ -101,7 +101,7 @@ def _jacobian_derivatives(climb: Climb) -> Matrix:
         else:
             change = Motion(s.angular.cross(t.linear), Vector3.zero())
         _add(made, nv, a, b, factor, change.scalars())
-    for a, s in _bends(climb):
+    for a, s in climb.bends():
         _add(made, nv, a, a, 1.0, s.scalars())
     return made
 
@@ -130,13 +130,6 @@ def _pairs(climb: Climb) -> Iterator[tuple[int, int, Scalar, tuple[Motion, Motio
     for i, a, f, s in found:
         for j, b, g, t in found:
             yield a, b, f * g, (s, t), j >= i
-
-
-def _bends(climb: Climb) -> Iterator[tuple[int, Motion]]:
-    """The columns of joints that follow others along curves, times curvature, with their entries in v."""
-    for index, curve in climb.curves().items():
-        bend = climb.columns[index][0].scaled(curve.curvature)
-        yield climb.model.bodies[index].index_v, climb.expressed(bend)
 
 
 def _add(made: Matrix, nv: int, a: int, b: int, factor: Scalar, entries: Scalars) -> None:

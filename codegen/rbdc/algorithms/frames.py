@@ -30,6 +30,7 @@ Columns: TypeAlias = Mapping[int, Sequence[Motion]]
 """Motions of a frame, one for each degree of freedom of bodies, by these."""
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+"""Values of the `reference` argument; their position is the integer that the C function takes."""
 
 
 def frame_step(
@@ -85,8 +86,7 @@ class Climb:
             return motion
         if self.reference == "WORLD":
             return self.world.act(motion)
-        turn = self.world.rotation.apply
-        return Motion(turn(motion.linear), turn(motion.angular))
+        return motion.turned(self.world.rotation.apply)
 
     def matrix(self, columns: Columns, bends: Iterable[tuple[int, Motion]] = ()) -> Matrix:
         """(6, nv) from LOCAL columns, in the reference; zero for other bodies, summed over coupled joints;
@@ -106,11 +106,13 @@ class Climb:
         couplings = {index: self.model.bodies[index].coupling for index in self.columns}
         return {index: own for index, own in couplings.items() if isinstance(own, CouplingAt)}
 
-    def bends(self, v: Scalars) -> Iterable[tuple[int, Motion]]:
-        """J dG/dt at v, in the reference: by entries of v where joints follow others along curves."""
+    def bends(self, rates: Scalars | None = None) -> Iterable[tuple[int, Motion]]:
+        """J dG/dq, in the reference: by entries of v where joints follow others along curves; J dG/dt at
+        given `rates`.
+        """
         for index, curve in self.curves().items():
-            k, s = self.model.bodies[index].index_v, self.expressed(self.columns[index][0])
-            yield k, s.scaled(curve.curvature).scaled(v[k])
+            k, bend = self.model.bodies[index].index_v, self.columns[index][0].scaled(curve.curvature)
+            yield k, self.expressed(bend if rates is None else bend.scaled(rates[k]))
 
     def sums(self, rates: Sequence[Scalars]) -> dict[int, Motion]:
         """X^-1 S x of each body that carries the frame, from x of all joints."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_positions, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
+from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import AnyRotation, Motion, Placement, Rotation, Scalar, Scalars, Vector3
@@ -57,23 +58,18 @@ def free_root(model: Model) -> int | None:
     return roots[0] if len(roots) == 1 and model.bodies[roots[0]].joint.free else None
 
 
-def forward_kinematics(model: Model, q: Scalars, trace: Trace = silent) -> list[Placement]:
-    """The placement of every frame (link) in the world; inverse kinematics tests it against finite
-    differences of velocity.
+def forward_kinematics(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+    """The placement of every frame (link) in the world, as a row of the sixteen entries of a 4x4 matrix;
+    inverse kinematics tests it against finite differences of velocity.
     """
-    world = world_placements(model, q, trace)
-    return [f.placement if f.body == WORLD else world[f.body].compose(f.placement) for f in model.frames]
+    world = {WORLD: Placement.identity()} | dict(enumerate(world_placements(model, q, trace)))
+    return [homogeneous(world[frame.body].compose(frame.placement)) for frame in model.frames]
 
 
 def homogeneous(placement: Placement) -> list[Scalar]:
     """The sixteen entries, row by row, of the 4x4 matrix [R p; 0 1]."""
     rows, p = placement.rotation.rows(), placement.translation.scalars()
-    return [entry for row, offset in zip(rows, p, strict=True) for entry in [*row, offset]] + [
-        0.0,
-        0.0,
-        0.0,
-        1.0,
-    ]
+    return [*(x for row, offset in zip(rows, p, strict=True) for x in (*row, offset)), 0.0, 0.0, 0.0, 1.0]
 
 
 def expand(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> tuple[list[Scalar], list[Scalar]]:

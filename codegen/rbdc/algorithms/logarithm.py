@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rbdc.spatial import Force, Motion, Placement, Scalar
 from rbdc.spatial.quaternions import differentiate_translation, logarithm
-from rbdc.spatial.scalars import cos, sin, sqrt, where_less
+from rbdc.spatial.scalars import cos, polynomial, sin, sqrt, where_less
 
 SMALL = 0.1
 """Squared angle below which ratios are series: the first term that is left out is below rounding."""
@@ -72,8 +72,8 @@ def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
     alpha = 2.0 / safe + (t + 3.0 * s) / (4.0 * t * versine)
     beta = 1.0 / (safe * safe) + (t + s) / (4.0 * t * safe * versine)
     t4 = t2 * t2
-    near_alpha = 1.0 / 12.0 - t4 * _series(t2, 30240.0, 604800.0, 15966720.0, 326918592000.0 / 691.0)
-    near_beta = -1.0 / 720.0 - t2 * _series(t2, 15120.0, 403200.0, 11975040.0, 261534873600.0 / 691.0)
+    near_alpha = 1.0 / 12.0 - t4 * polynomial(t2, 1 / 30240, 1 / 604800, 1 / 15966720, 691 / 326918592000)
+    near_beta = -1.0 / 720.0 - t2 * polynomial(t2, 1 / 15120, 1 / 403200, 1 / 11975040, 691 / 261534873600)
     return where_less(t2, SMALL, near_alpha, alpha), where_less(t2, SMALL, near_beta, beta)
 
 
@@ -93,18 +93,10 @@ def _exponential_ratios(t2: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
         (2.0 * t - 3.0 * s + odd) * part / (safe * t),
     ]
     near = [
-        0.5 - t4 * _series(t2, 720.0, -20160.0, 1209600.0, -119750400.0),
-        1.0 / 6.0 - t4 * _series(t2, 5040.0, -181440.0, 13305600.0, -1556755200.0),
-        _series(t2, 24.0, -360.0, 13440.0, -907200.0, 95800320.0, -14529715200.0),
-        _series(t2, 120.0, -2520.0, 120960.0, -9979200.0, 1245404160.0, -217945728000.0),
+        0.5 - t4 * polynomial(t2, 1 / 720, -1 / 20160, 1 / 1209600, -1 / 119750400),
+        1.0 / 6.0 - t4 * polynomial(t2, 1 / 5040, -1 / 181440, 1 / 13305600, -1 / 1556755200),
+        polynomial(t2, 1 / 24, -1 / 360, 1 / 13440, -1 / 907200, 1 / 95800320, -1 / 14529715200),
+        polynomial(t2, 1 / 120, -1 / 2520, 1 / 120960, -1 / 9979200, 1 / 1245404160, -1 / 217945728000),
     ]
     first, second, third, fourth = (where_less(t2, SMALL, x, y) for x, y in zip(near, exact, strict=True))
     return first, second, third, fourth
-
-
-def _series(t2: Scalar, *divisors: float) -> Scalar:
-    """The sum of t2^k over the k-th divisor."""
-    total: Scalar = 0.0
-    for divisor in reversed(divisors):
-        total = 1.0 / divisor + t2 * total
-    return total

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rbdc.algorithms.logarithm import rate_of_exponential, rate_of_logarithm
-from rbdc.algorithms.tools.linear import Matrix, dot
+from rbdc.algorithms.tools.linear import Matrix, dot, identity
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Body, Model
 from rbdc.model.joints import JointType
@@ -48,8 +48,7 @@ def tangent_gradient(model: Model, q: Scalars, gradient: Scalars) -> list[Scalar
 
 
 def _transposed_rate(joint: JointType, q: Scalars, gradient: Scalars) -> list[Scalar]:
-    units = ([1.0 if k == j else 0.0 for k in range(joint.nv)] for j in range(joint.nv))
-    return [dot(gradient, joint.rate(q, unit)) for unit in units]
+    return [dot(gradient, joint.rate(q, unit)) for unit in identity(joint.nv)]
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> list[Scalar]:

@@ -14,14 +14,13 @@ energy m u.u / 2 + h.(u x w) + w.J w / 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.kinematics import rotated_rows
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums, world_placements
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, flat, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import (
@@ -38,48 +37,26 @@ from rbdc.spatial import (
 from rbdc.spatial.scalars import is_zero
 
 
-@dataclass(frozen=True)
-class Moment:
-    """Mass m and first moment h = m c, both times a factor."""
-
-    mass: Scalar
-    first: Vector3
-
-    @staticmethod
-    def of(inertia: RigidInertia, factor: Scalar) -> Moment:
-        """The moment of a body, times `factor`."""
-        return Moment(factor * inertia.mass, inertia.first_moment.scaled(factor))
-
-    def __add__(self, other: Moment) -> Moment:
-        return Moment(self.mass + other.mass, self.first + other.first)
-
-    def moved(self, placement: Placement) -> Moment:
-        """The masses seen from the parent frame: h' = R h + m P."""
-        return Moment(
-            self.mass, placement.rotation.apply(self.first) + placement.translation.scaled(self.mass)
-        )
-
-    def linear_momentum(self, v: Motion) -> Vector3:
-        """m v + w x h of these masses as one rigid body."""
-        return v.linear.scaled(self.mass) + v.angular.cross(self.first)
-
-
 def subtree_moments(
     model: Model, placements: Sequence[Placement], factor: Scalar, trace: Trace = silent
-) -> tuple[list[Moment], Vector3]:
-    """Mass and first moment of each subtree in the frame of its root, and the first moment of all that moves
-    in the world, each times a factor.
+) -> list[RigidInertia]:
+    """The inertia of each subtree in the frame of its root times a factor, of which masses and first moments
+    are wanted.
     """
-    own = [Moment.of(body.inertia, factor) for body in model.bodies]
-    moments = subtree_sums(model, placements, own, lambda x, moment: moment.moved(x))
-    whole = Vector3.zero()
+    own = [body.inertia.scaled(factor) for body in model.bodies]
+    subtrees = subtree_sums(model, placements, own, lambda x, inertia: inertia.moved(x))
     formula = "h = m c + sum of R h_child + m_child P: first moment of the subtree"
     for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        trace(body.name, formula, f"h{index}", moments[index].first.scalars())
-        if body.parent == WORLD:
-            whole = whole + moments[index].moved(placements[index]).first
-    return moments, whole
+        trace(model.bodies[index].name, formula, f"h{index}", subtrees[index].first_moment.scalars())
+    return subtrees
+
+
+def _in_world(
+    model: Model, placements: Sequence[Placement], subtrees: Sequence[RigidInertia], factor: Scalar
+) -> Vector3:
+    """The first moment of all that moves in the world (kg m) times a factor, from subtrees times it."""
+    own = (subtrees[index].moved(placements[index]) for index in model.children(WORLD))
+    return sum(own, model.resting.scaled(factor)).first_moment
 
 
 def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
@@ -104,47 +81,57 @@ def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
     return moving + model.base_inertia.mass if with_base else moving
 
 
-def share_of_mass(model: Model) -> Scalar:
-    """The reciprocal of the mass of all links (1/kg)."""
-    return 1.0 / total_mass(model)
+def moving_moment(model: Model, q: Scalars, factor: Scalar, trace: Trace = silent) -> Vector3:
+    """The first moment of all that moves in the world (kg m), times a factor."""
+    placements = joint_placements(model, q, trace)
+    return _in_world(model, placements, subtree_moments(model, placements, factor, trace), factor)
 
 
-def resting_moment(model: Model, factor: Scalar) -> Vector3:
-    """The first moment in the world of all that rests, times a factor."""
-    return model.base_inertia.first_moment.scaled(factor) + model.resting.first_moment.scaled(factor)
-
-
-def centre_of_mass(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def com(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """The centre of mass of all links, the fixed base's too, in the world (m). Test: as
     `rbdc.algorithms.reference.centroidal` has it.
     """
-    factor = share_of_mass(model)
-    _, moment = subtree_moments(model, joint_placements(model, q, trace), factor, trace)
-    return (resting_moment(model, factor) + moment).scalars()
+    share = 1.0 / total_mass(model)
+    fixed = model.base_inertia.first_moment.scaled(share)
+    return (fixed + moving_moment(model, q, share, trace)).scalars()
+
+
+def centre_of_moving_links(model: Model, q: Scalars, trace: Trace = silent) -> Vector3:
+    """Their centre of mass in the world (m)."""
+    return moving_moment(model, q, 1.0 / total_mass(model, with_base=False), trace)
 
 
 def potential_energy(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """-g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its gradient is
     the torque of gravity.
     """
-    _, moment = subtree_moments(model, joint_placements(model, q, trace), 1.0, trace)
-    return [-model.gravity.dot(resting_moment(model, 1.0) + moment)]
+    moment = model.base_inertia.first_moment + moving_moment(model, q, 1.0, trace)
+    return [-model.gravity.dot(moment)]
+
+
+def joint_columns(
+    model: Model, columns: Iterable[Matrix], formula: str, symbol: str, trace: Trace = silent
+) -> Matrix:
+    """The matrix (rows, nv) of the columns of each joint, which are announced body by body."""
+    found: Matrix = []
+    for index, (body, own) in enumerate(zip(model.bodies, columns, strict=True)):
+        trace(body.name, formula, f"{symbol}{index}", flat(own))
+        found += own
+    return reduce_columns(model, transposed(found))
 
 
 def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
-    """J (3, nv) with J v the velocity of `centre_of_mass` (m/s). Test: its derivative along v."""
+    """J (3, nv) with J v the velocity of `com` (m/s). Test: its derivative along v."""
     placements = joint_placements(model, q, trace)
-    moments, _ = subtree_moments(model, placements, share_of_mass(model), trace)
+    subtrees = subtree_moments(model, placements, 1.0 / total_mass(model), trace)
     poses = parent_poses(model, placements, trace)
     columns = []
-    for index, body in enumerate(model.bodies):
-        momenta = (moments[index].linear_momentum(s) for s in body.joint.subspace())
-        own = [poses[index].rotation.apply(placements[index].rotation.apply(p)).scalars() for p in momenta]
-        trace(
-            body.name, "J = R (m v + w x h) of S", f"J{index}", [entry for column in own for entry in column]
+    for body, pose, placement, own in zip(model.bodies, poses, placements, subtrees, strict=True):
+        momenta = (
+            s.linear.scaled(own.mass) + s.angular.cross(own.first_moment) for s in body.joint.subspace()
         )
-        columns += own
-    return reduce_columns(model, transposed(columns))
+        columns.append([pose.rotation.apply(placement.rotation.apply(p)).scalars() for p in momenta])
+    return joint_columns(model, columns, "J = R (m v + w x h) of S", "J", trace)
 
 
 def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
@@ -153,9 +140,9 @@ def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) 
     """
     placements = joint_placements(model, q, trace)
     composite = composite_inertias(model, placements, trace)
-    centre = _centre_of_moving_links(model, placements, composite)
+    share, roots = 1.0 / total_mass(model, with_base=False), model.children(WORLD)
+    centre = _in_world(model, placements, [inertia.scaled(share) for inertia in composite], share)
     poses = parent_poses(model, placements, trace)
-    roots = model.children(WORLD)
     columns = []
     for index, body in enumerate(model.bodies):
         whole = roots == [index] and body.joint.free
@@ -167,33 +154,14 @@ def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) 
             if about_centre is not None:
                 about = Force(about.linear, placements[index].rotation.apply(about_centre @ s.angular))
             own.append(about.scalars())
-        trace(
-            body.name,
-            "A = 0_X* IC S, about the centre of mass",
-            f"A{index}",
-            [entry for column in own for entry in column],
-        )
-        columns += own
-    return reduce_columns(model, transposed(columns))
-
-
-def _centre_of_moving_links(
-    model: Model, placements: Sequence[Placement], composite: Sequence[RigidInertia]
-) -> Vector3:
-    """Their centre of mass in the world (m), from the inertias of whole subtrees."""
-    factor = 1.0 / total_mass(model, with_base=False)
-    moments = [
-        Moment.of(composite[index], factor).moved(placements[index]) for index in model.children(WORLD)
-    ]
-    return sum(moments, Moment.of(model.resting, factor)).first
+        columns.append(own)
+    return joint_columns(model, columns, "A = 0_X* IC S, about the centre of mass", "A", trace)
 
 
 def _about_centre(inertia: RigidInertia) -> Symmetric3:
     """J of a body about its centre of mass, from its second moments: K - h h^T / m."""
     h, c = inertia.first_moment, inertia.first_moment.scaled(1.0 / inertia.mass)
-    k = inertia.second_moments() - Symmetric3(
-        h.x * c.x, h.x * c.y, h.y * c.y, h.x * c.z, h.y * c.z, h.z * c.z
-    )
+    k = inertia.second_moments() - Symmetric3.outer(h, c)
     return MomentInertia(inertia.mass, Vector3.zero(), k).about_origin
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbdc.algorithms.contacts.motion import contact_motions, stacked
+from rbdc.algorithms.contacts.motion import ContactMotion, contacts_at
 from rbdc.algorithms.couplings import at_configuration
-from rbdc.algorithms.kinematics import tree_motion
 from rbdc.algorithms.manifold import integrate
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent
@@ -55,8 +54,8 @@ def _loops(model: Model) -> Model:
 
 def _error_and_jacobian(loops: Model, q: Scalars) -> tuple[Vector, Matrix]:
     """Errors of the loops, and J, along the axes of the contacts' frames."""
-    contacts = contact_motions(tree_motion(at_configuration(loops, q), q), local=True)
-    return [x for contact in contacts for x in contact.rows(contact.error())], stacked(contacts)
+    contacts = contacts_at(at_configuration(loops, q), q)
+    return contacts.rows(ContactMotion.error), contacts.jacobian()
 
 
 def _least(jacobian: Matrix, error: Vector) -> Vector:

@@ -17,7 +17,7 @@ from rbdc.functions.contacts import contacts
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives, second_order
 from rbdc.functions.dynamics import dynamics
-from rbdc.functions.evaluation import InLanes, OnJointSpace
+from rbdc.functions.evaluation import OnJointSpace, alone
 from rbdc.functions.inputs import friction_width, inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
@@ -97,7 +97,7 @@ def _parametric(model: Model, function: Function, functions: Mapping[str, Functi
     source = function
     while not source.methods and source.chain is not None:
         source = functions[source.chain.of]
-    if not any(isinstance(evaluate, OnJointSpace) for evaluate in source.methods.values()):
+    if not any(isinstance(alone(evaluate), OnJointSpace) for evaluate in source.methods.values()):
         return function
     declaration = function.declaration
     optional = [p for p in declaration.inputs if p.optional]
@@ -115,9 +115,7 @@ def _along_curves(function: Function) -> Function:
         methods = methods and (function.along_curves or function.chain.methods())
     return replace(
         function,
-        methods={
-            n: method.__call__ if isinstance(method, InLanes) else method for n, method in methods.items()
-        },
+        methods={name: alone(evaluate) for name, evaluate in methods.items()},
         references=references,
         to_solve=None,
         with_values=None,

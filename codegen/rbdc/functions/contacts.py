@@ -11,7 +11,7 @@ from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import FORCES_AS_TORQUES
-from rbdc.functions.evaluation import JointSpace, OnJointSpace
+from rbdc.functions.evaluation import OnJointSpace, joint_space
 from rbdc.functions.inputs import declarations
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
@@ -165,9 +165,9 @@ def _record(model: Model, declared: Mapping[str, FunctionDeclaration], name: str
     known = of in SOLVED and room is not products and in_one_step and not model.world_aligned
     function = Function(
         declared[name],
-        {"range_space": (OnJointSpace if room is projection else JointSpace)(getattr(room, name))},
+        {"range_space": (OnJointSpace if room is projection else joint_space)(getattr(room, name))},
         preset="control" if chain is None else "optimisation",
-        requires=REQUIRES.get(of, frozenset()),
+        requires=REQUIRES.get(name, frozenset()),
         chain=chain,
         differential=Differential(f"{name}_derivatives", **FORCES_AS_TORQUES)
         if name in DIFFERENTIABLE and in_one_step
@@ -206,7 +206,7 @@ def _in_columns(function: Function, system: Callable[..., derivatives.System]) -
 
     return replace(
         function,
-        to_solve=JointSpace(lambda *given, **named: with_values(*given, **named)[: 2 * sides + 2]),
-        with_values=JointSpace(with_values),
+        to_solve=joint_space(lambda *given, **named: with_values(*given, **named)[: 2 * sides + 2]),
+        with_values=joint_space(with_values),
         policy=Policy(dense_right_sides=True),
     )

@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
+from rbdc.algorithms.frames import REFERENCES as REFERENCES
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
-
-REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
-"""Values of the `reference` argument; their position is the integer that the C function takes."""
-
 
 EXTERNAL_FORCES = "fext"
 """The name of the input of kind `Kind.WRENCHES`, which algorithms take as the keyword argument of this name,
@@ -190,22 +187,14 @@ class FunctionDeclaration:
         return [p for p in self.inputs if not p.optional]
 
     def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
-        """All C declarations of the function; see `c_prototype`."""
+        """All C declarations of the function."""
         forms = ("", "_batch", *["_into_zeroed"] * self.zeroed, *["_lanes"] * self.lanes)
-        return [self._prototype(robot, form, restrict) for form in forms]
+        return [self.prototype(robot, form, restrict) for form in forms]
 
-    def zeroed_prototype(self, robot: str) -> str:
-        """The C declaration of the function into outputs of zeros, of which it leaves those alone that
-        are zero whatever the inputs.
+    def prototype(self, robot: str, form: str = "", restrict: str = "restrict") -> str:
+        """The C declaration of one of its forms without the semicolon: `_batch`, `_lanes`, or `_into_zeroed`.
+        `restrict` may be "" (cffi) or a macro (header usable from C++).
         """
-        return self._prototype(robot, "_into_zeroed")
-
-    def c_prototype(self, robot: str, *, batch: bool) -> str:
-        """The C declaration without the semicolon."""
-        return self._prototype(robot, "_batch" if batch else "")
-
-    def _prototype(self, robot: str, form: str, restrict: str = "restrict") -> str:
-        """`restrict` may be "" (cffi) or a macro (header usable from C++)."""
         first = ["size_t n"] if form in ("_batch", "_lanes") else []
         parameters = ", ".join([*first, *self.parameters(self.scalar.name, restrict)])
         return f"void {robot}_{self.name}{form}({parameters})"

@@ -29,7 +29,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import (
     solved_by_factors,
 )
 from rbdc.functions.dynamics import lagrangian
-from rbdc.functions.evaluation import Evaluate, JointSpace, on_joint_space, on_model
+from rbdc.functions.evaluation import Evaluate, OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import (
     ALONE,
@@ -110,7 +110,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
     return [
         Function(
             declared["rnea_derivatives"],
-            {"body_up": JointSpace(rnea_derivatives)},
+            {"body_up": joint_space(rnea_derivatives)},
             preset="optimisation",
             policy=Policy(
                 counted_by_pass=True,
@@ -119,7 +119,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
                 one_by_one_in_limbs=True,
             ),
             chain=ChainRule("rnea", BY["rnea"]),
-            along_curves={"body_up": JointSpace(rnea_derivatives)},
+            along_curves={"body_up": joint_space(rnea_derivatives)},
             references={
                 **lagrangian(model, "sensitivities"),
                 "idsva": ".derivatives.idsva:rnea_derivatives",
@@ -134,8 +134,8 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
         ),
         Function(
             declared["aba_derivatives"],
-            {"cholesky": JointSpace(aba_derivatives, aba_derivatives_of_branches)},
-            to_solve=JointSpace(derivatives_to_solve),
+            {"cholesky": joint_space(aba_derivatives, aba_derivatives_of_branches)},
+            to_solve=joint_space(derivatives_to_solve),
             preset="optimisation",
             policy=Policy(
                 dense_right_sides=True,
@@ -143,7 +143,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
                 windows="forward_dynamics_derivatives",
             ),
             chain=ChainRule("aba", BY["aba"]),
-            along_curves={"cholesky": JointSpace(aba_derivatives)},
+            along_curves={"cholesky": joint_space(aba_derivatives)},
             references={"carpentier-mansard": ".derivatives.carpentier_mansard:aba_derivatives"},
             comparison=Comparison(
                 derivative_of="aba",
@@ -156,7 +156,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
 
 
 def _weighted(declared: Declared) -> list[Function]:
-    methods: Methods = {"rnea": {"adjoint": JointSpace(rnea_adjoint)}, "aba": _by_dynamics(aba_adjoint)}
+    methods: Methods = {"rnea": {"adjoint": joint_space(rnea_adjoint)}, "aba": _by_dynamics(aba_adjoint)}
     products = [
         Function(
             declared[f"{of}_vjp"],
@@ -179,7 +179,7 @@ def _weighted(declared: Declared) -> list[Function]:
 
 
 def _directional(declared: Declared) -> list[Function]:
-    methods: Methods = {"rnea": {"tangent": JointSpace(rnea_tangent)}, "aba": _by_dynamics(aba_tangent)}
+    methods: Methods = {"rnea": {"tangent": joint_space(rnea_tangent)}, "aba": _by_dynamics(aba_tangent)}
     return [
         Function(declared[f"{of}_jvp"], own, preset="optimisation", chain=_along_directions(of, of))
         for of, own in methods.items()
@@ -200,9 +200,9 @@ def _tensors(declared: Declared) -> list[Function]:
     return [
         Function(
             replace(declared["rnea_second_derivatives"], zeroed=True),
-            {"compact": JointSpace(rnea_second_derivatives)},
+            {"compact": joint_space(rnea_second_derivatives)},
             chain=ChainRule("rnea_derivatives", ("q", "v"), kept=(0, 3, 1, 4)),
-            along_paths=on_joint_space(path_quantities),
+            along_paths=OnJointSpace(path_quantities),
             preset=SECOND,
             references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
             comparison=Comparison(
@@ -212,9 +212,9 @@ def _tensors(declared: Declared) -> list[Function]:
         ),
         Function(
             replace(declared["aba_second_derivatives"], zeroed=True),
-            {"products": JointSpace(aba_second_derivatives)},
+            {"products": joint_space(aba_second_derivatives)},
             chain=ChainRule("aba_derivatives", BY["aba"], kept=(0, 4, 1, 2)),
-            along_paths=on_joint_space(path_quantities),
+            along_paths=OnJointSpace(path_quantities),
             uses=("aba",),
             preset=SECOND,
             references={
@@ -231,7 +231,7 @@ def _tensors(declared: Declared) -> list[Function]:
             declared["rnea_hessian_vector"],
             {},
             chain=ChainRule("rnea_vjp", BY["rnea"], kept=(0, 4, 1, 2)),
-            along_paths=on_joint_space(path_quantities),
+            along_paths=OnJointSpace(path_quantities),
             preset=SECOND,
             references={"contracted-idsva-so": ".derivatives.products:rnea_hessian_vector"},
         ),
@@ -239,7 +239,7 @@ def _tensors(declared: Declared) -> list[Function]:
             declared["aba_hessian_vector"],
             {},
             chain=ChainRule("aba_vjp", BY["aba"], kept=(0, 4, 1, 2)),
-            along_paths=on_joint_space(path_quantities),
+            along_paths=OnJointSpace(path_quantities),
             uses=("aba",),
             preset=SECOND,
             references={"contracted-fdsva-so": ".derivatives.products:aba_hessian_vector"},
@@ -249,7 +249,7 @@ def _tensors(declared: Declared) -> list[Function]:
 
 def _hessian_products(declared: Declared) -> list[Function]:
     methods: Methods = {
-        "rnea": {"adjoint": JointSpace(rnea_hessian_product)},
+        "rnea": {"adjoint": joint_space(rnea_hessian_product)},
         "aba": _by_dynamics(aba_hessian_product),
     }
     return [
@@ -263,6 +263,6 @@ def _hessian_products(declared: Declared) -> list[Function]:
 def _by_dynamics(made: Callable[[Dynamics], Callable[..., Any]]) -> dict[str, Evaluate]:
     """The methods of an algorithm that is made for solves with M: by articulated bodies, and by factors."""
     return {
-        "articulated_bodies": JointSpace(made(solved_by_articulated_bodies)),
-        "cholesky": JointSpace(made(solved_by_factors)),
+        "articulated_bodies": joint_space(made(solved_by_articulated_bodies)),
+        "cholesky": joint_space(made(solved_by_factors)),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from rbdc.algorithms.dynamics.coriolis import coriolis
@@ -15,7 +16,7 @@ from rbdc.algorithms.dynamics.regressor import (
     regressor_by_forces,
     regressor_of_chosen_frames,
 )
-from rbdc.functions.evaluation import JointSpace, OwnFrames, on_joint_space, on_model
+from rbdc.functions.evaluation import OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
@@ -65,7 +66,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
     return [
         Function(
             declared["rnea"],
-            {"newton_euler": JointSpace(newton_euler)},
+            {"newton_euler": joint_space(newton_euler)},
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
             differential=Differential(
@@ -80,7 +81,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
         ),
         Function(
             declared["nle"],
-            {"newton_euler": JointSpace(nonlinear_effects)},
+            {"newton_euler": joint_space(nonlinear_effects)},
             preset="control",
             policy=Policy(rolled={"rnea": "nonlinear_effects"}),
             differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
@@ -90,7 +91,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
         ),
         Function(
             declared["gravity_torque"],
-            {"newton_euler": JointSpace(gravity_torque)},
+            {"newton_euler": joint_space(gravity_torque)},
             preset="control",
             policy=Policy(rolled={"rnea": "gravity"}),
             differential=_of_gravity(model),
@@ -99,7 +100,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
         ),
         Function(
             declared["external_torque"],
-            {"leaves_to_root": on_joint_space(external_torque)},
+            {"leaves_to_root": OnJointSpace(external_torque).__call__},  # which no inertias change
             preset=ALONE,
             differential=Differential("external_torque_derivatives", "external_torque_vjp"),
             references={"columns": ".derivatives.external_forces:external_torque"},
@@ -107,7 +108,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
         ),
         Function(
             declared["coriolis"],
-            {"composite": JointSpace(coriolis)},
+            {"composite": joint_space(coriolis)},
             references={"christoffel": "coriolis:coriolis"},
             comparison=Comparison(peers={"pinocchio": ("coriolis",)}, checks_only=True),
         ),
@@ -139,7 +140,7 @@ def _inertia(declared: Declared) -> list[Function]:
     return [
         Function(
             declared["crba"],
-            {"crba": JointSpace(crba)},
+            {"crba": joint_space(crba)},
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
             differential=Differential("crba_derivatives"),
@@ -152,8 +153,8 @@ def _inertia(declared: Declared) -> list[Function]:
         ),
         Function(
             declared["minverse"],
-            {"cholesky": JointSpace(minverse, minverse_of_branches)},
-            to_solve=JointSpace(inverse_factors),
+            {"cholesky": joint_space(minverse, minverse_of_branches)},
+            to_solve=joint_space(inverse_factors),
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"cholesky": "inverse_inertia"}, windows="inverse_inertia"),
@@ -172,7 +173,7 @@ def _others(declared: Declared) -> list[Function]:
     return [
         Function(
             declared["aba"],
-            {"articulated_bodies": JointSpace(by_articulated_bodies), "cholesky": JointSpace(by_factors)},
+            {"articulated_bodies": joint_space(by_articulated_bodies), "cholesky": joint_space(by_factors)},
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"aba": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}),
@@ -189,8 +190,8 @@ def _others(declared: Declared) -> list[Function]:
         Function(
             declared["torque_regressor"],
             {
-                "forces": OwnFrames(regressor_by_forces, regressor_of_chosen_frames),
-                "axes": on_model(regressor_by_axes),
+                name: on_model(regressor, partial(regressor_of_chosen_frames, regressor))
+                for name, regressor in (("forces", regressor_by_forces), ("axes", regressor_by_axes))
             },
             references={"atkeson": "regressor:torque_regressor"},
             comparison=Comparison(peers={"pinocchio": ("torque_regressor",)}),

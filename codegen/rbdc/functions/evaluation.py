@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.tools.linear import flat
@@ -89,35 +89,15 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
     return [value for name, value in inputs.items() if name not in BY_NAME], keywords
 
 
-def on_model(algorithm: Callable[..., Any]) -> Evaluate:
+def on_model(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> Evaluate:
     """An algorithm on the model as it is: what it gives depends on the links' own frames, or is the form of a
-    paper.
-    """
-    return lambda model, inputs, trace: arrays(_call(algorithm, model, inputs, trace))
-
-
-def on_joint_space(algorithm: Callable[..., Any]) -> Evaluate:
-    """An algorithm on the joint-space model, never with limbs in lanes: what it gives is not over the entries
-    of v, so that signs of joints cannot be taken back.
-    """
-    return JointSpace(algorithm).__call__
-
-
-@runtime_checkable
-class InLanes(Protocol):
-    """An `Evaluate` that can also be traced on a joint-space model whose limbs are alike, to run them in the
-    lanes of vectors.
+    paper. `in_lanes` gives the same from a joint-space model, whose bodies know their own frames.
     """
 
-    @property
-    def space(self) -> Space:
-        """Which of the joint-space models it is for."""
+    def alone(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        return arrays(_call(algorithm, model, inputs, trace))
 
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """On the robot's own model."""
-
-    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """On the joint-space model with limbs alike."""
+    return alone if in_lanes is None else InLanes(alone, on_model(in_lanes), "origins kept")
 
 
 @dataclass(frozen=True)
@@ -131,31 +111,43 @@ class OnJointSpace:
 
     algorithm: Callable[..., Any]
 
-    @property
-    def space(self) -> Space:
-        """Which of the joint-space models it takes."""
-        return "regrouped"
-
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
         if PARAMETERS not in inputs:
-            return arrays(_call(self.algorithm, reduced(model, self.space), inputs, trace))
-        constant = replace(reduced(constant_part(model), self.space), parameters=model.parameters)
+            return arrays(_call(self.algorithm, reduced(model), inputs, trace))
+        constant = replace(reduced(constant_part(model)), parameters=model.parameters)
         return arrays(_call(self.algorithm, *_with_parameters(constant, inputs), trace))
 
 
 @dataclass(frozen=True)
-class JointSpace(OnJointSpace):
+class InLanes:
+    """An `Evaluate`, on the robot's own model, that can also be traced on a joint-space model whose limbs are
+    alike, to run them in the lanes of vectors. space: which of the joint-space models that is.
+    """
+
+    alone: Evaluate
+    for_lanes: Evaluate
+    space: Space = "regrouped"
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """On the robot's own model."""
+        return self.alone(model, inputs, trace)
+
+
+def joint_space(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> InLanes:
     """An algorithm on the joint-space model, also with limbs in lanes. `in_lanes` is a form of it that treats
     all limbs alike, where it does not itself.
     """
 
-    in_lanes: Callable[..., Any] | None = None
+    def for_lanes(model: Any, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        return arrays(_call(in_lanes or algorithm, *_with_parameters(model, inputs), trace))
 
-    def for_lanes(self, model: JointSpaceModel, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """Outputs on a joint-space model with limbs alike, which has the rows of inertial parameters."""
-        algorithm = self.in_lanes or self.algorithm
-        return arrays(_call(algorithm, *_with_parameters(model, inputs), trace))
+    return InLanes(OnJointSpace(algorithm), for_lanes)
+
+
+def alone(evaluate: Evaluate) -> Evaluate:
+    """An `Evaluate` that has no limbs in lanes."""
+    return evaluate.alone if isinstance(evaluate, InLanes) else evaluate
 
 
 def _with_parameters(model: JointSpaceModel, inputs: Inputs) -> tuple[JointSpaceModel, Inputs]:
@@ -167,25 +159,6 @@ def _with_parameters(model: JointSpaceModel, inputs: Inputs) -> tuple[JointSpace
     given = in_chosen_frames(model, model.parameters, inputs[PARAMETERS])
     others = {name: value for name, value in inputs.items() if name != PARAMETERS}
     return replace(given, parameters=()), others
-
-
-@dataclass(frozen=True)
-class OwnFrames:
-    """An algorithm whose results depend on the links' own frames: evaluated on the model as it is. `in_lanes`
-    gives the same from a joint-space model, whose bodies know their own frames.
-    """
-
-    algorithm: Callable[..., Any]
-    in_lanes: Callable[..., Any]
-    space: Space = "origins kept"
-
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """An `Evaluate`."""
-        return arrays(_call(self.algorithm, model, inputs, trace))
-
-    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """Outputs on a joint-space model with limbs alike."""
-        return arrays(_call(self.in_lanes, model, inputs, trace))
 
 
 def arrays(result: Any) -> list[list[Scalar]]:
@@ -200,10 +173,8 @@ def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
     climb from there to the root.
     """
 
-    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+    def at_place(model: Model, *inputs: Sequence[Scalar], trace: Trace) -> Any:
         del trace  # the steps of a frame's climb have no names of their own
-        arguments, _ = called_with(inputs)
-        model = at_configuration(model, arguments[0], inputs.get(CURVES))
-        return arrays(algorithm(model, *arguments, *place))
+        return algorithm(model, *inputs, *place)
 
-    return evaluate
+    return on_model(at_place)

@@ -26,13 +26,11 @@ from rbdc.algorithms.frames import (
     frame_jacobian_time_derivative,
     frame_velocity,
 )
-from rbdc.algorithms.kinematics import expand, forward_kinematics, homogeneous
-from rbdc.algorithms.trace import Trace
+from rbdc.algorithms.kinematics import expand, forward_kinematics
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, SECOND, ChainRule, Comparison, Differential, Function, Policy
 from rbdc.model import Model
-from rbdc.spatial import Scalar
 
 DECLARATIONS = """
 forward_kinematics(q)
@@ -102,7 +100,7 @@ def kinematics(model: Model) -> list[Function]:
     declared = declarations(model, DECLARATIONS)
     placements = Function(
         declared["forward_kinematics"],
-        {"products": on_model(_homogeneous)},
+        {"products": on_model(forward_kinematics)},
         preset="control",
         differential=Differential("forward_kinematics_derivatives"),
         references={"featherstone": "homogeneous:forward_kinematics"},
@@ -125,10 +123,6 @@ def kinematics(model: Model) -> list[Function]:
         comparison=Comparison(checks_only=True),
     )
     return [placements, whole_tree, *framed, manipulability]
-
-
-def _homogeneous(model: Model, q: list[Scalar], trace: Trace) -> list[Scalar]:
-    return [entry for placement in forward_kinematics(model, q, trace) for entry in homogeneous(placement)]
 
 
 FRAMED: tuple[tuple[Callable[..., Any], str, str | ChainRule], ...] = (

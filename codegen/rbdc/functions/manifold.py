@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rbdc.algorithms.manifold import ddifference, difference, dintegrate, integrate
-from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.evaluation import on_model
-from rbdc.functions.inputs import configuration, declarations
+from rbdc.functions.inputs import Declared, configuration, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function
 from rbdc.model import Model
 
@@ -37,28 +37,23 @@ def manifold(model: Model) -> list[Function]:
     step = Parameter("dv", (model.nv,), "tangent step (m, rad)", Kind.TANGENT)
     declared = declarations(model, DECLARATIONS, *ends, step)
     return [
-        _step(
-            declared[INTEGRATE], ("exponential", integrate), Differential("dintegrate", configuration=True)
-        ),
-        _step(declared["difference"], ("logarithm", difference), Differential("ddifference")),
-        _step(declared["dintegrate"], ("right-jacobian", dintegrate)),
-        _step(declared["ddifference"], ("right-jacobian", ddifference)),
+        _step(declared, integrate, "exponential", Differential("dintegrate", configuration=True)),
+        _step(declared, difference, "logarithm", Differential("ddifference")),
+        _step(declared, dintegrate, "right-jacobian"),
+        _step(declared, ddifference, "right-jacobian"),
     ]
 
 
 def _step(
-    declaration: FunctionDeclaration,
-    method: tuple[str, Callable[..., Any]],
-    differential: Differential | None = None,
+    declared: Declared, algorithm: Callable[..., Any], method: str, differential: Differential | None = None
 ) -> Function:
-    """A step or its derivatives. method: its name, and the algorithm."""
-    name, algorithm = method
-    known, place = differential is not None, declaration.name
+    """A step or its derivatives, by the algorithm and the reference of its name."""
+    known, name = differential is not None, algorithm.__name__
     return Function(
-        declaration,
-        {name: on_model(algorithm)},
+        declared[name],
+        {method: on_model(algorithm)},
         preset="control" if known else ALONE,
-        references={"murray-li-sastry": f"manifold:{place}"},
-        comparison=Comparison(peers={"pinocchio": (place,)} if known else {}, checks_only=True),
+        references={"murray-li-sastry": f"manifold:{name}"},
+        comparison=Comparison(peers={"pinocchio": (name,)} if known else {}, checks_only=True),
         differential=differential,
     )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from rbdc.algorithms.centroidal import (
     centroidal_dynamics_derivatives,
     centroidal_momenta,
@@ -9,8 +13,8 @@ from rbdc.algorithms.centroidal import (
     com_acceleration,
 )
 from rbdc.algorithms.momentum import (
-    centre_of_mass,
     centroidal_momentum_matrix,
+    com,
     com_jacobian,
     kinetic_energy,
     kinetic_energy_regressor,
@@ -18,7 +22,7 @@ from rbdc.algorithms.momentum import (
     potential_energy_regressor,
     static_regressor,
 )
-from rbdc.functions.evaluation import JointSpace, on_joint_space, on_model
+from rbdc.functions.evaluation import OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Requirement
 from rbdc.model import Model
@@ -65,120 +69,77 @@ potential_energy_regressor(q)
     y[10 njoints]: potential energy regressor
 """
 
+ANY = frozenset[Requirement]()
 MASS = frozenset({Requirement.MASS})
+MOVING = MASS | {Requirement.MOVING_MASS}
 
 
 def momentum(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
-    declared = declarations(model, DECLARATIONS)
-    return [*_centres(declared), *_rates(declared), *_energies(declared), *_regressors(declared)]
-
-
-def _centres(declared: Declared) -> list[Function]:
-    return [
-        Function(
-            declared["com"],
-            {"subtrees": JointSpace(centre_of_mass)},
-            requires=MASS,
-            differential=Differential("com_jacobian"),
-            references={"featherstone": "centroidal:centre_of_mass"},
-            comparison=Comparison(peers={"pinocchio": ("com",)}),
-        ),
-        Function(
-            declared["com_jacobian"],
-            {"subtrees": JointSpace(com_jacobian)},
-            requires=MASS,
-            differential=Differential("com_second_derivatives"),
-            references={"orin-goswami-lee": "centroidal:com_jacobian"},
-            comparison=Comparison(peers={"pinocchio": ("com_jacobian",)}),
-        ),
-        Function(
-            declared["centroidal_momentum_matrix"],
-            {"composite": JointSpace(centroidal_momentum_matrix)},
-            requires=MASS | {Requirement.MOVING_MASS},
-            differential=Differential("centroidal_momentum_matrix_derivatives"),
-            references={"orin-goswami-lee": "centroidal:centroidal_momentum_matrix"},
-            comparison=Comparison(
-                peers={"pinocchio": ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")}
-            ),
-        ),
-    ]
-
-
-def _rates(declared: Declared) -> list[Function]:
-    moving = MASS | {Requirement.MOVING_MASS}
+    declared, orin = declarations(model, DECLARATIONS), "orin-goswami-lee"
+    own, regressor = partial(_by_subtrees, declared), partial(_regressor, declared)
+    matrix = ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")
     momenta = Function(  # not in the catalogue
         declared["centroidal_momenta"],
-        {"newton_euler": on_joint_space(centroidal_momenta)},
-        references={"orin-goswami-lee": "centroidal:centroidal_momenta"},
+        {"newton_euler": OnJointSpace(centroidal_momenta)},
+        references={orin: "centroidal:centroidal_momenta"},
+    )
+    by_free_root = Function(
+        declared["centroidal_dynamics_derivatives"],
+        {"free_root": joint_space(centroidal_dynamics_derivatives)},
+        chain=ChainRule("centroidal_momenta", ("q", "v", "a"), kept=(0, 3, 4, 5), source=momenta),
+        comparison=Comparison(checks_only=True),
+        requires=MOVING,
+    )
+    of_kinetic_energy = Function(
+        declared["kinetic_energy_derivatives"],
+        {},
+        chain=ChainRule("kinetic_energy", ("q", "v")),
+        preset="optimisation",
+        differential=Differential("kinetic_energy_second_derivatives"),
+        comparison=Comparison(checks_only=True),
     )
     return [
-        Function(
-            declared["com_acceleration"],
-            {"newton_euler": JointSpace(com_acceleration)},
-            requires=MASS,
-            differential=Differential("com_acceleration_derivatives"),
-            references={"orin-goswami-lee": "centroidal:com_acceleration"},
-        ),
-        Function(
-            declared["centroidal_momentum_derivative"],
-            {"newton_euler": JointSpace(centroidal_momentum_derivative)},
-            requires=moving,
-            differential=Differential("centroidal_momentum_derivative_derivatives"),
-            references={"orin-goswami-lee": "centroidal:centroidal_momentum_derivative"},
-        ),
-        Function(
-            declared["centroidal_dynamics_derivatives"],
-            {"free_root": JointSpace(centroidal_dynamics_derivatives)},
-            chain=ChainRule("centroidal_momenta", ("q", "v", "a"), kept=(0, 3, 4, 5), source=momenta),
-            comparison=Comparison(checks_only=True),
-            requires=moving,
-        ),
+        own(com, "subtrees", "featherstone", MASS, ("com",), "com_jacobian"),
+        own(com_jacobian, "subtrees", orin, MASS, ("com_jacobian",), "com_second_derivatives"),
+        own(centroidal_momentum_matrix, "composite", orin, MOVING, matrix),
+        own(com_acceleration, "newton_euler", orin, MASS),
+        own(centroidal_momentum_derivative, "newton_euler", orin, MOVING),
+        by_free_root,
+        own(kinetic_energy, "sum", "featherstone", ANY, ("kinetic_energy",)),
+        of_kinetic_energy,
+        own(potential_energy, "subtrees", "featherstone", ANY, ("potential_energy",), "gravity_torque"),
+        regressor(static_regressor, "placements"),
+        regressor(kinetic_energy_regressor, "velocities"),
+        regressor(potential_energy_regressor, "placements"),
     ]
 
 
-def _regressors(declared: Declared) -> list[Function]:
-    return [
-        Function(
-            declared["static_regressor"],
-            {"placements": on_model(static_regressor)},
-            references={"atkeson": "regressor:static_regressor"},
-        ),
-        Function(
-            declared["kinetic_energy_regressor"],
-            {"velocities": on_model(kinetic_energy_regressor)},
-            references={"atkeson": "regressor:kinetic_energy_regressor"},
-        ),
-        Function(
-            declared["potential_energy_regressor"],
-            {"placements": on_model(potential_energy_regressor)},
-            references={"atkeson": "regressor:potential_energy_regressor"},
-        ),
-    ]
+def _by_subtrees(
+    declared: Declared,
+    algorithm: Callable[..., Any],
+    method: str,
+    paper: str,
+    requires: frozenset[Requirement],
+    peers: tuple[str, ...] = (),
+    derivatives: str = "",
+) -> Function:
+    """The record of a function whose algorithm and reference have its name, and its derivatives unless they
+    have another. peers: Pinocchio's algorithms.
+    """
+    name = algorithm.__name__
+    return Function(
+        declared[name],
+        {method: joint_space(algorithm)},
+        requires=requires,
+        differential=Differential(derivatives or f"{name}_derivatives"),
+        references={paper: f"centroidal:{name}"},
+        comparison=Comparison(peers={"pinocchio": peers} if peers else {}),
+    )
 
 
-def _energies(declared: Declared) -> list[Function]:
-    return [
-        Function(
-            declared["kinetic_energy"],
-            {"sum": JointSpace(kinetic_energy)},
-            differential=Differential("kinetic_energy_derivatives"),
-            references={"featherstone": "centroidal:kinetic_energy"},
-            comparison=Comparison(peers={"pinocchio": ("kinetic_energy",)}),
-        ),
-        Function(
-            declared["kinetic_energy_derivatives"],
-            {},
-            chain=ChainRule("kinetic_energy", ("q", "v")),
-            preset="optimisation",
-            differential=Differential("kinetic_energy_second_derivatives"),
-            comparison=Comparison(checks_only=True),
-        ),
-        Function(
-            declared["potential_energy"],
-            {"subtrees": JointSpace(potential_energy)},
-            differential=Differential("gravity_torque"),
-            references={"featherstone": "centroidal:potential_energy"},
-            comparison=Comparison(peers={"pinocchio": ("potential_energy",)}),
-        ),
-    ]
+def _regressor(declared: Declared, algorithm: Callable[..., Any], method: str) -> Function:
+    """The record of a regressor, which is over parameters in the links' own frames."""
+    name = algorithm.__name__
+    references = {"atkeson": f"regressor:{name}"}
+    return Function(declared[name], {method: on_model(algorithm)}, references=references)

@@ -6,45 +6,30 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rbdc.algorithms.trace import Trace
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
-from rbdc.functions.evaluation import Evaluate, InLanes, Inputs, Part, for_one_frame
+from rbdc.functions.evaluation import Evaluate, InLanes, Inputs, Part, alone, for_one_frame
 from rbdc.functions.record import Function, Policy
 from rbdc.model import Model
 from rbdc.model.xml import shown
-from rbdc.reduction.passes import Space
 from rbdc.spatial import Scalar
 
 
-@dataclass(frozen=True)
-class Fused:
-    """An `Evaluate` of several functions, `InLanes` where each of them is: for each the names of its inputs
-    and its own `Evaluate`.
-    """
+def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Evaluate]) -> Evaluate:
+    """The outputs of several, from the inputs that each takes, by their names; in lanes where each is."""
+    scalar, in_lanes = [*map(alone, evaluates)], [e.for_lanes for e in evaluates if isinstance(e, InLanes)]
+    if len(in_lanes) == len(evaluates):
+        return InLanes(_one_after_the_other(takes, scalar), _one_after_the_other(takes, in_lanes))
 
-    parts: tuple[tuple[tuple[str, ...], Evaluate], ...]
-    space: Space = "regrouped"
+    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        given = [{name: inputs[name] for name in names if name in inputs} for names in takes]
+        return [x for own, part in zip(given, evaluates, strict=True) for x in part(model, own, trace)]
 
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """The outputs of all, one after the other."""
-        return [x for names, evaluate in self.parts for x in evaluate(model, _only(inputs, names), trace)]
-
-    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """See `rbdc.functions.evaluation.InLanes`."""
-        return [
-            x
-            for names, evaluate in self.parts
-            if isinstance(evaluate, InLanes)
-            for x in evaluate.for_lanes(model, _only(inputs, names), trace)
-        ]
-
-
-def _only(inputs: Inputs, names: Sequence[str]) -> Inputs:
-    return {name: inputs[name] for name in names if name in inputs}
+    return evaluate
 
 
 def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str]) -> Function:
@@ -72,9 +57,7 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
     methods: dict[str, Evaluate] = {}
     for chosen in itertools.product(*(part.methods.items() for part in parts)):
         evaluates = [evaluate for _, evaluate in chosen]
-        made = Fused(tuple(zip(takes, evaluates, strict=True)))
-        in_lanes = all(isinstance(evaluate, InLanes) for evaluate in evaluates)
-        methods[" + ".join(method for method, _ in chosen)] = made if in_lanes else made.__call__
+        methods[" + ".join(method for method, _ in chosen)] = _one_after_the_other(takes, evaluates)
     # Loops and kernels of a part give its own outputs alone, and a method that it follows is not fused.
     policy = Policy(dense_right_sides=parts[-1].policy.dense_right_sides)
     return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)

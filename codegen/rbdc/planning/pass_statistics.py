@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import JointSpace, on_model
+from rbdc.functions.evaluation import InLanes
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
 from rbdc.model import Model
@@ -58,12 +58,7 @@ def _operations(model: Model) -> dict[str, int]:
     for name, function in functions_of(model).items():
         if function.policy.counted_by_pass:
             inputs = tuple(function.declaration.required)
-            recursions = [
-                evaluate.algorithm
-                for evaluate in function.methods.values()
-                if isinstance(evaluate, JointSpace)
-            ]
-            methods = {"this": on_model(recursions[0])}
-            bare = Function(replace(function.declaration, inputs=inputs), methods)
+            recursions = [e.for_lanes for e in function.methods.values() if isinstance(e, InLanes)]
+            bare = Function(replace(function.declaration, inputs=inputs), {"this": recursions[0]})
             counts[name] = cost(traced(model, bare, "this")).operations
     return counts

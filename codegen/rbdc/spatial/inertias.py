@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 import numpy as np
 
@@ -56,15 +56,19 @@ class RigidInertia(ABC):
         """The inertia whose `scalars` these are."""
         return cls(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:]))  # type: ignore[call-arg]
 
-    @abstractmethod
-    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
+    def _parts(self) -> tuple[Any, ...]:
         """Mass, first moment and the symmetric matrix of the set."""
+        return tuple(getattr(self, own.name) for own in fields(self))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(a + b for a, b in zip(self._parts(), other._parts(), strict=True)))
 
     def __sub__(self, other: Self) -> Self:
         return type(self)(*(a - b for a, b in zip(self._parts(), other._parts(), strict=True)))
+
+    def scaled(self, factor: Scalar) -> Self:
+        """The inertia times a factor."""
+        return self.of([factor * x for x in self.scalars()])
 
     def __matmul__(self, v: Motion) -> Force:
         """I v = (m v + w x h, J w + h x v)."""
@@ -86,9 +90,6 @@ class Inertia(RigidInertia):
     """
 
     about_origin: Symmetric3 = field()  # in place of the property, whose value would be a default
-
-    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
-        return self.mass, self.first_moment, self.about_origin
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
@@ -172,9 +173,6 @@ class MomentInertia(RigidInertia):
 
     second: Symmetric3
 
-    def _parts(self) -> tuple[Scalar, Vector3, Symmetric3]:
-        return self.mass, self.first_moment, self.second
-
     @property
     def about_origin(self) -> Symmetric3:
         """J = tr(K) 1 - K."""
@@ -246,13 +244,13 @@ class ArticulatedInertia:
         """self - sum_k left_k right_k^T, where the sum is known to be symmetric."""
         a, b, c = self.linear, self.coupling, self.angular
         for u, v in zip(left, right, strict=True):
-            a = a - _outer_symmetric(u.linear, v.linear)
+            a = a - Symmetric3.outer(u.linear, v.linear)
             b = Rotation(
                 b.x - u.linear.scaled(v.angular.x),
                 b.y - u.linear.scaled(v.angular.y),
                 b.z - u.linear.scaled(v.angular.z),
             )
-            c = c - _outer_symmetric(u.angular, v.angular)
+            c = c - Symmetric3.outer(u.angular, v.angular)
         return ArticulatedInertia(a, b, c)
 
     def moved(self, placement: Placement) -> ArticulatedInertia:
@@ -263,24 +261,10 @@ class ArticulatedInertia:
         x, y, z = r.rotate_matrix((first, second, third))
         b = Rotation(x, y, z).transposed()  # R B R^T, by columns
         c = r.rotate_symmetric(self.angular)
-        # B' = B - A [p],  C' = C + [p] B' + ([p] B)^T, written with columns: (M [p]) column k = M (p x e_k).
-        a_p = _times_skew(Rotation.from_rows(a.rows()), p)
+        # B' = B - A [p],  C' = C + [p] B' + ([p] B)^T; rows m of M [p] are m x p.
+        a_p = Rotation.from_rows([Vector3.of(row).cross(p).scalars() for row in a.rows()])
         moved_b = Rotation(b.x - a_p.x, b.y - a_p.y, b.z - a_p.z)
         return ArticulatedInertia(a, moved_b, c + _levered(p, moved_b, b))
-
-
-def _outer_symmetric(a: Vector3, b: Vector3) -> Symmetric3:
-    """The upper triangle of a b^T."""
-    return Symmetric3(a.x * b.x, a.x * b.y, a.y * b.y, a.x * b.z, a.y * b.z, a.z * b.z)
-
-
-def _times_skew(m: Rotation, p: Vector3) -> Rotation:
-    """M [p] by columns: column k is M (p x e_k)."""
-    return Rotation(
-        m.y.scaled(p.z) - m.z.scaled(p.y),
-        m.z.scaled(p.x) - m.x.scaled(p.z),
-        m.x.scaled(p.y) - m.y.scaled(p.x),
-    )
 
 
 def _levered(p: Vector3, first: Rotation, second: Rotation) -> Symmetric3:

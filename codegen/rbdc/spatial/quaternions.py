@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.spatial.scalars import Scalar, atan2, cos, in_one_piece, sin, sqrt, where_less
+from rbdc.spatial.scalars import Scalar, atan2, cos, in_one_piece, polynomial, sin, sqrt, where_less
 from rbdc.spatial.vectors import Vector3
 
 SMALL_SQUARED_ANGLE = 1e-3
@@ -21,14 +21,6 @@ _NEGLIGIBLE = 1e-30
 """Beside a squared angle or sine: ratios such as sin(t)/t are even functions, which it changes by less than
 rounding, and not 0/0.
 """
-
-
-def _series(t2: Scalar, *coefficients: float) -> Scalar:
-    """Horner's scheme in t2, constant coefficient first."""
-    total: Scalar = coefficients[-1]
-    for coefficient in reversed(coefficients[:-1]):
-        total = coefficient + t2 * total
-    return total
 
 
 def _length(squared: Scalar) -> Scalar:
@@ -41,7 +33,7 @@ def _exponential(t2: Scalar) -> list[Scalar]:
     t = _length(t2)
     real, ratio = cos(0.5 * t), sin(0.5 * t) / t
     exact = (1.0 - 2.0 * ratio * real) / (t2 + _NEGLIGIBLE)
-    series = _series(t2, 1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800)
+    series = polynomial(t2, 1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800)
     return [real, ratio, where_less(t2, SMALL_SQUARED_ANGLE, series, exact)]
 
 
@@ -54,9 +46,9 @@ def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
     t = 2.0 * atan2(sine, cosine)
     t2 = t * t
     exact = (1.0 - 0.5 * t * cosine / sine) / t2
-    series = _series(t2, 1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
+    series = polynomial(t2, 1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
     squared = squared_sine / (cosine * cosine + _NEGLIGIBLE)
-    near = 2.0 * _series(squared, 1.0, -1 / 3, 1 / 5, -1 / 7, 1 / 9, -1 / 11) / cosine
+    near = 2.0 * polynomial(squared, 1.0, -1 / 3, 1 / 5, -1 / 7, 1 / 9, -1 / 11) / cosine
     ratio = where_less(squared, SMALL_SQUARED_ANGLE, near, t / sine)  # the series for its derivatives
     return [ratio, where_less(t2, SMALL_SQUARED_ANGLE, series, exact)]
 

@@ -85,6 +85,14 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
     return _apply("atan2", y, x)
 
 
+def polynomial(x: Scalar, *coefficients: Scalar) -> Scalar:
+    """Horner's scheme, constant coefficient first; zero of none."""
+    *others, total = coefficients or (0.0,)
+    for coefficient in reversed(others):
+        total = coefficient + x * total
+    return total
+
+
 def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
     """`then` where a < b, else `otherwise`; the branch not taken may be NaN without harm."""
     given = (a, b, then, otherwise)

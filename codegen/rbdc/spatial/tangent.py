@@ -69,36 +69,32 @@ class Tangent:
     def __neg__(self) -> Any:
         return type(self)(-self.value, -self.rate)
 
-    @staticmethod
-    def elementary(name: str, *arguments: Tangent) -> Tangent:
-        """Sine, cosine, square root and `atan2`; see `rbdc.spatial.scalars`. TypeError for others."""
-        x = arguments[0]
+    @classmethod
+    def elementary(cls, name: str, *arguments: Scalar) -> Tangent:
+        """Sine, cosine, square root and `atan2` by this kind, the outermost one; see `rbdc.spatial.scalars`.
+        TypeError for others.
+        """
+        given = [(value_of(z, cls), rate_of(z, cls)) for z in arguments]
+        x, dx = given[-1]
         if name == "atan2":
-            kind = _outermost(arguments)
-            (y, dy), (x, dx) = ((value_of(z, kind), rate_of(z, kind)) for z in arguments)
-            return kind(atan2(y, x), (x * dy - y * dx) / (x * x + y * y))
+            y, dy = given[0]
+            return cls(atan2(y, x), (x * dy - y * dx) / (x * x + y * y))
         if name == "sin":
-            return type(x)(sin(x.value), cos(x.value) * x.rate)
+            return cls(sin(x), cos(x) * dx)
         if name == "cos":
-            return type(x)(cos(x.value), -(sin(x.value) * x.rate))
+            return cls(cos(x), -(sin(x) * dx))
         if name == "sqrt":
-            root = sqrt(x.value)
-            return type(x)(root, x.rate / (2.0 * root))
+            root = sqrt(x)
+            return cls(root, dx / (2.0 * root))
         raise TypeError(f"no tangent of {name}")
 
-    @staticmethod
-    def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
-        """Values and rates of the branch that is taken, by values alone."""
-        kind = _outermost((a, b, then, otherwise))
-        one, other = value_of(a, kind), value_of(b, kind)
-        branches = [(read(then, kind), read(otherwise, kind)) for read in (value_of, rate_of)]
+    @classmethod
+    def where_less(cls, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
+        """Values and rates of the branch that is taken, by values alone; by this kind, the outermost one."""
+        one, other = value_of(a, cls), value_of(b, cls)
+        branches = [(read(then, cls), read(otherwise, cls)) for read in (value_of, rate_of)]
         value, rate = (where_less(one, other, *branch) for branch in branches)
-        return kind(value, rate)
-
-
-def _outermost(scalars: Sequence[Scalar]) -> type[Tangent]:
-    """The kind of dual numbers with which all of them are computed."""
-    return max({type(x) for x in scalars if isinstance(x, Tangent)}, key=lambda kind: kind.level)
+        return cls(value, rate)
 
 
 class OuterTangent(Tangent):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
@@ -84,6 +84,11 @@ class Symmetric3:
         return Symmetric3(x, 0.0, y, 0.0, 0.0, z)
 
     @staticmethod
+    def outer(a: Vector3, b: Vector3) -> Symmetric3:
+        """The upper triangle of a b^T."""
+        return Symmetric3(a.x * b.x, a.x * b.y, a.y * b.y, a.x * b.z, a.y * b.z, a.z * b.z)
+
+    @staticmethod
     def parallel_axis(a: Vector3, b: Vector3) -> Symmetric3:
         """sym([a][b]^T), the matrix with entries 2 a.b - (a_i b_j + a_j b_i), halved: (a.b) 1 - (a b^T + b
         a^T)/2.
@@ -155,6 +160,10 @@ class SpatialVector:
     def scaled(self, factor: Scalar) -> Self:
         """The factor times the vector."""
         return type(self)(self.linear.scaled(factor), self.angular.scaled(factor))
+
+    def turned(self, turn: Callable[[Vector3], Vector3]) -> Self:
+        """Both parts as `turn` has them, as a rotation or the rate of one."""
+        return type(self)(turn(self.linear), turn(self.angular))
 
     def scalars(self) -> list[Scalar]:
         """Six scalars, linear part first."""

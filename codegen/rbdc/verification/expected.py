@@ -93,7 +93,7 @@ class References:
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        of_all = UNITS * float(np.finfo(declaration.scalar.dtype).eps) / self.tolerance
+        last_places = UNITS * float(np.finfo(declaration.scalar.dtype).eps)
         scale = np.max([np.ones(states), *(_largest(x.T) for x in inputs.values())], axis=0)
         given = once(_perturbed, self, declaration, inputs)
         result: list[Expected] = []
@@ -102,7 +102,7 @@ class References:
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
             own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
             made = [
-                _expected(_rows(x, states), p, self.tolerance, scale, of_all=of_all, framed=framed)
+                _expected(_rows(x, states), p, self.tolerance, scale, last_places=last_places, framed=framed)
                 for x, p in own
             ]
             result += self._solved(declaration, part, inputs, made)
@@ -166,25 +166,24 @@ def _largest(values: Array) -> Array:
 
 
 def _expected(
-    rows: Array, output: Parameter, tolerance: float, scale: Array, *, of_all: float, framed: bool
+    rows: Array, output: Parameter, tolerance: float, scale: Array, *, last_places: float, framed: bool
 ) -> Expected:
-    """From (size, replicas, states) of an output; scale: the largest input of each state; of_all: the part of
-    what the largest entry may be off by that all may be.
+    """From (size, replicas, states) of an output; scale: the largest input of each state; last_places: the
+    part of the numbers that, changed by so much, move the largest entry by what all may be off by.
     """
     values, others = rows[:, 0], rows[:, 1:]
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
         zero = np.all(~(np.abs(values) > NO_DIGIT * allowed), axis=1)
-    finite = np.where(np.isfinite(allowed), allowed, 0.0)
-    allowed = np.maximum(allowed, of_all * np.max(finite, axis=1, keepdims=True, initial=0.0))
+    exact = last_places / tolerance * np.where(np.isfinite(allowed), allowed, 0.0)
+    allowed = np.maximum(allowed, np.max(exact, axis=1, keepdims=True, initial=0.0))
     if output.in_space:
-        allowed = np.maximum(_of_vectors(allowed, output.shape, framed=framed), of_all * tolerance * scale)
+        allowed = np.maximum(_of_vectors(allowed, output.shape, framed=framed), last_places * scale)
     gradient = framed and len(output.shape) == 1 and not output.in_space
     shape = (1, *output.shape) if gradient else output.shape
     if len(shape) == 2 or (len(shape) == 3 and not output.in_space):
-        largest = np.max(finite, initial=0.0)
         beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
-        allowed = np.maximum(np.maximum(allowed, beside), of_all * largest)
+        allowed = np.maximum(np.maximum(allowed, beside), np.max(exact, initial=0.0))
     own = _largest(values[~zero])
     allowed[zero] = np.maximum(allowed[zero], tolerance * np.where(own > 0.0, own, scale))
     defined = np.all(np.isfinite(rows), axis=(0, 1))

@@ -125,9 +125,9 @@ def derivatives(
         for place in _places(model, declaration):
             arrays = [inputs.get(p.name) for p in declaration.inputs]
             values = External.of(f"{robot}_casadi_{declaration.name}", declaration, arrays, place)
-            yield Derivative(declaration, values.jacobian(), values, directions)
+            first = values.jacobian()
+            yield Derivative(declaration, first, values, directions)
             if d.second in built or differential(d.first):
-                first = values.jacobian()
                 yield Derivative(declaration, first.jacobian(), first, directions)
         if d.weighted in built:
             (y,) = values.outputs

@@ -11,15 +11,11 @@ both bodies cancels but for the distance of points that are held together, N = (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rbdc.algorithms.centroidal import centre_of_moving_links
-from rbdc.algorithms.contacts.dynamics import turning_of_forces
-from rbdc.algorithms.contacts.motion import ContactMotion, about_origin, at, contact_motions
-from rbdc.algorithms.kinematics import TreeMotion, tree_motion
-from rbdc.algorithms.momentum import com_jacobian, total_mass
+from rbdc.algorithms.centroidal import about_centre, derivatives_about_centre
+from rbdc.algorithms.contacts.motion import ContactMotion, Contacts, about_origin, at, contacts_at
+from rbdc.algorithms.momentum import centre_of_moving_links, com_jacobian, total_mass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.linear import Matrix, plus, product, transposed
+from rbdc.algorithms.tools.linear import Matrix, identity, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import total_rows
@@ -33,30 +29,24 @@ def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars, trace
     contacts and gravity alone act on them, as on robots with a free root. Test: `centroidal_momentum_matrix`,
     `contact_forward_dynamics`.
     """
-    tree = tree_motion(model, q, trace=trace)
-    total = _wrench(tree, contact_motions(tree, local=True), forces)
-    about = _about(centre_of_moving_links(model, q, trace), total)
+    total = _wrench(contacts_at(model, q, trace=trace), forces)
+    about = about_centre(centre_of_moving_links(model, q, trace), total)
     weight = model.gravity.scaled(total_mass(model, with_base=False))
     return [*(about.linear + weight).scalars(), *about.angular.scalars()]
 
 
-def _about(centre: Vector3, force: Force) -> Force:
-    """A force about the world's origin, about the centre of mass."""
-    return Force(force.linear, force.angular - centre.cross(force.linear))
-
-
-def _acting(contacts: Sequence[ContactMotion]) -> list[ContactMotion]:
+def _acting(contacts: Contacts) -> list[ContactMotion]:
     """Contacts with the world, and loops of points: what other loops do to both bodies cancels."""
-    return [contact for contact in contacts if contact.bodies[1] == WORLD or contact.of_points]
+    return [contact for contact in contacts.each if contact.bodies[1] == WORLD or contact.of_points]
 
 
-def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> Force:
+def _wrench(contacts: Contacts, forces: Scalars) -> Force:
     """Wrench of the contacts on all bodies about the world's origin."""
     total = Force.zero()
     for contact in _acting(contacts):
         one, two = contact.forces(forces)
         total = total + (one if contact.bodies[1] == WORLD else one + two)
-    return tree.frame.act_force(total)
+    return contacts.tree.frame.act_force(total)
 
 
 def centroidal_contact_dynamics_derivatives(
@@ -65,30 +55,27 @@ def centroidal_contact_dynamics_derivatives(
     """hdot by q (6, nv), the forces constant along their axes, and by the forces (6, nc). Test: complex
     step of the reference.
     """
-    tree = tree_motion(model, q, trace=trace)
-    contacts = contact_motions(tree, local=True)
-    centre, total = centre_of_moving_links(model, q, trace), _wrench(tree, contacts, forces)
-    changes = (x for own in _changes(tree, contacts, forces) for x in own)
-    full = [_about(centre, tree.frame.act_force(change)).scalars() for change in changes]
-    by_q = transposed(reduce_columns(model, transposed(full)))
+    contacts = contacts_at(model, q, trace=trace)
+    centre, total = centre_of_moving_links(model, q, trace), _wrench(contacts, forces)
+    changes = (x for own in _changes(contacts, forces) for x in own)
+    full = transposed([contacts.tree.frame.act_force(change).scalars() for change in changes])
     share = total_mass(model) / total_mass(model, with_base=False)
     shifts = [Vector3.of(x).scaled(share) for x in transposed(com_jacobian(model, q, trace))]
-    for column, shift in zip(by_q, shifts, strict=True):
-        column[3:] = [x - y for x, y in zip(column[3:], shift.cross(total.linear).scalars(), strict=True)]
-    rows = range(total_rows(model))
-    units = ([float(i == k) for i in rows] for k in rows)
-    by_forces = transposed([_about(centre, _wrench(tree, contacts, unit)).scalars() for unit in units])
-    turning = [[-x for x in row] for row in turning_of_forces(contacts, forces)]
-    return plus(transposed(by_q), product(by_forces, turning)), by_forces
+    by_q = derivatives_about_centre(reduce_columns(model, full), centre, shifts, total.linear)
+    units = identity(total_rows(model))
+    by_forces = transposed([about_centre(centre, _wrench(contacts, unit)).scalars() for unit in units])
+    turning = [[-x for x in row] for row in contacts.turning(lambda contact: contact.force(forces))]
+    return plus(by_q, product(by_forces, turning)), by_forces
 
 
-def _changes(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> list[list[Force]]:
+def _changes(contacts: Contacts, forces: Scalars) -> list[list[Force]]:
     """Changes of the wrench of all contacts, about the origin of the one frame, by each joint's steps."""
-    changes = [[Force.zero()] * len(own) for own in tree.columns]
+    columns = contacts.tree.columns
+    changes = [[Force.zero()] * len(own) for own in columns]
     for contact in _acting(contacts):
         (one, two), (_, there) = contact.forces(forces), contact.points
         for index, (first, second) in contact.supports().items():
-            for k, s in enumerate(tree.columns[index]):
+            for k, s in enumerate(columns[index]):
                 if first:
                     changes[index][k] = changes[index][k] + s.cross_force(one)
                 if first and contact.bodies[1] != WORLD:

@@ -26,18 +26,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rbdc.algorithms.contacts.dynamics import (
-    Constraints,
-    Step,
-    contact_forces_on_bodies,
-    impact,
-    plus_forces,
-    solution,
-    turning_of_forces,
-    with_contact_forces,
-)
-from rbdc.algorithms.contacts.motion import ContactMotion, about_origin, contact_motions, stacked
-from rbdc.algorithms.contacts.residual_derivatives import residual_derivatives, velocity_derivatives
+from rbdc.algorithms.contacts.dynamics import Constraints, Step, impact, solution
+from rbdc.algorithms.contacts.motion import ContactMotion, Contacts, about_origin, contacts_at
+from rbdc.algorithms.contacts.residual_derivatives import row_derivatives
 from rbdc.algorithms.derivatives.forward_derivatives import (
     inverse_dynamics_derivatives,
     known_root_columns,
@@ -46,14 +37,14 @@ from rbdc.algorithms.derivatives.forward_derivatives import (
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.minverse import as_matrices
-from rbdc.algorithms.kinematics import TreeMotion, tree_motion
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.linear import (
     Factorisation,
     InverseFactor,
     Matrix,
+    identity,
+    mirrored,
     plus,
-    plus_diagonal,
     product,
     transposed,
     zeros,
@@ -84,7 +75,8 @@ class System:
         found = []
         for sides, known in zip(self.sides, self.known, strict=True):
             columns = zip(*(zip(*map(transposed, side), strict=True) for side in sides), strict=True)
-            pairs = [self.constraints.changed(*(([-x for x in by], r) for by, r in own)) for own in columns]
+            changes = ([([-x for x in by], r) for by, r in own] for own in columns)
+            pairs = [self.constraints.in_turn(change)[-1] for change in changes]
             moved, pushed = (transposed([pair[k] for pair in pairs]) for k in range(2))
             found.append((plus(moved, known), pushed))
         return found
@@ -139,46 +131,46 @@ def constrained_system(
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     known, roots, sides = known_root_columns(model, q, v), not root_columns_are_known(model), []
     for accelerations, forces in steps:
-        tree = tree_motion(model, q, v, accelerations, trace)
-        contacts = contact_motions(tree, options, local=True)
-        external = plus_forces(contact_forces_on_bodies(tree, contacts, forces), fext)
+        contacts = contacts_at(model, q, v, accelerations, options, trace)
+        external = contacts.on_bodies(forces, fext)
         by_q, by_v, _ = rnea_derivatives(model, q, v, accelerations, external, trace, root_columns=roots)
-        r_q, r_v = residual_derivatives(contacts, known)
-        sides.append(((plus(by_q, following(tree, contacts, forces)), r_q), (by_v, r_v)))
+        r_q, r_v = row_derivatives(contacts, ContactMotion.residual, known)
+        sides.append(((plus(by_q, following(contacts, forces)), r_q), (by_v, r_v)))
     return System(steps, constraints, [*zip(*sides, strict=True)], known)
 
 
 def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
     """Accelerations, symmetric to the last bit, and forces by unit torques."""
     nothing: Vector = [0.0] * len(constraints.switches)
-    pairs = [constraints.steps([float(i == j) for i in range(size)], nothing)[-1] for j in range(size)]
-    moved = [[pairs[max(i, j)][0][min(i, j)] for j in range(size)] for i in range(size)]
-    return moved, transposed([f for _, f in pairs])
+    pairs = [constraints.steps(unit, nothing)[-1] for unit in identity(size)]
+    return mirrored([a for a, _ in pairs]), transposed([f for _, f in pairs])
 
 
-def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> Matrix:
+def following(contacts: Contacts, forces: Scalars) -> Matrix:
     """Terms that T_q has more, for forces of loops follow body 1 and those along the world's axes do not; see
     the module's docstring.
     """
-    model = tree.model
+    tree, model = contacts.tree, contacts.tree.model
     starts, size = first_dofs(model), full_size(model)
     full = zeros(size, size)
-    for contact in contacts:
+    for contact in contacts.each:
         one, two = contact.bodies
         if two == WORLD:
             continue
+        force, _ = contact.forces(forces)
         carried, other = set(model.support(one)), set(model.support(two))
         for below in carried ^ other:
             sign = 1.0 if below in carried else -1.0
             for column, s in enumerate(tree.columns[below], starts[below]):
-                turned = _turned(contact, s, contact.forces(forces)[0]).scaled(sign)
+                turned = _turned(contact, s, force).scaled(sign)
                 for index in other:
                     for row, own in enumerate(tree.columns[index], starts[index]):
                         full[row][column] = full[row][column] + own.dot(turned)
     result = reduce_matrix(model, full)
     if not model.world_aligned:
         return result
-    return plus(result, product(transposed(stacked(contacts)), turning_of_forces(contacts, forces)))
+    turning = contacts.turning(lambda contact: contact.force(forces))
+    return plus(result, product(transposed(contacts.jacobian()), turning))
 
 
 def _turned(contact: ContactMotion, s: Motion, force: Force) -> Force:
@@ -218,17 +210,16 @@ def impact_system(
     for after, impulses in steps:
         change = [x - y for x, y in zip(after, v, strict=True)]
         sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
-        tree = tree_motion(model, q, sliding, trace=trace)
-        contacts = contact_motions(tree, local=True)
-        external = contact_forces_on_bodies(tree, contacts, impulses)
+        contacts = contacts_at(model, q, sliding, trace=trace)
+        external = contacts.on_bodies(impulses)
         by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
-        by_q = plus(by_q, following(tree, contacts, impulses))
+        by_q = plus(by_q, following(contacts, impulses))
+        r_q, jacobian = row_derivatives(contacts, ContactMotion.velocity)
         factor = 1.0 + restitution[0]
-        approach = [[factor * x for x in row] for row in stacked(contacts)]
-        sides.append(((by_q, velocity_derivatives(contacts)), (zeros(model.nv, model.nv), approach)))
-    nothing = zeros(model.nv, model.nv)
-    unit = plus_diagonal(zeros(model.nv, model.nv), [1.0] * model.nv)
-    return System(steps, constraints, [*zip(*sides, strict=True)], (nothing, unit))
+        approach = [[factor * x for x in row] for row in jacobian]
+        sides.append(((by_q, r_q), (zeros(model.nv, model.nv), approach)))
+    known = zeros(model.nv, model.nv), identity(model.nv)
+    return System(steps, constraints, [*zip(*sides, strict=True)], known)
 
 
 def contact_inverse_dynamics_derivatives(
@@ -243,13 +234,12 @@ def contact_inverse_dynamics_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
     """dtau_dq, dtau_dv, dtau_da (nv, nv), dtau_dforces (nv, nc), dr_dq, dr_dv, dr_da (nc, nv)."""
-    tree = tree_motion(model, q, v, a, trace)
-    contacts = contact_motions(tree, options, local=True)
-    by_q, by_v, by_a = rnea_derivatives(model, q, v, a, with_contact_forces(model, q, forces, fext), trace)
-    by_q = plus(by_q, following(tree, contacts, forces))
-    jacobian = stacked(contacts)
+    contacts = contacts_at(model, q, v, a, options, trace)
+    by_q, by_v, by_a = rnea_derivatives(model, q, v, a, contacts.on_bodies(forces, fext), trace)
+    by_q = plus(by_q, following(contacts, forces))
+    jacobian = contacts.jacobian()
     by_forces = [[-x for x in row] for row in transposed(jacobian)]
-    return by_q, by_v, by_a, by_forces, *residual_derivatives(contacts), jacobian
+    return by_q, by_v, by_a, by_forces, *row_derivatives(contacts, ContactMotion.residual), jacobian
 
 
 def contact_forward_dynamics_derivatives(
@@ -281,13 +271,11 @@ def forward_system(
     trace: Trace = silent,
 ) -> System:
     """By q, v and forces, of M alone: no contact is held."""
-    factors = Factorisation(crba(model, q, trace))
-    external = with_contact_forces(model, q, forces, fext)
+    factors, contacts = Factorisation(crba(model, q, trace)), contacts_at(model, q)
+    external = contacts.on_bodies(forces, fext)
     a, by_q, by_v = inverse_dynamics_derivatives(model, q, v, tau, external, trace, factors)
-    tree = tree_motion(model, q)
-    contacts = contact_motions(tree, local=True)
-    by_q = plus(by_q, following(tree, contacts, forces))
-    by_forces = [[-x for x in row] for row in transposed(stacked(contacts))]
+    by_q = plus(by_q, following(contacts, forces))
+    by_forces = [[-x for x in row] for row in transposed(contacts.jacobian())]
     sides: list[tuple[Side, ...]] = [((by, []),) for by in (by_q, by_v, by_forces)]
     known = (*known_root_columns(model, q, v), zeros(model.nv, len(forces)))
     return System([(a, [])], Constraints(factors, [], 0.0), sides, known)

@@ -17,19 +17,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions, stacked
+from rbdc.algorithms.contacts.motion import ContactMotion, Contacts, contacts_at
 from rbdc.algorithms.dynamics.crba import crba
-from rbdc.algorithms.dynamics.drives import without_resistance
-from rbdc.algorithms.dynamics.external_forces import without_external
-from rbdc.algorithms.dynamics.forward_dynamics import accelerations
-from rbdc.algorithms.dynamics.newton_euler import newton_euler, reference_pass
-from rbdc.algorithms.kinematics import TreeMotion, homogeneous, tree_motion
-from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed
+from rbdc.algorithms.dynamics.forward_dynamics import accelerations, from_reference
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
+from rbdc.algorithms.kinematics import homogeneous
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, mirrored, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Forces, Scalar, Scalars
+from rbdc.spatial import Forces, Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
@@ -55,10 +52,10 @@ class Constraints:
 
     @staticmethod
     def of(
-        model: Model, q: Scalars, contacts: Sequence[ContactMotion], options: ContactOptions, trace: Trace
+        model: Model, q: Scalars, contacts: Contacts, options: ContactOptions, trace: Trace
     ) -> Constraints:
         """The matrix of contacts at q."""
-        inertia, jacobian = crba(model, q, trace), stacked(contacts)
+        inertia, jacobian = crba(model, q, trace), contacts.jacobian()
         for k, row in enumerate(jacobian):
             trace("contacts", f"row {k} of J", f"J_{k}", row)
         switches, rows = options.switches(model), range(len(jacobian))
@@ -83,18 +80,15 @@ class Constraints:
         """The solution of each step for generalised forces (nv), and the residual that contacts would have
         without accelerations (nc).
         """
-        return self._in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
+        return self.in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
 
-    def changed(self, *sides: tuple[Vector, Vector]) -> Step:
-        """The change of the last step's solution. sides: for each step what its generalised forces and its
-        residual change by at its own accelerations and forces.
+    def in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
+        """The solutions of steps that have a side each, generalised forces (nv) and residual (nc); or what
+        they change by where the sides change so at the steps' own accelerations and forces.
         """
-        return self._in_turn(sides)[-1]
-
-    def _in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
         found: list[Step] = []
         for forces, residual in sides:
-            rows = self._held(residual)
+            rows = [s * x for s, x in zip(self.switches, residual, strict=True)]
             if found:
                 rows = [x - self.mu * f for x, f in zip(rows, found[-1][1], strict=True)]
             solved = self.factors.solve([*rows, *forces])
@@ -105,21 +99,12 @@ class Constraints:
         """z of each step for weights of the last step's solution (nv, nc): that is weighted as the step's
         generalised forces and residual are by z.
         """
-        (found,) = self._in_turn([(accelerations, forces)])
+        (found,) = self.in_turn([(accelerations, forces)])
         if is_zero(self.mu):
             return [found]
         nothing: Vector = [0.0] * len(accelerations)
-        (before,) = self._in_turn([(nothing, [-(self.mu * x) for x in found[1]])])
+        (before,) = self.in_turn([(nothing, [-(self.mu * x) for x in found[1]])])
         return [before, found]
-
-    def _held(self, residual: Vector) -> Vector:
-        """A residual (nc), zero where contacts are switched off."""
-        return [s * x for s, x in zip(self.switches, residual, strict=True)]
-
-
-def residuals(contacts: Sequence[ContactMotion]) -> Vector:
-    """r (nc) of all contacts."""
-    return [x for contact in contacts for x in contact.residual()]
 
 
 def solution(
@@ -136,14 +121,10 @@ def solution(
     """Accelerations and forces of each step, and the factors. local: rows of contacts are along the axes of
     their own frames.
     """
-    placements = joint_placements(model, q, trace)
-    wrenches, reference = reference_pass(model, v, placements, trace)
-    wrenches = without_external(model, placements, wrenches, fext, trace)
-    torques = joint_torques(model, placements, wrenches, trace)
-    moving = [t - b for t, b in zip(without_resistance(model, tau, q, v), torques, strict=True)]
-    contacts = contact_motions(tree_motion(model, q, v, reference, trace), options, local=local)
+    moving, reference = from_reference(model, q, v, tau, fext, trace)
+    contacts = contacts_at(model, q, v, reference, options, trace, local=local)
     constraints = Constraints.of(model, q, contacts, options, trace)
-    residual = residuals(contacts)
+    residual = contacts.rows(ContactMotion.residual)
     trace("contacts", "gamma: residual of the reference", "gamma", residual)
     steps = constraints.steps(moving, residual)
     found, forces = steps[-1]
@@ -174,9 +155,8 @@ def constrained_dynamics(
 
 def as_users_have_them(model: Model, q: Scalars, rows: Scalars) -> Vector:
     """Rows along the axes of the one frame, along those that users have."""
-    tree = tree_motion(model, q)
     found: Vector = []
-    for own, users in zip(contact_motions(tree), contact_motions(tree, local=True), strict=True):
+    for own, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
         found += users.rows(own.force(rows)) if own.contact.whole else rows[own.places]
     return found
 
@@ -211,43 +191,15 @@ def impact(
     """v_after and impulses of each step, and the factors. local: rows are along the axes of the contacts' own
     frames.
     """
-    contacts = contact_motions(tree_motion(model, q, v, trace=trace), local=local)
+    contacts = contacts_at(model, q, v, trace=trace, local=local)
     constraints = Constraints.of(model, q, contacts, options, trace)
-    approach = [x for contact in contacts for x in contact.rows(contact.velocity())]
+    approach = contacts.rows(ContactMotion.velocity)
     factor = 1.0 + restitution[0]
     still: Vector = [0.0] * model.nv
     steps = constraints.steps(still, [factor * x for x in approach])
     change, impulses = steps[-1]
     trace("contacts", "impulses and v_after - v, L^T D L x = (J v, 0)", SOLUTION, impulses + change)
     return [([x + y for x, y in zip(v, a, strict=True)], f) for a, f in steps], constraints
-
-
-def contact_forces_on_bodies(
-    tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars
-) -> list[Force]:
-    """The forces of the contacts (nc), along the axes of their rows, on each body in its own frame."""
-    found = [Force.zero()] * tree.model.njoints
-    for contact in contacts:
-        for body, own in zip(contact.bodies, contact.forces(forces), strict=True):
-            if body != WORLD:
-                found[body] = found[body] + own
-    return [x.act_inverse_force(own) for x, own in zip(tree.placements, found, strict=True)]
-
-
-def turning_of_forces(contacts: Sequence[ContactMotion], rows: Scalars) -> Matrix:
-    """Change of rows of forces that go along with body 1, by q (nc, nv); see `ContactMotion.turning`."""
-    return [row for contact in contacts for row in contact.turning(contact.force(rows))]
-
-
-def plus_forces(made: Sequence[Force], fext: Forces | None) -> list[Force]:
-    """Forces on the bodies and external ones, if there are any."""
-    return [*made] if fext is None else [f + g for f, g in zip(fext, made, strict=True)]
-
-
-def with_contact_forces(model: Model, q: Scalars, forces: Scalars, fext: Forces | None) -> list[Force]:
-    """External forces on the bodies, with those of contacts along the axes of their own frames."""
-    tree = tree_motion(model, q)
-    return plus_forces(contact_forces_on_bodies(tree, contact_motions(tree, local=True), forces), fext)
 
 
 def contact_forward_dynamics(
@@ -260,7 +212,7 @@ def contact_forward_dynamics(
     trace: Trace = silent,
 ) -> Vector:
     """ddq (nv) under forces of the contacts (nc), which hold nothing by themselves."""
-    external = with_contact_forces(model, q, forces, fext)
+    external = contacts_at(model, q).on_bodies(forces, fext)
     return accelerations(model, q, v, tau, external, trace, Factorisation(crba(model, q, trace)).solve)
 
 
@@ -276,52 +228,44 @@ def contact_inverse_dynamics(
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
     """tau = ID(q, v, a) - J^T forces (nv), and the residual of the contacts (nc): no factorisation."""
-    tau = newton_euler(model, q, v, a, with_contact_forces(model, q, forces, fext), trace)
-    return tau, residuals(contact_motions(tree_motion(model, q, v, a, trace), options, local=True))
+    tau = newton_euler(model, q, v, a, contacts_at(model, q).on_bodies(forces, fext), trace)
+    return tau, contacts_at(model, q, v, a, options, trace).rows(ContactMotion.residual)
 
 
 def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
     """J M^-1 J^T + mu 1 (nc, nc). Test: the product."""
     inertia = Factorisation(crba(model, q, trace))
-    y = [
-        inertia.raised(row)
-        for row in stacked(contact_motions(tree_motion(model, q, trace=trace), local=True))
-    ]
+    y = [inertia.raised(row) for row in contact_jacobian(model, q, trace)]
     scaled = [inertia.scaled(column) for column in y]
-    rows = [[dot(y[max(i, j)], scaled[min(i, j)]) for j in range(len(y))] for i in range(len(y))]
-    if options.mu is not None:
-        for k, row in enumerate(rows):
-            row[k] = row[k] + options.mu[0]
-    return rows
+    felt = mirrored([[dot(row, column) for column in scaled] for row in y])
+    return felt if options.mu is None else plus_diagonal(felt, [options.mu[0]] * len(felt))
 
 
 def contact_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """J (nc, nv) along the axes of the contacts' first frames."""
-    return stacked(contact_motions(tree_motion(model, q, trace=trace), local=True))
+    return contacts_at(model, q, trace=trace).jacobian()
 
 
 def contact_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
     """J v (nc)."""
-    contacts = contact_motions(tree_motion(model, q, v, trace=trace), local=True)
-    return [x for contact in contacts for x in contact.rows(contact.velocity())]
+    return contacts_at(model, q, v, trace=trace).rows(ContactMotion.velocity)
 
 
 def contact_drift(
     model: Model, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
     """The residual (nc) without joint accelerations: what contacts accelerate by, and Baumgarte's terms."""
-    return residuals(contact_motions(tree_motion(model, q, v, trace=trace), options, local=True))
+    return contacts_at(model, q, v, None, options, trace).rows(ContactMotion.residual)
 
 
 def contact_error(
     model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
     """How far the contacts are from where they are held (nc; m, rad), along the axes of their frames."""
-    contacts = contact_motions(tree_motion(model, q, trace=trace), options, local=True)
-    return [x for contact in contacts for x in contact.rows(contact.error())]
+    return contacts_at(model, q, options=options, trace=trace).rows(ContactMotion.error)
 
 
 def contact_placements(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """The 4x4 matrices of the contacts' first frames in the world, row by row."""
-    tree = tree_motion(model, q, trace=trace)
-    return [homogeneous(tree.frame.compose(contact.first)) for contact in contact_motions(tree)]
+    contacts = contacts_at(model, q, trace=trace)
+    return [homogeneous(contacts.tree.frame.compose(contact.first)) for contact in contacts.each]

@@ -25,23 +25,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from rbdc.algorithms.kinematics import TreeMotion
+from rbdc.algorithms.kinematics import TreeMotion, tree_motion
 from rbdc.algorithms.logarithm import logarithm_of
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, transposed
-from rbdc.model import WORLD, Contact, Frame
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Contact, Frame, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions, row_slices
-from rbdc.spatial import AnyRotation, Force, Motion, Placement, Rotation, Scalar, Scalars, Vector3
+from rbdc.spatial import AnyRotation, Force, Forces, Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import SpatialVector
 
-Vector = TypeVar("Vector", bound=SpatialVector)
-
-
-Turn = Callable[[Vector3], Vector3]
-"""How vectors in space turn."""
+Vector = list[Scalar]
 
 
 def at(point: Vector3, m: Motion) -> Motion:
@@ -93,9 +89,9 @@ class ContactMotion:
         """Whether its residual has one, whose derivative is known: dual numbers do not go through it."""
         return not self.of_points and not is_zero(self.kp)
 
-    def rows(self, m: SpatialVector) -> list[Scalar]:
+    def rows(self, m: SpatialVector) -> Vector:
         """The rows of a motion or a force that is given at the contact."""
-        entries = turned(self.axes.apply_transposed, m).scalars()
+        entries = m.turned(self.axes.apply_transposed).scalars()
         return [entries[k] for k in self.contact.held]
 
     def force(self, rows: Scalars) -> Force:
@@ -105,7 +101,7 @@ class ContactMotion:
         entries: list[Scalar] = [0.0] * 6
         for k, row in zip(self.contact.held, rows[self.places], strict=True):
             entries[k] = row
-        return turned(self.axes.apply, Force.of(entries))
+        return Force.of(entries).turned(self.axes.apply)
 
     def forces(self, rows: Scalars) -> tuple[Force, Force]:
         """The forces of its rows on body 1 and on body 2, about the origin of the one frame."""
@@ -152,18 +148,14 @@ class ContactMotion:
         """
         along = self.tree.model.support(self.bodies[0]) if self.along_the_world else ()
         return self.matrix(
-            {index: [turned(s.angular.cross, m) for s in self.tree.columns[index]] for index in along}
+            {index: [m.turned(s.angular.cross) for s in self.tree.columns[index]] for index in along}
         )
 
     def velocity(self) -> Motion:
         """Velocity at the contact, of body 1 relative to body 2."""
         return self.relative(*map(self.tree.velocity, self.bodies))
 
-    def residual(self) -> list[Scalar]:
-        """r (rows)."""
-        return self.rows(self.residual_motion())
-
-    def residual_motion(self) -> Motion:
+    def residual(self) -> Motion:
         """r as a motion at the contact."""
         one, two = self.bodies
         tree, velocity = self.tree, self.velocity()
@@ -191,23 +183,61 @@ class ContactMotion:
         """
         if self.of_points:
             return Motion(self.first.translation - self.second.translation, Vector3.zero())
-        return turned(self.first.rotation.apply, self.logarithm())
+        return self.logarithm().turned(self.first.rotation.apply)
 
     def logarithm(self) -> Motion:
         """log6 of the first frame's placement in the second, along the axes of the first."""
         return self.known or logarithm_of(self.second.inverse().compose(self.first))
 
 
-def turned(turn: Turn, x: Vector) -> Vector:
-    """A motion or a force, turned."""
-    return type(x)(turn(x.linear), turn(x.angular))
+@dataclass(frozen=True)
+class Contacts:
+    """The contacts of a model on bodies that move, one after the other."""
+
+    tree: TreeMotion
+    each: Sequence[ContactMotion]
+
+    def rows(self, quantity: Callable[[ContactMotion], SpatialVector]) -> Vector:
+        """The rows (nc) of a motion or a force that is given at each contact."""
+        return [x for contact in self.each for x in contact.rows(quantity(contact))]
+
+    def turning(self, quantity: Callable[[ContactMotion], SpatialVector]) -> Matrix:
+        """Change by q (nc, nv) of the rows of a motion or a force that goes along with body 1; see
+        `ContactMotion.turning`.
+        """
+        return [row for contact in self.each for row in contact.turning(quantity(contact))]
+
+    def jacobian(self) -> Matrix:
+        """J (nc, nv)."""
+        return [row for contact in self.each for row in contact.jacobian()]
+
+    def on_bodies(self, forces: Scalars, fext: Forces | None = None) -> list[Force]:
+        """The forces of the contacts (nc), along the axes of their rows, and external ones if there are any,
+        on each body in its own frame.
+        """
+        found = [Force.zero()] * self.tree.model.njoints
+        for contact in self.each:
+            for body, own in zip(contact.bodies, contact.forces(forces), strict=True):
+                if body != WORLD:
+                    found[body] = found[body] + own
+        made = [x.act_inverse_force(own) for x, own in zip(self.tree.placements, found, strict=True)]
+        return made if fext is None else [f + g for f, g in zip(fext, made, strict=True)]
 
 
-def contact_motions(
-    tree: TreeMotion, options: ContactOptions = DEFAULTS, *, local: bool = False
-) -> list[ContactMotion]:
-    """The contacts of the model, on its bodies."""
-    model, found = tree.model, []
+def contacts_at(
+    model: Model,
+    q: Scalars,
+    v: Scalars | None = None,
+    a: Scalars | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+    *,
+    local: bool = True,
+) -> Contacts:
+    """The contacts at q (nq), v and a (nv), zeros where they are not given; rows along the axes that users
+    have, or those of the one frame.
+    """
+    tree, found = tree_motion(model, q, v, a, trace), []
     world, places = tree.frame.inverse(), row_slices(model)
     for number, contact in enumerate(model.contacts):
         other = contact.second
@@ -227,7 +257,7 @@ def contact_motions(
                 places[contact.name],
             )
         )
-    return found
+    return Contacts(tree, found)
 
 
 def _placed(tree: TreeMotion, frame: Frame) -> Placement:
@@ -235,8 +265,3 @@ def _placed(tree: TreeMotion, frame: Frame) -> Placement:
     if frame.body == WORLD:
         return tree.frame.inverse().compose(frame.placement)
     return tree.placements[frame.body].compose(tree.model.bodies[frame.body].own_placement(frame.placement))
-
-
-def stacked(contacts: Sequence[ContactMotion]) -> Matrix:
-    """J (nc, nv) of all contacts."""
-    return [row for contact in contacts for row in contact.jacobian()]

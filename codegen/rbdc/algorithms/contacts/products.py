@@ -18,12 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.contacts.dynamics import WEIGHTS, Step, residuals, solution, with_contact_forces
-from rbdc.algorithms.contacts.motion import ContactMotion, contact_motions
+from rbdc.algorithms.contacts.dynamics import WEIGHTS, Step, solution
+from rbdc.algorithms.contacts.motion import ContactMotion, contacts_at
 from rbdc.algorithms.contacts.residual_derivatives import moving_logarithm
 from rbdc.algorithms.derivatives.products import there_and_back, values_and_rates
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
-from rbdc.algorithms.kinematics import tree_motion
 from rbdc.algorithms.logarithm import transposed_rate_of_logarithm
 from rbdc.algorithms.manifold import configuration_rate, tangent_gradient
 from rbdc.algorithms.tools.linear import dot, transposed
@@ -48,11 +47,12 @@ def _torques_and_residual(
     accelerations, forces = step
 
     def values(q: Vector, v: Vector, trace: Trace) -> Vector:
-        external = with_contact_forces(model, q, forces, fext)
+        external = contacts_at(model, q).on_bodies(forces, fext)
         torques = newton_euler(model, q, v, accelerations, external, trace)
-        contacts = contact_motions(tree_motion(model, q, v, accelerations), options, local=True)
-        pairs = zip(contacts, logarithms, strict=True)
-        return [*torques, *residuals([replace(contact, known=own) for contact, own in pairs])]
+        contacts = contacts_at(model, q, v, accelerations, options)
+        pairs = zip(contacts.each, logarithms, strict=True)
+        contacts = replace(contacts, each=[replace(contact, known=own) for contact, own in pairs])
+        return [*torques, *contacts.rows(ContactMotion.residual)]
 
     return values
 
@@ -87,14 +87,14 @@ def constrained_dynamics_jvp(
     dq, dv, dtau = directions
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     moving = [*tangents(q, configuration_rate(model, q, dq))], [*tangents(v, dv)]
-    contacts = contact_motions(tree_motion(model, q, dq), options, local=True)
+    contacts = contacts_at(model, q, dq, None, options).each
     logarithms = [moving_logarithm(c, c.velocity()) if c.has_logarithm else None for c in contacts]
     sides = []
     for step in steps:
         values = _torques_and_residual(model, step, fext, options, logarithms)
         rates = [rate_of(x) for x in values(*moving, values_and_rates(trace))]
         sides.append(([x - y for x, y in zip(dtau, rates, strict=False)], rates[model.nv :]))
-    return constraints.changed(*sides)
+    return constraints.in_turn(sides)[-1]
 
 
 def constrained_dynamics_vjp(
@@ -114,7 +114,7 @@ def constrained_dynamics_vjp(
     weighted = constraints.weights(*map(list, weights))
     of_torques, of_rows = (_sum(parts) for parts in zip(*weighted, strict=True))
     trace("contacts", "z = K^-1 w", WEIGHTS, [*of_rows, *of_torques])
-    tape, contacts = Tape(), contact_motions(tree_motion(model, q), options, local=True)
+    tape, contacts = Tape(), contacts_at(model, q, options=options).each
     found = [contact.logarithm() if contact.has_logarithm else None for contact in contacts]
     given = [None if x is None else Motion.of(tape.variables(x.scalars())) for x in found]
     given_q, given_v = ([*tape.variables(x)] for x in (q, v))

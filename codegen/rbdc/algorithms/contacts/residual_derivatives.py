@@ -13,10 +13,10 @@ follows from these over dual numbers. Rows along the world's axes also turn with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.contacts.motion import ContactMotion, at, turned
+from rbdc.algorithms.contacts.motion import ContactMotion, Contacts, at
 from rbdc.algorithms.kinematics import TreeMotion
 from rbdc.algorithms.logarithm import rate_of_logarithm
 from rbdc.algorithms.tools.linear import Matrix, plus
@@ -69,17 +69,14 @@ def _pushed(tree: TreeMotion, index: int, pushes: Pushes) -> list[list[Motion]]:
     return [[motion_sum(columns, [push[row][k] for row in own]) for push in pushes] for k in own]
 
 
-def residual_derivatives(contacts: Sequence[ContactMotion], pushes: Pushes = None) -> tuple[Matrix, Matrix]:
-    """r_q and r_v (nc, nv), r's forces and accelerations held, but for what `pushes` says of these."""
-    turning = [row for contact in contacts for row in contact.turning(contact.residual_motion())]
-    by_q, by_v = (_rows(contacts, x, ContactMotion.residual_motion, pushes) for x in (_by_q, _by_v))
-    return plus(by_q, turning), by_v
-
-
-def velocity_derivatives(contacts: Sequence[ContactMotion]) -> Matrix:
-    """Derivative of J u by q (nc, nv), u being the velocity of the tree."""
-    turning = [row for contact in contacts for row in contact.turning(contact.velocity())]
-    return plus(_rows(contacts, _by_q, ContactMotion.velocity), turning)
+def row_derivatives(
+    contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Pushes = None
+) -> tuple[Matrix, Matrix]:
+    """The derivatives by q and by v (nc, nv) of the rows of a quantity; accelerations are held, but for what
+    `pushes` says of these.
+    """
+    by_q, by_v = (_rows(contacts, x, quantity, pushes) for x in (_by_q, _by_v))
+    return plus(by_q, contacts.turning(quantity)), by_v
 
 
 Moved = Callable[[ContactMotion, Step, Step], ContactMotion]
@@ -87,14 +84,11 @@ Moved = Callable[[ContactMotion, Step, Step], ContactMotion]
 
 
 def _rows(
-    contacts: Sequence[ContactMotion],
-    moved: Moved,
-    quantity: Callable[[ContactMotion], Motion],
-    pushes: Pushes = None,
+    contacts: Contacts, moved: Moved, quantity: Callable[[ContactMotion], Motion], pushes: Pushes
 ) -> Matrix:
     """The change of a quantity of all contacts by every degree of freedom (nc, nv)."""
     rows: Matrix = []
-    for contact in contacts:
+    for contact in contacts.each:
         tree, (first, second) = contact.tree, contact.bodies
         columns: dict[int, list[Motion]] = {}
         for index, (one, two) in contact.supports().items():
@@ -127,7 +121,7 @@ def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
     """The logarithm of a contact of bodies as dual numbers, where body 1 moves so at the contact against body
     2.
     """
-    logarithm, own = contact.logarithm(), turned(contact.first.rotation.apply_transposed, step)
+    logarithm, own = contact.logarithm(), step.turned(contact.first.rotation.apply_transposed)
     return _dual(logarithm, rate_of_logarithm(logarithm, own))
 
 

@@ -33,15 +33,14 @@ def articulated_accelerations(
     joints: Sequence[ArticulatedJoint],
     bias_forces: Sequence[Force],
     tau: Scalars,
+    reference: Scalars,
     trace: Trace = silent,
-    reference: Scalars | None = None,
 ) -> list[Scalar]:
     """ddq (nv) of bodies that move by a = X a_parent + S qddot and need I a + p, with p the bias forces; the
     world accelerates by -g. `reference` is added to what comes out.
     """
     u = _force_pass(model, placements, joints, bias_forces, joint_velocities(model, tau), trace)
-    beyond = joint_velocities(model, reference or [0.0] * model.nv)
-    return _acceleration_pass(model, placements, joints, u, beyond, trace)
+    return _acceleration_pass(model, placements, joints, u, joint_velocities(model, reference), trace)
 
 
 def articulated(

@@ -135,19 +135,16 @@ def _entries(
     c = zeros(size, size)
     for index, body in enumerate(model.bodies):
         for k, s in enumerate(body.joint.subspace()):
-            dof, ancestor = starts[index] + k, index
+            dof = starts[index] + k
             above = factors[index].apply(s) + composite[index] @ derivatives[index][k]
             below, inertial = factors[index].apply_transposed(s), composite[index] @ s
-            while True:
+            for ancestor in reversed(model.support(index)):
                 for row, column in enumerate(model.bodies[ancestor].joint.subspace()):
                     j = starts[ancestor] + row
                     c[j][dof] = column.dot(above)
                     if ancestor != index:
                         c[dof][j] = column.dot(below) + derivatives[ancestor][row].dot(inertial)
-                if model.bodies[ancestor].parent == WORLD:
-                    break
                 above, below, inertial = (placements[ancestor].act_force(f) for f in (above, below, inertial))
-                ancestor = model.bodies[ancestor].parent
             trace(
                 body.name,
                 "C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j",

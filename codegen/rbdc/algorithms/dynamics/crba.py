@@ -10,7 +10,7 @@ from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduc
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import Model
 from rbdc.spatial import Placement, RigidInertia, Scalars
 
 
@@ -44,15 +44,12 @@ def full_inertia(
     size = full_size(model)
     m = zeros(size, size)
     for index, body in enumerate(model.bodies):
-        for k, column in enumerate(body.joint.subspace()):
-            force, ancestor, dof = composite[index] @ column, index, starts[index] + k
-            while True:
-                for row, entry in enumerate(model.bodies[ancestor].joint.project(force)):
-                    m[starts[ancestor] + row][dof] = m[dof][starts[ancestor] + row] = entry
-                if model.bodies[ancestor].parent == WORLD:
-                    break
+        for dof, column in enumerate(body.joint.subspace(), starts[index]):
+            force = composite[index] @ column
+            for ancestor in reversed(model.support(index)):
+                for row, entry in enumerate(model.bodies[ancestor].joint.project(force), starts[ancestor]):
+                    m[row][dof] = m[dof][row] = entry
                 force = placements[ancestor].act_force(force)
-                ancestor = model.bodies[ancestor].parent
             trace(
                 body.name, "M = S^T IC S, and S_j^T X* IC S for each ancestor j", f"M{dof}", m[dof][: dof + 1]
             )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.kinematics import free_root, in_one_frame
-from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
+from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques, subtree_sums
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Forces, Placement, Scalar, Scalars
@@ -22,8 +22,7 @@ def external_torque(model: Model, q: Scalars, fext: Sequence[Force], trace: Trac
     model has `world_forces`. Test: tau of inverse dynamics without fext less that with it.
     """
     placements = joint_placements(model, q, trace)
-    given = in_bodies(model, placements, fext, trace) if model.world_forces else fext
-    return joint_torques(model, placements, given, trace)
+    return joint_torques(model, placements, in_bodies(model, placements, fext, trace), trace)
 
 
 def without_external(
@@ -39,14 +38,16 @@ def without_external(
     """
     if fext is None:
         return forces
-    given = in_bodies(model, placements, fext, trace) if model.world_forces else fext
+    given = in_bodies(model, placements, fext, trace)
     return [force - external for force, external in zip(forces, given, strict=True)]
 
 
 def in_bodies(
-    model: Model, placements: Sequence[Placement], fext: Sequence[Force], trace: Trace = silent
-) -> list[Force]:
-    """Forces of the world in the frames of the bodies, from the placements of the joints."""
+    model: Model, placements: Sequence[Placement], fext: Sequence[Force], trace: Trace
+) -> Sequence[Force]:
+    """External forces in the frames of the bodies, from the placements of the joints."""
+    if not model.world_forces:
+        return fext
     there = in_one_frame(model, placements, trace)
     seen = from_one_frame(model, placements, fext)
     found = [placement.act_inverse_force(force) for placement, force in zip(there, seen, strict=True)]
@@ -63,9 +64,5 @@ def from_one_frame(model: Model, placements: Sequence[Placement], fext: Sequence
 
 def of_subtrees(model: Model, forces: Sequence[Force]) -> list[Force]:
     """Sum of the forces, all in one frame, on what each joint carries."""
-    total = list(forces)
-    for index in reversed(range(model.njoints)):
-        parent = model.bodies[index].parent
-        if parent >= 0:
-            total[parent] = total[parent] + total[index]
-    return total
+    there = [Placement.identity()] * model.njoints
+    return subtree_sums(model, there, forces, lambda _, force: force)

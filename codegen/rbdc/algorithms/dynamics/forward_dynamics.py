@@ -70,7 +70,7 @@ def by_articulated_bodies(
     wrenches = without_external(model, placements, wrenches, fext, trace)
     still = weightless if falls else model
     tau = without_resistance(model, tau, q, v)
-    return articulated_accelerations(still, placements, joints, wrenches, tau, trace, reference)
+    return articulated_accelerations(still, placements, joints, wrenches, tau, reference, trace)
 
 
 def inverse_inertia_product(model: Model, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
@@ -80,20 +80,28 @@ def inverse_inertia_product(model: Model, q: Scalars, x: Scalars, trace: Trace =
     placements = joint_placements(model, q, trace)
     joints = articulated(model, placements, trace)
     weightless, free = replace(model, gravity=Vector3.zero()), [Force.zero()] * model.njoints
-    return articulated_accelerations(weightless, placements, joints, free, x, trace)
+    return articulated_accelerations(weightless, placements, joints, free, x, [0.0] * model.nv, trace)
 
 
 def accelerations(
     model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace, solve: Solve
 ) -> Vector:
     """solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
+    moving, reference = from_reference(model, q, v, tau, fext, trace)
+    trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
+    return [x + y for x, y in zip(solve(moving), reference, strict=True)]
+
+
+def from_reference(
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
+) -> tuple[Vector, Vector]:
+    """tau - inverse dynamics of reference accelerations, and these (nv each)."""
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model, v, placements, trace)
     wrenches = without_external(model, placements, wrenches, fext, trace)
-    tau = without_resistance(model, tau, q, v)
-    moving = [t - b for t, b in zip(tau, joint_torques(model, placements, wrenches, trace), strict=True)]
-    trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
-    return [x + y for x, y in zip(solve(moving), reference, strict=True)]
+    torques = joint_torques(model, placements, wrenches, trace)
+    moving = [t - b for t, b in zip(without_resistance(model, tau, q, v), torques, strict=True)]
+    return moving, reference
 
 
 def is_free(model: Model, root: int) -> bool:

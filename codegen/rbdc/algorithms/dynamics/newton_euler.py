@@ -90,7 +90,7 @@ def newton_euler(
     every model.
     """
     placements = joint_placements(model, q, trace)
-    forces = forward_pass(model, v, a, placements, trace)
+    forces, _ = _forward(model, v, joint_accelerations(model, v, a), placements, trace)
     forces = without_external(model, placements, forces, fext, trace)
     return with_drives(model, joint_torques(model, placements, forces, trace), q, v, a, trace)
 
@@ -104,15 +104,6 @@ def gravity_torque(model: Model, q: Scalars, trace: Trace = silent) -> list[Scal
     """g(q) (nv): inverse dynamics at rest, without springs."""
     model = replace(model, drive_terms=())
     return newton_euler(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
-
-
-def forward_pass(
-    model: Model, v: Scalars, a: Scalars, placements: Sequence[Placement], trace: Trace = silent
-) -> list[Force]:
-    """The wrench that moves each body, the world accelerating by -g: a = R^T (a_parent + U_parent P) and the
-    joint's own terms.
-    """
-    return _forward(model, v, joint_accelerations(model, v, a), placements, trace)[0]
 
 
 def reference_pass(
@@ -146,8 +137,8 @@ def _forward(
     placements: Sequence[Placement],
     trace: Trace,
 ) -> tuple[list[Force], list[list[Scalar]]]:
-    """The wrenches, and the accelerations of the joints: those of `seconds`, or in place of None those of
-    `reference_pass`.
+    """The wrench that moves each body, the world accelerating by -g, and the accelerations of the joints:
+    those of `seconds`, or in place of None those of `reference_pass`.
 
     Each wrench follows on the motion that it needs, most of which nothing else does: few values live at a
     time.

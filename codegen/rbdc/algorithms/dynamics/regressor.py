@@ -28,6 +28,9 @@ PARAMETERS_PER_BODY = 10
 _Rows: TypeAlias = Callable[[int, list[Force]], Iterator[tuple[int, list[Scalar]]]]
 """rows(index, forces) gives the rows of Y, by number, that a body's ten forces are in, with their entries."""
 
+Regressor: TypeAlias = Callable[[Model, Scalars, Scalars, Scalars, Trace], Matrix]
+"""(model, q, v, a, trace) -> Y."""
+
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 _PARALLEL = 1e-15
@@ -57,19 +60,14 @@ def regressor_by_forces(model: Model, q: Scalars, v: Scalars, a: Scalars, trace:
                 forces, below = [below.act_force(force) for force in forces], None
             index = body.parent
 
-    return _by_rows(
-        model,
-        _motions(model, v, a, placements, trace),
-        rows,
-        "Y_j = S_j^T X* (F, N) of the k-th unit parameter",
-        trace,
-    )
+    formula = "Y_j = S_j^T X* (F, N) of the k-th unit parameter"
+    return _by_rows(model, v, a, placements, rows, formula, trace)
 
 
 def regressor_by_axes(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
     """Y (nv, 10 nbodies) with the axes of the joints above carried down to each body, not its ten forces up.
 
-    Less work on arms.
+    Less work on arms, and on bodies with two or more of them.
     """
     placements = joint_placements(model, q, trace)
     starts = first_dofs(model)
@@ -82,13 +80,8 @@ def regressor_by_axes(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: T
         axes.append([*((row, placements[index].act_inverse(axis)) for row, axis in above), *own])
         return ((row, [axis.dot(force) for force in forces]) for row, axis in axes[index])
 
-    return _by_rows(
-        model,
-        _motions(model, v, a, placements, trace),
-        rows,
-        "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter",
-        trace,
-    )
+    formula = "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter"
+    return _by_rows(model, v, a, placements, rows, formula, trace)
 
 
 def _is_parallel(model: Model, index: int) -> bool:
@@ -101,20 +94,21 @@ def _is_parallel(model: Model, index: int) -> bool:
     return max(abs(float(x)) for x in off.scalars()) < _PARALLEL
 
 
-def _motions(
-    model: Model, v: Scalars, a: Scalars, placements: Sequence[Placement], trace: Trace
-) -> list[BodyMotion]:
-    """The motions of the bodies, the world accelerating by -g."""
-    seconds = joint_accelerations(model, v, a)
-    return [motion for motion, _, _ in body_motions(model, v, seconds, placements, trace)]
-
-
-def _by_rows(model: Model, motions: Sequence[BodyMotion], rows: _Rows, formula: str, trace: Trace) -> Matrix:
+def _by_rows(
+    model: Model,
+    v: Scalars,
+    a: Scalars,
+    placements: Sequence[Placement],
+    rows: _Rows,
+    formula: str,
+    trace: Trace,
+) -> Matrix:
     """The regressor, body by body from the rows of its ten columns that are not zero."""
+    motions = [*body_motions(model, v, joint_accelerations(model, v, a), placements, trace)]
     full = zeros(full_size(model), PARAMETERS_PER_BODY * model.njoints)
     for index, body in enumerate(model.bodies):
         own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
-        for row, entries in rows(index, body_regressor(motions[index])):
+        for row, entries in rows(index, body_regressor(motions[index][0])):
             full[row][own] = entries
         trace(body.name, formula, f"Y{index}", [x for row in full for x in row[own]])
     return transposed(reduce_columns(model, transposed(full)))
@@ -134,10 +128,10 @@ def body_regressor(motion: BodyMotion) -> list[Force]:
 
 
 def regressor_of_chosen_frames(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+    regressor: Regressor, model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
-    """`regressor_by_forces` on a joint-space model, for parameters in the bodies' own frames."""
-    found = [list(row) for row in regressor_by_forces(model, q, v, a, trace)]
+    """A regressor on a joint-space model, for parameters in the bodies' own frames."""
+    found = [list(row) for row in regressor(model, q, v, a, trace)]
     for index, body in enumerate(model.bodies):
         own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
         if isinstance(body, JointSpaceBody):

@@ -11,7 +11,7 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.rnea import resistance, rnea, without_external
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, plus_diagonal, transposed
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, identity, mirrored, plus_diagonal, transposed
 from rbdc.model import WORLD, Body, Model
 from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 
@@ -122,6 +122,5 @@ def minverse(model: Model, q: Scalars) -> Matrix:
     weightless, placements = replace(model, gravity=Vector3.zero()), joint_placements(model, q)
     joints = articulated(model, placements)
     resting = [Motion.zero()] * model.njoints, [Force.zero()] * model.njoints
-    units = ([float(j == k) for j in range(model.nv)] for k in range(model.nv))
-    columns = [_accelerations(weightless, placements, joints, unit, resting) for unit in units]
-    return [[columns[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]
+    units = identity(model.nv)
+    return mirrored([_accelerations(weightless, placements, joints, unit, resting) for unit in units])

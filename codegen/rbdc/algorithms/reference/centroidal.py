@@ -34,7 +34,7 @@ def first_moment(model: Model, q: Scalars, *, with_base: bool) -> Vector3:
     return moment
 
 
-def centre_of_mass(model: Model, q: Scalars) -> list[Scalar]:
+def com(model: Model, q: Scalars) -> list[Scalar]:
     """Centres of mass of every link, the fixed base's too, in the world (m)."""
     return first_moment(model, q, with_base=True).scaled(1.0 / total_mass(model)).scalars()
 
@@ -54,7 +54,7 @@ def momentum_columns(model: Model, q: Scalars) -> list[Force]:
 
 
 def com_jacobian(model: Model, q: Scalars) -> Matrix:
-    """J (3, nv) with J v the velocity of `centre_of_mass` (m/s); the linear momentum divided by the whole
+    """J (3, nv) with J v the velocity of `com` (m/s); the linear momentum divided by the whole
     mass.
     """
     factor = 1.0 / total_mass(model)
@@ -103,7 +103,7 @@ def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Force:
 
 
 def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
-    """The acceleration of `centre_of_mass` (m/s^2). Test: the derivative of its velocity along a motion."""
+    """The acceleration of `com` (m/s^2). Test: the derivative of its velocity along a motion."""
     return momentum_rate(model, q, v, a).linear.scaled(1.0 / total_mass(model)).scalars()
 
 

@@ -21,7 +21,7 @@ from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, plus_diagonal, transposed
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, identity, plus_diagonal, transposed
 from rbdc.model import WORLD, Contact, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
@@ -47,8 +47,7 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
 def _held(model: Model, contact: Contact, frames: Sequence[Placement], own: Motion) -> Vector:
     """The held components of a motion that is given in the first frame."""
     if model.world_aligned and contact.whole:
-        rotation = frames[0].rotation
-        own = Motion(rotation.apply(own.linear), rotation.apply(own.angular))
+        own = own.turned(frames[0].rotation.apply)
     entries = own.scalars()
     return [entries[k] for k in contact.held]
 
@@ -219,7 +218,7 @@ def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars) -> Ve
     """Rate of the momentum about the centre of mass (6): the wrench of all contacts on the robot as one body,
     and the weight.
     """
-    units = [Motion.of([float(i == k) for i in range(6)]) for k in range(6)]
+    units = [Motion.of(unit) for unit in identity(6)]
     whole = _rows(
         model,
         tree_motions(model, q, None, None),

@@ -20,7 +20,7 @@ from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, transposed
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, identity, transposed
 from rbdc.model import Cluster, Model
 from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
 from rbdc.model.joints.coupling import Coupling
@@ -140,5 +140,5 @@ def _least_norm(jacobian: Matrix, error: Vector) -> Vector:
         [-LEAST_PIVOT * squares / count if i == k else 0.0 for i in range(count)] + row
         for k, row in enumerate(jacobian)
     ]
-    matrix += [column + [float(i == k) for k in range(len(columns))] for i, column in enumerate(columns)]
+    matrix += [column + unit for column, unit in zip(columns, identity(len(columns)), strict=True)]
     return Factorisation(matrix).solve(list(error) + [0.0] * len(columns))[count:]

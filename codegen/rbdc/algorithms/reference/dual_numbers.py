@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from rbdc.algorithms.reference.sharing import once
-from rbdc.algorithms.tools.linear import flat
+from rbdc.algorithms.tools.linear import flat, identity
 from rbdc.model import Model
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_number, is_zero
@@ -92,7 +92,7 @@ def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> l
     """The unit vectors of so many entries, or as one vector of rows, which go with all that is beside."""
     if kind is Tangent:
         return [unit_rows(count, [x for y in beside for x in y])]
-    return [[float(j == k) for k in range(count)] for j in range(count)]
+    return [*identity(count)]
 
 
 def _by(made: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Scalar]]:
@@ -140,8 +140,7 @@ def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
     if any(np.ndim(getattr(x, "values", x)) > 2 for x in map(rate_of, given)):
         raise TypeError("derivatives side by side cannot be differentiated side by side")
     plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in map(innermost, given))
-    units = ([float(j == k) for j in range(count)] for k in range(count))
-    return [side_by_side(unit) if plain else _one_by_one(unit) for unit in units]
+    return [side_by_side(unit) if plain else _one_by_one(unit) for unit in identity(count)]
 
 
 def innermost(x: Scalar) -> Scalar:

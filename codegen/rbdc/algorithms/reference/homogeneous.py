@@ -5,7 +5,7 @@ as a product of them: Craig, Introduction to Robotics, section 3.6.
 from __future__ import annotations
 
 from rbdc.algorithms.tools.joint_coordinates import joint_positions
-from rbdc.algorithms.tools.linear import Matrix, dot, flat, product, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, flat, identity, product, transposed
 from rbdc.errors import UnsupportedError
 from rbdc.model import WORLD, Body, Model
 from rbdc.spatial import Placement, RigidInertia, Scalar, Scalars, Vector3
@@ -14,7 +14,7 @@ from rbdc.spatial.scalars import is_zero
 Matrix4 = list[list[Scalar]]
 Vector4 = list[Scalar]
 
-IDENTITY: Matrix4 = [[1.0 if i == j else 0.0 for j in range(4)] for i in range(4)]
+IDENTITY: Matrix4 = identity(4)
 ZERO: Matrix4 = [[0.0] * 4 for _ in range(4)]
 
 

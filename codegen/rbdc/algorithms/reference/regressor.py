@@ -8,15 +8,15 @@ from __future__ import annotations
 from rbdc.algorithms.reference.rnea import forward_pass
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
-from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
-from rbdc.model import WORLD, Model
+from rbdc.algorithms.tools.linear import Matrix, identity, transposed, zeros
+from rbdc.model import Model
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS = 10
 """Parameters of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
 
-_UNITS = [Inertia.of([float(k == entry) for k in range(PARAMETERS)]) for entry in range(PARAMETERS)]
+_UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 
 def torque_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
@@ -28,15 +28,12 @@ def torque_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Matrix
     starts, full = first_dofs(model), zeros(full_size(model), PARAMETERS * model.njoints)
     for index in range(model.njoints):
         own = slice(PARAMETERS * index, PARAMETERS * (index + 1))
-        forces, carrier = unit_wrenches(velocities[index], accelerations[index]), index
-        while True:
+        forces = unit_wrenches(velocities[index], accelerations[index])
+        for carrier in reversed(model.support(index)):
             projected = [model.bodies[carrier].joint.project(force) for force in forces]
             for row, entries in enumerate(zip(*projected, strict=True), starts[carrier]):
                 full[row][own] = entries
-            if model.bodies[carrier].parent == WORLD:
-                break
             forces = [placements[carrier].act_force(force) for force in forces]
-            carrier = model.bodies[carrier].parent
     return transposed(reduce_columns(model, transposed(full)))
 
 

@@ -9,6 +9,8 @@ Rigid Body Dynamics Algorithms, chapter 3.
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Model
 from rbdc.model.joints.coupling import CouplingAt
@@ -57,11 +59,7 @@ def dof_table(model: Model) -> list[tuple[int, float, int]]:
 
 def first_dofs(model: Model) -> list[int]:
     """The position of each body's first degree of freedom in `dof_table`."""
-    starts, total = [], 0
-    for body in model.bodies:
-        starts.append(total)
-        total += body.joint.nv
-    return starts
+    return [*accumulate((body.joint.nv for body in model.bodies), initial=0)][:-1]
 
 
 def full_size(model: Model) -> int:

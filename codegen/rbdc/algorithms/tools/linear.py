@@ -20,6 +20,16 @@ def zeros(rows: int, columns: int) -> Matrix:
     return [[0.0] * columns for _ in range(rows)]
 
 
+def identity(size: int) -> Matrix:
+    """The unit vectors of so many entries."""
+    return [[float(i == k) for k in range(size)] for i in range(size)]
+
+
+def mirrored(rows: Matrix) -> Matrix:
+    """The square matrix, symmetric to the last bit, that has this lower triangle."""
+    return [[rows[max(i, k)][min(i, k)] for k in range(len(rows))] for i in range(len(rows))]
+
+
 def flat(matrix: Matrix) -> list[Scalar]:
     """Row-major entries."""
     return [entry for row in matrix for entry in row]
@@ -100,39 +110,32 @@ class Factorisation:
         return x
 
     def inverse(self) -> Matrix:
-        """A^-1, symmetric to the last bit (the upper triangle is solved for, then copied)."""
-        result = zeros(self.size, self.size)
-        for j in range(self.size):
-            column = self.solve([1.0 if i == j else 0.0 for i in range(self.size)])
-            for i in range(j + 1):
-                result[i][j] = result[j][i] = column[i]
-        return result
+        """A^-1, symmetric to the last bit."""
+        return mirrored([self.solve(unit) for unit in identity(self.size)])
 
     def _columns(self, k: int) -> list[int]:
         return [i for i in range(k) if not is_zero(self.lower[k][i])]
 
 
-class InverseFactor:
+class InverseFactor(Factorisation):
     """W = L^-1 of A = L^T D L, with the zeros of L where those come from a tree: A^-1 = W D^-1 W^T."""
 
     def __init__(self, factors: Factorisation) -> None:
-        self.size, self.inverse_pivots, lower = factors.size, factors.inverse_pivots, factors.lower
+        self.size, self.inverse_pivots, self.lower = factors.size, factors.inverse_pivots, factors.lower
         self.rows = zeros(self.size, self.size)
         for k, row in enumerate(self.rows):
             for j in range(k):
-                row[j] = dot(lower[k][j + 1 : k], [-x[j] for x in self.rows[j + 1 : k]], -lower[k][j])
+                below = [-x[j] for x in self.rows[j + 1 : k]]
+                row[j] = dot(self.lower[k][j + 1 : k], below, -self.lower[k][j])
+        self.columns = transposed(self.rows)
 
-    def solve(self, b: Scalars) -> list[Scalar]:
-        """x = W D^-1 W^T b."""
-        columns = transposed(self.rows)
-        raised = [dot(columns[k][k + 1 :], b[k + 1 :], b[k]) for k in range(self.size)]
-        y = [x * pivot for x, pivot in zip(raised, self.inverse_pivots, strict=True)]
-        return [dot(self.rows[k][:k], y[:k], y[k]) for k in range(self.size)]
+    def raised(self, b: Scalars) -> list[Scalar]:
+        """W^T b."""
+        return [dot(column[k + 1 :], b[k + 1 :], b[k]) for k, column in enumerate(self.columns)]
 
-    def inverse(self) -> Matrix:
-        """A^-1, symmetric to the last bit."""
-        units = [self.solve([1.0 if i == j else 0.0 for i in range(self.size)]) for j in range(self.size)]
-        return [[units[max(i, j)][min(i, j)] for j in range(self.size)] for i in range(self.size)]
+    def lowered(self, z: Scalars) -> list[Scalar]:
+        """W z."""
+        return [dot(row[:k], z[:k], z[k]) for k, row in enumerate(self.rows)]
 
     def symmetric_inverse(self) -> Matrix:
         """The inverse entry by entry, each product of two rows of W first: more products, but i and j are
@@ -141,8 +144,7 @@ class InverseFactor:
         unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
 
         def entry(i: int, j: int) -> Scalar:
-            both = [x * y for x, y in zip(unit[i], unit[j], strict=True)]
-            return dot(both[: min(i, j) + 1], self.inverse_pivots[: min(i, j) + 1])
+            both = [x * y for x, y in zip(unit[j][: j + 1], unit[i][: j + 1], strict=True)]
+            return dot(both, self.inverse_pivots[: j + 1])
 
-        upper = [[entry(i, j) if i <= j else 0.0 for j in range(self.size)] for i in range(self.size)]
-        return [[upper[min(i, j)][max(i, j)] for j in range(self.size)] for i in range(self.size)]
+        return mirrored([[entry(i, j) for j in range(i + 1)] for i in range(self.size)])

@@ -128,7 +128,7 @@ def column_source(
         sizes=_sizes(plan),
         **GROUP_WORDS,
         lanes=plan.lanes,
-        prototype=declaration.c_prototype(robot, batch=False),
+        prototype=declaration.prototype(robot),
         call=call,
         outputs=_runs(plan.system.solutions, plan, plan.system.contacts),
         of_contacts=_runs(plan.system.of_contacts, plan, 0),

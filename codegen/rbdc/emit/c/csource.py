@@ -34,10 +34,10 @@ def function_source(
     if any(value.width > 1 for program in programs for value in program.values):
         source.style = "lanes"
     parts, call = add_kernels(robot, name, programs, source, storage="" if whole else "static ")
-    entries = [] if whole else [(declaration.c_prototype(robot, batch=False), call)]
+    entries = [] if whole else [(declaration.prototype(robot), call)]
     if declaration.zeroed:
         call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
-        entries.append((declaration.zeroed_prototype(robot), call))
+        entries.append((declaration.prototype(robot, "_into_zeroed"), call))
     source.files[f"{name}.c"] = function_file(robot, source, parts=parts, entries=entries)
     return source
 
@@ -226,7 +226,7 @@ def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
     """The prototype of a function over samples stored one after the other, and the call for sample i."""
     places = declaration.arguments(lambda p: place_in(p, f"{p.name} + {p.size} * i"))
     call = f"{robot}_{declaration.name}({', '.join(places)})"
-    return {"prototype": declaration.c_prototype(robot, batch=True), "call": call}
+    return {"prototype": declaration.prototype(robot, "_batch"), "call": call}
 
 
 def place_in(p: Parameter, here: str) -> str:

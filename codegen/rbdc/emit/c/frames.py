@@ -131,7 +131,7 @@ def frames_source(robot: str, function: Function, model: Model, steps: Sequence[
         figures=f"{figures(total)}, where every body carries the frame",
         body="frames_kernel.c.jinja",
         declaration=declaration,
-        prototype=declaration.c_prototype(robot, batch=False),
+        prototype=declaration.prototype(robot),
         **kernel_words(robot, model, declaration),
     )
     source.statements = sum(

@@ -31,7 +31,7 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
         body="loops.c.jinja",
         enumerators=", ".join(nest.enumerators),
         tables=[_table_view(table, scalar) for table in nest.tables],
-        prototype=declaration.c_prototype(robot, batch=False),
+        prototype=declaration.prototype(robot),
         arrays=[f"{scalar.name} {name}[{size}]" for name, size in nest.arrays.items()],
         lines=lines,
     )

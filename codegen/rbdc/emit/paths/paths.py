@@ -60,7 +60,7 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
         lane_functions=lane_functions(list(bodies.values()), scalar),
         outputs=outputs,
         diagonal=[] if kernel.factors else _diagonal(model, outputs, scalar),
-        prototype=declaration.c_prototype(robot, batch=False),
+        prototype=declaration.prototype(robot),
     )
     files = {f"{robot}_{declaration.name}.c": text}
     statements = sum(line.endswith(";") for line in text.splitlines())

@@ -60,7 +60,7 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     words = {"robot": robot, **scalar.words, **sizes}
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
     parts, call = _start(robot, planned.programs, preparation(declaration, made.size), source)
-    parts[0].declared[:0] = [use.declaration.c_prototype(robot, batch=False) for use in planned.uses]
+    parts[0].declared[:0] = [use.declaration.prototype(robot) for use in planned.uses]
     for use in planned.uses:
         first = function_source(robot, use.declaration, use.programs, use.method)
         source.files |= first.files
@@ -144,8 +144,8 @@ def _words(robot: str, planned: LoopsAlongPaths) -> dict[str, Any]:
         "size": declaration.outputs[0].size,
         "middle": ACCELERATIONS,
         "accelerate": "".join(calls),
-        "prototype": declaration.c_prototype(robot, batch=False),
-        "zeroed_prototype": declaration.zeroed_prototype(robot),
+        "prototype": declaration.prototype(robot),
+        "zeroed_prototype": declaration.prototype(robot, "_into_zeroed"),
         "zeroed": f"{robot}_{declaration.name}_into_zeroed({arguments})",
     }
 

@@ -139,7 +139,7 @@ def _by_scheme(model: Model, function: Function, of: str, method: str) -> Implem
         _generated(model, of) if scheme.scalar is None else _kernels(model, base, method, scheme.scalar)
     )
     places = ", ".join(f"y + {k} * SIZE" for k in range(len(results)))
-    prototype = declaration.c_prototype(ROBOT, batch=False)
+    prototype = declaration.prototype(ROBOT)
     text = render(
         "derivatives.c.jinja",
         robot=ROBOT,
@@ -191,7 +191,7 @@ def _generated(model: Model, name: str) -> Called:
     made = generate(model, ROBOT, (name, INTEGRATE), lambda _: None, GenerationOptions())
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
     declarations = [functions_of(model)[one].declaration for one in (name, INTEGRATE)]
-    return files, [one.c_prototype(ROBOT, batch=False) for one in declarations]
+    return files, [one.prototype(ROBOT) for one in declarations]
 
 
 def _kernels(model: Model, base: Function, method: str, scalar: ScalarType) -> Called:
@@ -269,9 +269,9 @@ class Bicomplex(Tangent):
 
     __rmul__ = __mul__
 
-    @staticmethod
-    def elementary(name: str, *arguments: Tangent) -> Tangent:
+    @classmethod
+    def elementary(cls, name: str, *arguments: Scalar) -> Tangent:
         """Sine or cosine. TypeError for others."""
         if name not in ("sin", "cos"):
             raise TypeError(f"no {name} of a bicomplex number")
-        return Tangent.elementary(name, *arguments)
+        return super().elementary(name, *arguments)

@@ -10,7 +10,7 @@ from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind
-from rbdc.functions.evaluation import Evaluate, JointSpace, on_model
+from rbdc.functions.evaluation import Evaluate, joint_space, on_model
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.references import reference_of, references_of
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -63,7 +63,7 @@ def by_the_papers(function: Function) -> dict[str, Evaluate]:
         return dict(function.methods)
     made: dict[str, Evaluate] = {name: on_model(each) for name, each in references_of(function).items()}
     through_passes = function.comparison.through_passes
-    return {**made, through_passes: JointSpace(reference_of(function))} if through_passes else made
+    return {**made, through_passes: joint_space(reference_of(function))} if through_passes else made
 
 
 FAMILIES = {
@@ -128,7 +128,7 @@ def of_program(declaration: FunctionDeclaration, program: Program, algorithm: st
     """An implementation from a program over the inputs that are not optional."""
     bare = without_optional(declaration)
     source = kernel_source(ROBOT, bare, program)
-    files = {**source.files, f"{ROBOT}.h": header([bare.c_prototype(ROBOT, batch=False)])}
+    files = {**source.files, f"{ROBOT}.h": header([bare.prototype(ROBOT)])}
     text_bytes = size_of(files)
     files["adapter.c"] = adapter(bare)
     return Implementation(algorithm, files, source.cost, source.statements, text_bytes)
