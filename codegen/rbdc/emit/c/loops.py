@@ -82,11 +82,9 @@ class _LoopWriter:
         index, start, stop = loop.index, loop.start, loop.stop
         head = f"for (int {index} = {start}; {index} < {stop}; ++{index}) {{"
         if loop.backward:
-            last = str(int(stop) - 1) if stop.isdigit() else f"{stop} - 1"
-            head = f"for (int {index} = {last}; {index} >= {start}; --{index}) {{"
-        lookups = [f"{_INDENT}const int {x.name} = {x.table}[{x.row}];" for x in loop.lookups]
+            head = f"for (int {index} = {int(stop) - 1}; {index} >= {start}; --{index}) {{"
         about = ["", f"/* {loop.comment} */"] if loop.comment else []
-        return [*about, head, *lookups, *self.body(loop.body), "}"]
+        return [*about, head, *self.body(loop.body), "}"]
 
     def _switch(self, switch: Switch) -> list[str]:
         lines = [f"switch ({switch.on}) {{"]

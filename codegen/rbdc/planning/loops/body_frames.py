@@ -7,7 +7,7 @@ from __future__ import annotations
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, carried_motion, moved_by_joint, wrench
 from rbdc.ir.loops import Clear, Loop, Sines, Statement, WhereGiven
 from rbdc.planning.loops.recording import StepRecorder
-from rbdc.planning.loops.tree import BodyStep, Tree, loop
+from rbdc.planning.loops.tree import BodyStep, Tree
 from rbdc.spatial import Force, Motion, Placement, Vector3
 
 MOTION = 18
@@ -102,4 +102,4 @@ def drives(tree: Tree, out: str, *, rate: str = "", second: str = "", sign: floa
         products = [step.read(table, 1, at=1)[0] * step.read(name, 1, at=1)[0] for table, name in terms]
         step.add(out, [sign * sum(products)], at=1)
 
-    return [loop("at", "0", str(tree.nv), (tree.step(record),), "motors and damping")] if terms else []
+    return [tree.each("at", tree.nv, record, "motors and damping")] if terms else []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rbdc.ir.loops import Loop, Statement
 from rbdc.planning.loops.recording import StepRecorder
-from rbdc.planning.loops.tree import EndStep, Tree, loop
+from rbdc.planning.loops.tree import EndStep, Tree
 from rbdc.spatial import Scalar
 
 BLOCK = 8
@@ -103,7 +103,7 @@ class Factors:
             return self._step(start), loops((self._step(less),)), self._step(end)
 
         def above(body: tuple[Statement, ...]) -> Loop:
-            return loop("e", "row_start", "row_own", body)
+            return Loop("e", "row_start_of[k]", "row_own_of[k]", body)
 
         first = self._rows(
             self._blocks(lambda block: sums(block, "i", self._below)), "L^T Y = B", backward=True
@@ -132,7 +132,7 @@ class Factors:
         body = (
             self._path(save),
             self._columns(zero),
-            loop("e", "row_start", "row_own", (self._columns(left),)),
+            Loop("e", "row_start_of[k]", "row_own_of[k]", (self._columns(left),)),
             self._path(own),
             self._columns(mirror),
         )
@@ -142,24 +142,25 @@ class Factors:
         return self.tree.step(record)
 
     def _rows(self, body: tuple[Statement, ...], about: str, *, backward: bool = False) -> Loop:
-        return loop("k", "0", str(self.n), body, about, backward=backward)
+        return Loop("k", "0", str(self.n), body, about, backward)
 
     def _below(self, body: tuple[Statement, ...]) -> Loop:
         """For each row i below k."""
-        return loop("i", "below", "row_end", body)
+        return Loop("i", "below_of[k]", "row_end_of[k]", body)
 
     def _path(self, record: EndStep, *, itself: bool = False) -> Loop:
         """For each row above k, or from there to k."""
-        return loop("e", "row_start", "row_stop" if itself else "row_own", (self._step(record),))
+        stop = "row_stop_of[k]" if itself else "row_own_of[k]"
+        return Loop("e", "row_start_of[k]", stop, (self._step(record),))
 
     def _columns(self, record: EndStep) -> Loop:
         """For each column c before k."""
-        return loop("c", "0", "k", (self._step(record),))
+        return Loop("c", "0", "k", (self._step(record),))
 
     def _blocks(self, body: Callable[[ColumnBlock], tuple[Statement, ...]]) -> tuple[Statement, ...]:
         """For all columns of a row, whole blocks c of them and the rest."""
         count, rest = divmod(self.n, BLOCK)
-        whole = (loop("c", "0", str(count), body(ColumnBlock(BLOCK, {"c": BLOCK}))),) if count else ()
+        whole = (Loop("c", "0", str(count), body(ColumnBlock(BLOCK, {"c": BLOCK}))),) if count else ()
         return (*whole, *(body(ColumnBlock(rest, {}, self.n - rest)) if rest else ()))
 
 

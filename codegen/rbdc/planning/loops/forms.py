@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rbdc.emit.c.trigonometry import widths
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
+from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every, tables_in
 from rbdc.model import Model
 from rbdc.planning.loops import body_frames, one_frame
 from rbdc.planning.loops.body_frames import drives, inverse_dynamics
@@ -158,9 +158,13 @@ def _names(statements: Sequence[Statement]) -> Iterator[str]:
     for statement in every(statements):
         match statement:
             case Step():
-                yield from (place.array for place in statement.places.values())
+                for place in statement.places.values():
+                    yield place.array
+                    yield from (table for index, _ in place.strides for table in tables_in(index))
             case Loop():
-                yield from (lookup.table for lookup in statement.lookups)
+                yield from (*tables_in(statement.start), *tables_in(statement.stop))
+            case Switch():
+                yield from tables_in(statement.on)
             case Clear():
                 yield statement.array
             case Sines():

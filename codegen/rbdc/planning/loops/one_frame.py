@@ -16,7 +16,7 @@ from rbdc.planning.loops.inertias import (
     factor_of,
 )
 from rbdc.planning.loops.recording import StepRecorder
-from rbdc.planning.loops.tree import BodyStep, Tree, loop
+from rbdc.planning.loops.tree import BodyStep, EndStep, Tree
 from rbdc.spatial import ArticulatedInertia, Force, MomentInertia, Motion, Placement, Scalar, Vector3
 from rbdc.spatial.vectors import motion_sum
 
@@ -103,13 +103,18 @@ def mass(tree: Tree, out: str) -> list[Statement]:
         step.add(out, [s.dot(f)], column=tree.nv + 1)
 
     def entry(step: StepRecorder) -> None:
-        value = Motion.of(step.read("S", 6, j=6)).dot(Force.of(step.read("r", 6)))
-        step.add(out, [value], column=tree.nv, other=1)
-        step.add(out, [value], other=tree.nv, column=1)
+        value = Motion.of(step.read("S", 6, up=6)).dot(Force.of(step.read("r", 6)))
+        step.add(out, [value], column=tree.nv, up_column=1)
+        step.add(out, [value], up_column=tree.nv, column=1)
 
-    above = loop("d", "start", "own", (tree.step(entry),), "M_jk = S_j^T I S_k for each j above k")
-    rows = loop("k", "0", str(len(tree.dofs)), (tree.step(force), above), "r = I S_k, M_kk = S_k^T r")
+    above = _path(tree, "up_own[k]", entry, "M_jk = S_j^T I S_k for each j above k")
+    rows = Loop("k", "0", str(len(tree.dofs)), (tree.step(force), above), "r = I S_k, M_kk = S_k^T r")
     return [Clear(out, tree.nv**2), rows, *diagonal(tree, out, "armature")]
+
+
+def _path(tree: Tree, stop: str, record: EndStep, about: str) -> Loop:
+    """For the degrees of freedom up[d] above k, from the root to before a place of their list."""
+    return Loop("d", "up_start[k]", stop, (tree.step(record),), about)
 
 
 def diagonal(tree: Tree, out: str, table: str) -> list[Statement]:
@@ -167,29 +172,29 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
 
     def same(step: StepRecorder) -> None:
         s, entries = Motion.of(step.read("S", 6, j=6)), step.read("row", 24)
-        step.add(by_q, [s.dot(Force.of(entries[0:6]))], other=n, column=1)
-        step.add(by_v, [s.dot(Force.of(entries[6:12]))], other=n, column=1)
+        step.add(by_q, [s.dot(Force.of(entries[0:6]))], j_column=n, column=1)
+        step.add(by_v, [s.dot(Force.of(entries[6:12]))], j_column=n, column=1)
         if by_a:
-            step.add(by_a, [s.dot(Force.of(entries[18:24]))], other=n, column=1)
+            step.add(by_a, [s.dot(Force.of(entries[18:24]))], j_column=n, column=1)
 
     def above(step: StepRecorder) -> None:
-        s, entries = Motion.of(step.read("S", 6, j=6)), step.read("row", 27)
-        (rate, second, both), r = _psi(step, "j"), Force.of(entries[18:24])
+        s, entries = Motion.of(step.read("S", 6, up=6)), step.read("row", 27)
+        (rate, second, both), r = _psi(step, "up"), Force.of(entries[18:24])
         r_b, inertial = Vector3.of(entries[24:27]), s.dot(r)
-        step.add(by_q, [s.dot(Force.of(entries[12:18]))], other=n, column=1)
-        step.add(by_v, [s.dot(Force.of(entries[6:12]))], other=n, column=1)
-        step.add(by_q, [rate.angular.dot(r_b) + second.dot(r)], column=n, other=1)
-        step.add(by_v, [s.angular.dot(r_b) + both.dot(r)], column=n, other=1)
+        step.add(by_q, [s.dot(Force.of(entries[12:18]))], up_column=n, column=1)
+        step.add(by_v, [s.dot(Force.of(entries[6:12]))], up_column=n, column=1)
+        step.add(by_q, [rate.angular.dot(r_b) + second.dot(r)], column=n, up_column=1)
+        step.add(by_v, [s.angular.dot(r_b) + both.dot(r)], column=n, up_column=1)
         if by_a:
-            step.add(by_a, [inertial], other=n, column=1)
-            step.add(by_a, [inertial], column=n, other=1)
+            step.add(by_a, [inertial], up_column=n, column=1)
+            step.add(by_a, [inertial], column=n, up_column=1)
 
-    own = loop("j", "joint", "joint_end", (tree.step(same),), "rows of the same joint")
-    others = loop("d", "start", "base", (tree.step(above),), "rows and columns of the joints above")
+    own = Loop("j", "dof_of[body_of[k]]", "dof_end[body_of[k]]", (tree.step(same),), "rows of the same joint")
+    others = _path(tree, "up_own[dof_of[body_of[k]]]", above, "rows and columns of the joints above")
     about = "c_q = 2 B psidot + I psiddot, c_v = 2 B s + I (psidot + sdot), r_b = 2 B^T s, r = I s"
     nested = any(body.parent != WORLD for body in tree.model.bodies)
     inner = (own, others) if nested else (own,)  # gcc 12 warns of a loop that never runs
-    rows = loop("k", "0", str(len(tree.dofs)), (tree.step(row), *inner), about)
+    rows = Loop("k", "0", str(len(tree.dofs)), (tree.step(row), *inner), about)
     outputs = [name for name in (by_q, by_v, by_a) if name]
     made: list[Statement] = [
         *(Clear(name, n * n) for name in outputs),

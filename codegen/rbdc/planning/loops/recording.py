@@ -17,6 +17,26 @@ from rbdc.ir.verify import verify
 from rbdc.spatial import Motion, Scalar, Vector3
 from rbdc.spatial.scalars import is_number
 
+INDICES = {
+    "parent": "parent_of[i]",
+    "at_q": "q_of[i]",
+    "at_v": "v_of[i]",
+    "dof": "dof_of[i]",
+    "turn": "turn_of[i]",
+    "entry": "q_of_turning[n]",
+    "b": "body_of[k]",
+    "column": "column_of[k]",
+    "j_column": "column_of[j]",
+    "up": "up[d]",
+    "up_column": "column_of[up[d]]",
+    "above": "row_up[e]",
+}
+"""Indices by the names that places have for them; others are variables of loops.
+
+Loops go over bodies i, degrees of freedom k of the whole tree, j of a joint and those above, at d in the list
+of paths; in eliminations over rows k of M, i below and those above, at e in the list of rows; n: over angles.
+"""
+
 
 class StepRecorder:
     """One step: scalars read from arrays, and scalars stored to arrays or added there.
@@ -62,7 +82,13 @@ class StepRecorder:
         )
         program = verify(chain_sums(optimise(program)))
         arrays = tuple(replace(array, adds=outputs[array.name].adds) for array in program.outputs)
-        return Step(replace(program, outputs=arrays), {**inputs, **outputs})
+        places = {name: _looked_up(place) for name, place in {**inputs, **outputs}.items()}
+        return Step(replace(program, outputs=arrays), places)
+
+
+def _looked_up(place: Place) -> Place:
+    """The place with indices in place of their names."""
+    return replace(place, strides=tuple((INDICES.get(name, name), stride) for name, stride in place.strides))
 
 
 def _argument(place: Place, taken: Collection[str] = ()) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.names import comment
-from rbdc.ir.loops import Lookup, Loop, Statement, Step, Switch, Table, every
+from rbdc.ir.loops import Loop, Statement, Step, Switch, Table
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody, with_z_axes
 from rbdc.model.joints import JointType
@@ -221,12 +221,13 @@ class Tree:
             recorder = BodyStep(self, kind)
             visit(recorder)
             cases.append((enumerator(number, kind), (recorder.step(),)))
-        body: tuple[Statement, ...] = cases[0][1] if len(cases) == 1 else (Switch("kind", tuple(cases)),)
-        return loop("i", "0", str(len(self.model.bodies)), body, about, backward=backward)
+        every = Switch("kind_of[i]", tuple(cases))
+        body = cases[0][1] if len(cases) == 1 else (every,)
+        return Loop("i", "0", str(len(self.model.bodies)), body, about, backward)
 
     def each(self, index: str, stop: int, record: EndStep, about: str) -> Loop:
         """A loop from 0 with one step."""
-        return loop(index, "0", str(stop), (self.step(record),), about)
+        return Loop(index, "0", str(stop), (self.step(record),), about)
 
     def step(self, record: EndStep) -> Step:
         """One step that is no body's."""
@@ -237,80 +238,6 @@ class Tree:
     def enumerators(self) -> tuple[str, ...]:
         """Names of the kinds."""
         return tuple(enumerator(number, kind) for number, kind in enumerate(self.kinds))
-
-
-LOOKUPS = {
-    "parent": ("parent_of", "i"),
-    "at_q": ("q_of", "i"),
-    "at_v": ("v_of", "i"),
-    "dof": ("dof_of", "i"),
-    "turn": ("turn_of", "i"),
-    "kind": ("kind_of", "i"),
-    "entry": ("q_of_turning", "n"),
-    "b": ("body_of", "k"),
-    "column": ("column_of", "k"),
-    "joint": ("dof_of", "b"),
-    "joint_end": ("dof_end", "b"),
-    "start": ("up_start", "k"),
-    "own": ("up_own", "k"),
-    "base": ("up_own", "joint"),
-    "j": ("up", "d"),
-    "other": ("column_of", "j"),
-    "row_start": ("row_start_of", "k"),
-    "row_own": ("row_own_of", "k"),
-    "row_stop": ("row_stop_of", "k"),
-    "row_end": ("row_end_of", "k"),
-    "below": ("below_of", "k"),
-    "above": ("row_up", "e"),
-}
-"""Index variables by the table that they are looked up in, and the index of the row.
-
-Loops go over bodies i, degrees of freedom k of the whole tree and those above them, j, at d in the list of
-paths; in eliminations over rows k of M and those above them, at e in the list of rows; n: over angles.
-"""
-
-
-def loop(
-    index: str, start: str, stop: str, body: tuple[Statement, ...], about: str = "", *, backward: bool = False
-) -> Loop:
-    """A loop with the lookups that its body needs, which depend on its index."""
-    needed = set(_used(body)) - set(_known(body)) - {index}
-    found: dict[str, Lookup] = {}
-
-    def want(name: str) -> bool:
-        """Whether a variable is known in the loop, looked up if need be."""
-        if name == index or name in found:
-            return True
-        if name not in LOOKUPS:
-            return False
-        table, row = LOOKUPS[name]
-        if not want(row):
-            return False
-        found[name] = Lookup(name, table, row)
-        return True
-
-    for name in sorted(needed):
-        want(name)
-    return Loop(index, start, stop, body, tuple(found.values()), backward, about)
-
-
-def _used(statements: Sequence[Statement]) -> Iterator[str]:
-    """Index variables that statements use."""
-    for statement in every(statements):
-        match statement:
-            case Step():
-                yield from (index for place in statement.places.values() for index, _ in place.strides)
-            case Loop():
-                yield from (statement.start, statement.stop, *(lookup.row for lookup in statement.lookups))
-            case Switch():
-                yield statement.on
-
-
-def _known(statements: Sequence[Statement]) -> Iterator[str]:
-    """Index variables that loops among statements have: none of them is used outside as well."""
-    for statement in every(statements):
-        if isinstance(statement, Loop):
-            yield from (statement.index, *(lookup.name for lookup in statement.lookups))
 
 
 def enumerator(number: int, kind: BodyKind) -> str:
