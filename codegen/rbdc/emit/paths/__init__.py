@@ -7,8 +7,7 @@ first joint. A kernel is two kinds of loops:
 - over *rows* of bodies (`layout.Schedule`): four limbs side by side, one body each, a chain of bodies in
   one lane from row to row; root to leaves, then leaves to root. Their bodies are programs in lanes, traced
   by `planning/loops/kernel_bodies.py`, so that constants that are zero throughout leave no trace and costs
-  are counted; `paths.py` has the loops around them.
-  A joint with several degrees of freedom is as many rows of one lane (`layout.Node`);
+  are counted; `paths.py` has the loops around them;
 - over *windows* of columns (`layout.Window`): consecutive degrees of freedom side by side in a register,
   and for each the rows of the matrices that are not zero there. Degrees of freedom are numbered depth first,
   so that a subtree is consecutive. What the first loops give is turned into arrays over the degrees of

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rbdc.emit.paths.entries import ACCELERATION
-from rbdc.emit.paths.layout import Schedule, goes_along_paths, scheduled
+from rbdc.emit.paths.layout import Schedule, goes_along_paths, moving_bodies, scheduled
 from rbdc.emit.paths.widths import Width, factor_products, inverse_products, widths_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
@@ -90,6 +90,8 @@ def has_windows(model: Model, function: Function) -> bool:
     if not function.policy.windows or not goes_along_paths(model):
         return False
     kernel, root = kernel_of(function), model.bodies[0]
+    if kernel.moving and any(body.joint.nv > 1 for body in moving_bodies(model)):
+        return False
     if kernel.solved and not (model.only_damped and (root.armature == 0.0 or not root.joint.free)):
         return False
     return model.nv <= (SOLVED if kernel.factors else MOST) and not (kernel.factors and model.coupled)

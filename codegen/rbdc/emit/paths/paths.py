@@ -99,11 +99,9 @@ def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) 
         "resting": [(k, scalar.literal(x)) for k, x in gravity if x != 0.0],
         "sums": range(entries.COMPOSITE_SIZE if constants.massive else entries.MASS),
         "inertias": range(entries.INERTIA_SIZE),
-        "joint_size": entries.JOINT_SIZE if schedule.several else entries.PSI,
         "owns": LIMBS * schedule.rows + schedule.first + 2,
         "limbs_bytes": LIMBS * scalar.size,
         "rows": schedule.rows,
-        "slots": -(-schedule.rows * LIMBS // sincos) * sincos,
         "sincos": sincos,
         "columns": schedule.columns,
         "first": schedule.first,
@@ -161,9 +159,7 @@ _HERE = {
 
 
 def _down_view(loop: Down, bodies: Bodies) -> dict[str, Any]:
-    """The loop around a body as templates have it. carried: whether it needs the motion of what carries a
-    joint.
-    """
+    """The loop around a body as templates have it."""
     names = argument_names(bodies[loop.body])
     known = [array for name, array in _ARRAYS.items() if name in (*names, "own")]
     return {
@@ -171,7 +167,6 @@ def _down_view(loop: Down, bodies: Bodies) -> dict[str, Any]:
         "name": loop.body.removesuffix("_row"),
         "parameters": ", ".join(parameter for parameter, _, _ in known),
         "arguments": ", ".join(array for _, array, _ in known),
-        "carried": "carrier" in names,
     }
 
 

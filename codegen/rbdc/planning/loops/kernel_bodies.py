@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.emit.paths import entries as at
-from rbdc.emit.paths.constants import INERTIA, Constants, carried, constants_of, from_origin
+from rbdc.emit.paths.constants import AXIS, INERTIA, Constants, constants_of, frame_above
 from rbdc.emit.paths.kernels import KERNELS, Bodies, PathKernel
-from rbdc.emit.paths.layout import Node, frame_of, scheduled
+from rbdc.emit.paths.layout import Node, is_filled_in, scheduled
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
 from rbdc.planning.loops.inertias import articulated_of, articulated_scalars, factor_of
@@ -61,8 +61,9 @@ def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
         yield _backward(constants)
     if schedule.free:
         yield from _root(constants, kernel)
-    for k in schedule.first_of_several:
-        yield _pose(constants, schedule.nodes[k])
+    for k in schedule.places:
+        if is_filled_in(schedule.nodes[k]):
+            yield _pose(constants, schedule.nodes[k], f"pose{k}")
 
 
 def _root(constants: Constants, kernel: PathKernel) -> Iterator[LaneProgram]:
@@ -131,16 +132,12 @@ def _root_columns(constants: Constants) -> LaneProgram:
     return trace.body()
 
 
-def _pose(constants: Constants, node: Node) -> LaneProgram:
+def _pose(constants: Constants, node: Node, name: str) -> LaneProgram:
     """The frame of the first node of a joint with several degrees of freedom, axes and origin."""
     body = constants.model.bodies[node.body]
-    trace = LaneRecorder(f"pose{node.first}", f"The frame of {body.name}.", ("q", "pose"))
-    moved = body.joint.placement([trace.read("q", body.index_q + k) for k in range(body.joint.nq)])
-    fixed, own = body.placement_at(body.joint.neutral()), frame_of(body.joint, 0)
-    vectors = [fixed.rotation.apply(moved.rotation.apply(own.apply(axis))) for axis in AXES]
-    place = from_origin(constants.model, node, fixed.translation, constants.origin)
-    vectors.append(place + fixed.rotation.apply(moved.translation))
-    trace.store("pose", 0, [x for v in vectors for x in carried(constants.model, node, v).scalars()])
+    trace = LaneRecorder(name, f"The frame of {body.name}.", ("q", "pose"))
+    q = trace.entries("q", body.index_q, body.joint.nq)
+    trace.store("pose", 0, frame_above(body, q, constants.origin))
     return trace.body()
 
 
@@ -152,7 +149,7 @@ def _forward(constants: Constants, *, coupled: bool = False, solved: bool = Fals
     """
     trace = LaneRecorder("forward_row", "A row of limbs: motions, inertias and forces.")
     placement, s = _axes(trace, constants, coupled=coupled)
-    v, a = _velocities(trace, s, _carrier_of(constants), accelerating=not solved)
+    v, a = _velocities(trace, s, accelerating=not solved)
     inertia = _inertia(trace, constants, placement)
     trace.begin("p and N of B, f = I a + B v / 2")
     factor = CoriolisFactor.of_body(inertia, v)
@@ -179,11 +176,6 @@ def _placed(constants: Constants) -> LaneProgram:
     return trace.body()
 
 
-def _carrier_of(constants: Constants) -> str:
-    """Where the motion of what carries a joint is: the row above, where no joint has several rows."""
-    return "carrier" if constants.several else "up"
-
-
 def _constant(trace: LaneRecorder, constants: Constants) -> Callable[[str], Scalar]:
     def constant(name: str) -> Scalar:
         place = constants.place(name)
@@ -196,30 +188,28 @@ def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[
     """The row's frames, and s."""
     constant = _constant(trace, constants)
     x, y, z, p = (Vector3.of(constant(f"{name}_{part}") for part in "xyz") for name in "xyzp")
-    slides = constants.place("sliding") is not None
     above = [trace.vector("up", at.AXES_AT + k) for k in (0, 3, 6, 9)]
     trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
     fixed = Placement(Rotation(*above[:3]), above[3]).compose(Placement(Rotation(x, y, z), p))
     sine, cosine = trace.read("sine"), trace.read("cosine")
     turn = Rotation(Vector3(cosine, sine, 0.0), Vector3(-sine, cosine, 0.0), AXES[2])
-    slide = AXES[2].scaled(trace.read("slide")) if slides else Vector3.zero()
+    slide = AXES[2].scaled(trace.read("slide")) if constants.slides else Vector3.zero()
     placement = fixed.compose(Placement(turn, slide))
-    turns = constant("turning") if coupled or slides else 1.0
-    s = placement.act(Motion(AXES[2].scaled(constant("sliding")), AXES[2].scaled(turns)))
+    plain = not (coupled or constants.varied)
+    s = placement.act(Motion(_ZERO, AXES[2]) if plain else Motion.of([constant(name) for name in AXIS]))
     axes = placement.rotation
     columns = [*axes.x.scalars(), *axes.y.scalars(), *axes.z.scalars(), *placement.translation.scalars()]
     trace.store("own", at.AXES_AT, columns)
     return placement, trace.let_motion("s", s)
 
 
-def _velocities(trace: LaneRecorder, s: Motion, carrier: str, *, accelerating: bool) -> tuple[Motion, Motion]:
+def _velocities(trace: LaneRecorder, s: Motion, *, accelerating: bool) -> tuple[Motion, Motion]:
     trace.begin(
         "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
     )
     v, a = (trace.motion("up", entry) for entry in (at.VELOCITY, at.ACCELERATION))
-    carrying = trace.motion(carrier, at.VELOCITY)
-    psi = trace.let_motion("psi", carrying.cross(s))
-    second = trace.motion(carrier, at.ACCELERATION).cross(s) + carrying.cross(psi)
+    psi = trace.let_motion("psi", v.cross(s))
+    second = a.cross(s) + v.cross(psi)
     trace.store("joint", at.AXIS, s.scalars())
     trace.store("joint", at.RATE, psi.scaled(2.0).scalars())
     trace.store("joint", at.SECOND_RATE, second.scalars())
@@ -281,12 +271,9 @@ def _corrected(constants: Constants) -> LaneProgram:
     trace = LaneRecorder("corrected_row", "A row of limbs: what its joints' accelerations add.")
     trace.begin("a = a_above + s qddot, psiddot += a_above x s")
     s, above = trace.motion("joint", at.AXIS), trace.motion("up", at.ACCELERATION)
-    carrying = trace.motion(_carrier_of(constants), at.ACCELERATION)
     a = trace.let_motion("a", above + s.scaled(trace.read("second")))
     trace.store("own", at.ACCELERATION, a.scalars())
-    trace.store(
-        "joint", at.SECOND_RATE, (trace.motion("joint", at.SECOND_RATE) + carrying.cross(s)).scalars()
-    )
+    trace.store("joint", at.SECOND_RATE, (trace.motion("joint", at.SECOND_RATE) + above.cross(s)).scalars())
     trace.begin("f += I a")
     inertia, _, force = _composite(trace, constants)
     trace.store("sum", at.FORCE, (force + inertia @ a).scalars())
@@ -295,8 +282,7 @@ def _corrected(constants: Constants) -> LaneProgram:
 
 def _backward(constants: Constants) -> LaneProgram:
     """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
-    columns that the loop before wrote, and writes the others, and F_a and t to `columns`. Where joints have
-    several degrees of freedom, psidot + d s / dt takes the place of 2 psidot.
+    columns that the loop before wrote, and writes the others, and F_a and t to `columns`.
     """
     trace = LaneRecorder("backward_row", "A row of limbs: the forces of its joints.")
     whole, factor, force = _composite(trace, constants)
@@ -304,14 +290,7 @@ def _backward(constants: Constants) -> LaneProgram:
     trace.begin("F_q = B psidot + I psiddot + s x* f")
     by_q = factor.apply(rate) + whole @ second + s.cross_force(force)
     trace.store("joint", at.BY_Q, by_q.scalars())
-    if constants.several:
-        trace.begin("d s / dt = v x s of the joint's own body, F_v = B s + I (psidot + d s / dt)")
-        psi = rate.scaled(0.5)
-        rate = trace.let_motion("rate", psi + trace.motion("last", at.VELOCITY).cross(s))
-        trace.store("joint", at.PSI, psi.angular.scalars())
-        trace.store("joint", at.RATE, rate.scalars())
-    else:
-        trace.begin("F_v = B s + 2 I psidot")
+    trace.begin("F_v = B s + 2 I psidot")
     by_v = factor.apply(s + s) + whole @ rate
     trace.store("joint", at.BY_V, by_v.scalars())
     trace.begin("F_a = I s, t = B^T s")
