@@ -85,7 +85,8 @@ def _root_motion(constants: Constants) -> LaneProgram:
     root = constants.model.bodies[0]
     axes = Rotation(*(root.placement.rotation.apply(axis) for axis in AXES))
     turn = Rotation.from_quaternion(*(trace.read("q", k) for k in range(3, 7)))
-    g = trace.let_vector("G", turn.apply_transposed(axes.apply_transposed(-constants.model.gravity)))
+    g = turn.apply_transposed(axes.apply_transposed(-constants.model.gravity))
+    trace.let("G", g.scalars())
     trace.store("g", 0, g.scalars())
     v, w = trace.vector("v", 0), trace.vector("v", 3)
     trace.store("motion", at.VELOCITY + 3, w.scalars())
@@ -153,7 +154,7 @@ def _forward(constants: Constants, *, coupled: bool = False, solved: bool = Fals
     inertia = _inertia(trace, constants, placement)
     trace.begin("p and N of B, f = I a + B v / 2")
     factor = CoriolisFactor.of_body(inertia, v)
-    trace.let_all("N", factor.scalars())
+    trace.let("B", factor.scalars())
     mass, *moments = inertia.scalars()
     trace.store("sum", at.FACTOR, factor.scalars())
     trace.store("sum", at.MOMENTS, moments)
@@ -200,7 +201,8 @@ def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[
     axes = placement.rotation
     columns = [*axes.x.scalars(), *axes.y.scalars(), *axes.z.scalars(), *placement.translation.scalars()]
     trace.store("own", at.AXES_AT, columns)
-    return placement, trace.let_motion("s", s)
+    trace.let("s", s.scalars())
+    return placement, s
 
 
 def _velocities(trace: LaneRecorder, s: Motion, *, accelerating: bool) -> tuple[Motion, Motion]:
@@ -208,16 +210,19 @@ def _velocities(trace: LaneRecorder, s: Motion, *, accelerating: bool) -> tuple[
         "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
     )
     v, a = (trace.motion("up", entry) for entry in (at.VELOCITY, at.ACCELERATION))
-    psi = trace.let_motion("psi", v.cross(s))
+    psi = v.cross(s)
+    trace.let("psi", psi.scalars())
     second = a.cross(s) + v.cross(psi)
     trace.store("joint", at.AXIS, s.scalars())
     trace.store("joint", at.RATE, psi.scaled(2.0).scalars())
     trace.store("joint", at.SECOND_RATE, second.scalars())
     rate = trace.read("rate")
-    v = trace.let_motion("v", v + s.scaled(rate))
+    v = v + s.scaled(rate)
+    trace.let("v", v.scalars())
     if accelerating:
         a = a + s.scaled(trace.read("second"))
-    a = trace.let_motion("a", a + psi.scaled(rate))
+    a = a + psi.scaled(rate)
+    trace.let("a", a.scalars())
     trace.store("own", at.VELOCITY, [*v.scalars(), *a.scalars()])
     return v, a
 
@@ -226,7 +231,7 @@ def _inertia(trace: LaneRecorder, constants: Constants, placement: Placement) ->
     """The inertia of the row's bodies about the origin of all."""
     trace.begin("h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + h p^T")
     inertia = MomentInertia.of([*map(_constant(trace, constants), INERTIA)]).moved(placement)
-    trace.let_all("i", inertia.scalars())
+    trace.let("i", inertia.scalars())
     return inertia
 
 
@@ -254,10 +259,13 @@ def _articulated() -> LaneProgram:
     inertia = articulated_of(trace.entries("inertia", 0, at.INERTIA_SIZE))
     s = trace.motion("joint", at.AXIS)
     u = inertia @ s
-    trace.let_all("U", u.scalars())
-    inverse = trace.let("inverse", 1.0 / trace.let("D", s.dot(u) + trace.read("motor")))
+    trace.let("U", u.scalars())
+    pivot = s.dot(u) + trace.read("motor")
+    trace.let("D", [pivot])
+    inverse = 1.0 / pivot
+    trace.let("inverse", [inverse])
     k = u.scaled(inverse)
-    trace.let_all("K", k.scalars())
+    trace.let("UD", k.scalars())
     trace.store("gain", 0, [*k.scalars(), inverse])
     trace.begin("I - K U^T")
     trace.store("left", 0, articulated_scalars(inertia.minus_product([k], [u])))
@@ -271,7 +279,8 @@ def _corrected(constants: Constants) -> LaneProgram:
     trace = LaneRecorder("corrected_row", "A row of limbs: what its joints' accelerations add.")
     trace.begin("a = a_above + s qddot, psiddot += a_above x s")
     s, above = trace.motion("joint", at.AXIS), trace.motion("up", at.ACCELERATION)
-    a = trace.let_motion("a", above + s.scaled(trace.read("second")))
+    a = above + s.scaled(trace.read("second"))
+    trace.let("a", a.scalars())
     trace.store("own", at.ACCELERATION, a.scalars())
     trace.store("joint", at.SECOND_RATE, (trace.motion("joint", at.SECOND_RATE) + above.cross(s)).scalars())
     trace.begin("f += I a")
@@ -295,7 +304,7 @@ def _backward(constants: Constants) -> LaneProgram:
     trace.store("joint", at.BY_V, by_v.scalars())
     trace.begin("F_a = I s, t = B^T s")
     by_a = whole @ s
-    trace.let_all("f", by_a.scalars())
+    trace.let("f", by_a.scalars())
     trace.store("joint", at.BY_A, by_a.scalars())
     transposed = factor.apply_transposed(s).angular.scaled(2.0)
     trace.store("columns", 0, [*by_a.scalars(), *transposed.scalars()])

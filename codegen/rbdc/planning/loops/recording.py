@@ -15,7 +15,6 @@ from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.spatial import Motion, Scalar, Vector3
-from rbdc.spatial.scalars import is_number
 
 INDICES = {
     "parent": "parent_of[i]",
@@ -135,33 +134,14 @@ class LaneRecorder:
         """Six consecutive entries of an array: linear, then angular."""
         return Motion.of(self.entries(array, start, 6))
 
-    def let(self, name: str, value: Scalar) -> Scalar:
-        """Name a value for the reader of the C."""
-        if not is_number(value):
-            self._labels.record("", self._comment, name, [value])
-        return value
-
-    def let_all(self, name: str, values: Sequence[Scalar]) -> None:
-        """Name values by their numbers."""
-        for number, value in enumerate(values):
-            self.let(f"{name}{number}", value)
-
-    def let_vector(self, name: str, value: Vector3) -> Vector3:
-        """Name the components of a vector."""
-        for axis, x in zip("xyz", value.scalars(), strict=True):
-            self.let(f"{name}_{axis}", x)
-        return value
-
-    def let_motion(self, name: str, value: Motion) -> Motion:
-        """Name the components of a spatial vector: u linear, w angular."""
-        self.let_vector(f"{name}_u", value.linear)
-        self.let_vector(f"{name}_w", value.angular)
-        return value
+    def let(self, symbol: str, values: Sequence[Scalar]) -> None:
+        """Name values for the reader of the C."""
+        self._labels.record("", self._comment, symbol, values)
 
     def store(self, array: str, start: int, values: Iterable[Scalar]) -> None:
         """Write consecutive entries of an array."""
         stored = dict(enumerate(values, start))
-        self._labels.record("", self._comment, "", [x for x in stored.values() if not is_number(x)])
+        self.let("", list(stored.values()))
         self._written.setdefault(array, {}).update(stored)
 
     def body(self) -> LaneProgram:
