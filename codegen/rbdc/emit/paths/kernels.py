@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rbdc.emit.paths.entries import ACCELERATION
 from rbdc.emit.paths.layout import Schedule, goes_along_paths, moving_bodies, scheduled
 from rbdc.emit.paths.widths import Width, factor_products, inverse_products, widths_of
 from rbdc.functions.record import Function
@@ -21,17 +20,6 @@ Bodies = Mapping[str, LaneProgram]
 
 
 @dataclass(frozen=True)
-class Down:
-    """A loop from the root to the leaves: its body, what it computes, the first entry that it needs of a row
-    above.
-    """
-
-    body: str
-    comment: str
-    first: int = 0
-
-
-@dataclass(frozen=True)
 class PathKernel:
     """A kernel: its template, and how the manifest names its method.
 
@@ -41,7 +29,6 @@ class PathKernel:
 
     template: str
     method: str
-    downs: tuple[Down, ...]
     inputs: tuple[tuple[str, str], ...] = ()
     moving: bool = True
     factors: bool = True
@@ -59,23 +46,11 @@ MOST, SOLVED = 1000, 360
 
 KERNELS = {
     "inverse_dynamics_derivatives": PathKernel(
-        "paths_rnea_derivatives.c.jinja",
-        "idsva",
-        (Down("forward_row", "motions, inertias and forces"),),
-        inputs=(("rates", "v"), ("seconds", "a")),
-        factors=False,
+        "paths_rnea_derivatives.c.jinja", "idsva", (("rates", "v"), ("seconds", "a")), factors=False
     ),
-    "inverse_inertia": PathKernel(
-        "paths_minverse.c.jinja", "factors", (Down("placed_row", "axes and inertias"),), moving=False
-    ),
+    "inverse_inertia": PathKernel("paths_minverse.c.jinja", "factors", moving=False),
     "forward_dynamics_derivatives": PathKernel(
-        "paths_aba_derivatives.c.jinja",
-        "factors",
-        (
-            Down("forward_row", "motions and forces without accelerations of joints"),
-            Down("corrected_row", "what the accelerations of joints add", ACCELERATION),
-        ),
-        inputs=(("rates", "v"), ("givens", "left")),
+        "paths_aba_derivatives.c.jinja", "factors", (("rates", "v"), ("givens", "left"))
     ),
 }
 

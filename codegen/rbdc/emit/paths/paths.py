@@ -14,7 +14,7 @@ from rbdc.emit.c.lanes import argument_names, lane_functions
 from rbdc.emit.names import comment
 from rbdc.emit.paths import entries
 from rbdc.emit.paths.constants import Constants, constants_of
-from rbdc.emit.paths.kernels import Bodies, Down, PathKernel, kernel_cost, kernel_of
+from rbdc.emit.paths.kernels import Bodies, PathKernel, kernel_cost, kernel_of
 from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
 from rbdc.emit.paths.tables import GROUP, tables_of
 from rbdc.emit.paths.widths import widths_of
@@ -29,16 +29,6 @@ PRODUCT_ROWS = 6
 Measured on a Xeon with AVX-512, Unitree G1, clang 19 and gcc 12: 12 rows in 32 registers take 0.99 and 0.97
 of the time of 6, with AVX2 4 and 5 rows 1.0 to 1.03. Solves by supernodes in their place took 1.00 and 1.03.
 """
-
-ROOT = {
-    **{
-        array: " + ".join(f"{array}[k][{lane}]" for lane in range(LIMBS))
-        for array in ("sums", "inertias", "forces")
-    },
-    "rates": ", ".join(f"motion[{entries.VELOCITY + 3 + k}][0]" for k in range(3)),
-    "accelerations": ", ".join(f"motion[{entries.ACCELERATION + k}][0]" for k in range(3)),
-}
-"""A free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
 
 
 def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) -> FunctionSource:
@@ -74,7 +64,6 @@ def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dic
         "factors": kernel.factors,
         "zeros": not kernel.factors,
         "wide": kernel.solved,
-        "downs": [_down_view(loop, bodies) for loop in kernel.downs],
         "calls": _calls(bodies),
         "inputs": kernel.inputs,
         "products": range(min(PRODUCT_ROWS, schedule.columns)),
@@ -95,7 +84,7 @@ def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) 
         "half": scalar.literal(0.5),
         "one": scalar.literal(1.0),
         "inlined": "static inline __attribute__((always_inline))",
-        "root": ROOT if free else None,
+        "root": free,
         "resting": [(k, scalar.literal(x)) for k, x in gravity if x != 0.0],
         "sums": range(entries.COMPOSITE_SIZE if constants.massive else entries.MASS),
         "inertias": range(entries.INERTIA_SIZE),
@@ -136,38 +125,17 @@ def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[
     return lines
 
 
-_ARRAYS = {
-    "c": ("const limbs (*restrict table)[CONSTANTS]", "table", "[r - 1]"),
-    **{
-        name: (f"const limbs *restrict {name}s", f"{name}s", " + r - 1")
-        for name in ("sine", "cosine", "slide", "rate", "second")
-    },
-    "own": ("limbs (*restrict motions)[MOTION]", "motions", "[r]"),
-    "joint": ("limbs (*restrict joints)[JOINT]", "joints", "[r - 1]"),
-    "sum": ("limbs (*restrict sums)[SUM]", "sums", "[r]"),
-    "inertia": ("limbs (*restrict inertias)[INERTIA]", "inertias", "[r]"),
-}
-"""By argument of a body the parameter of its loop, its name there, and the row of it."""
-
 _HERE = {
-    **{name: array + row for name, (_, array, row) in _ARRAYS.items()},
-    "motor": "motors + r - 1",
+    "c": "table[r - 1]",
+    **{name: f"{name}s + r - 1" for name in ("sine", "cosine", "slide", "rate", "second", "motor")},
+    "own": "motions[r]",
+    "joint": "joints[r - 1]",
+    "sum": "sums[r]",
+    "inertia": "inertias[r]",
     "columns": "own",
     "motion": "motions[0]",
 }
 """By argument of a body what it is called with, where that has another name."""
-
-
-def _down_view(loop: Down, bodies: Bodies) -> dict[str, Any]:
-    """The loop around a body as templates have it."""
-    names = argument_names(bodies[loop.body])
-    known = [array for name, array in _ARRAYS.items() if name in (*names, "own")]
-    return {
-        "loop": loop,
-        "name": loop.body.removesuffix("_row"),
-        "parameters": ", ".join(parameter for parameter, _, _ in known),
-        "arguments": ", ".join(array for _, array, _ in known),
-    }
 
 
 def _calls(bodies: Bodies) -> dict[str, str]:
