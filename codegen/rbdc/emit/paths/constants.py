@@ -9,8 +9,7 @@ from rbdc.emit.paths.layout import LIMBS, Node, Schedule
 from rbdc.model import WORLD
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.reduction.passes import reduced
-from rbdc.spatial import MomentInertia, Scalar, Vector3
-from rbdc.spatial.vectors import AXES
+from rbdc.spatial import MomentInertia, Placement, Scalar, Vector3
 
 
 @dataclass(frozen=True)
@@ -18,9 +17,9 @@ class Constants:
     """Numbers of each row and lane by name, only those that are not zero throughout.
 
     x_x .. z_z: axes of the joint's frame in the frame above, at q = 0; p_x .. p_z: its origin (m). h_x ..
-    h_z: first moment (kg m); k_xx .. k_zz: second moments (kg m^2); mass (kg).
-    s_0 .. s_5: s there, of a joint that follows another times its multiplier. The frame of a joint with
-    several degrees of freedom is left to be filled in.
+    h_z: first moment (kg m); k_xx .. k_zz: second moments (kg m^2); mass (kg). s_0 .. s_5: s there, of a
+    joint that follows another times its multiplier. own_x_x .. own_p_z: axes and origin of the joint's frame
+    in the body's own. The frame of a joint with several degrees of freedom is left to be filled in.
 
     origin: that of everything, in the frame that carries the first bodies.
     """
@@ -67,12 +66,15 @@ POSE = tuple(f"{axis}_{part}" for axis in "xyzp" for part in "xyz")
 AXIS = tuple(f"s_{entry}" for entry in range(6))
 """The names of s."""
 
-_NAMES = (*POSE, *INERTIA, *AXIS)
+OWN = tuple(f"own_{name}" for name in POSE)
+"""The names of the frames in which external forces are given."""
+
+_NAMES = (*POSE, *INERTIA, *AXIS, *OWN)
 _NOTHING = (0.0,) * len(INERTIA)
 
 
-def constants_of(schedule: Schedule) -> Constants:
-    """The constants of a model that goes along paths."""
+def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
+    """The constants of a model that goes along paths; moving: with those of external forces."""
     small, nodes = reduced(schedule.model), schedule.nodes
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     empty = [0.0] * len(_NAMES)
@@ -90,25 +92,30 @@ def constants_of(schedule: Schedule) -> Constants:
         for name, rows in values.items()
         if (several and name in POSE) or any(x != 0.0 for row in rows for x in row)
     }
-    return Constants(used, small, origin)
+    return Constants({name: rows for name, rows in used.items() if moving or name not in OWN}, small, origin)
 
 
 def _numbers(body: JointSpaceBody, node: Node, origin: Vector3) -> list[float]:
     """The constants of a node of a body."""
-    pose = [0.0] * len(POSE)
+    frame = [0.0] * len(POSE)
     if node.part:
-        pose = [*(x for axis in AXES for x in axis.scalars()), 0.0, 0.0, 0.0]
+        frame = pose(Placement.identity())
     elif node.alone:
-        pose = frame_above(body, [0.0], origin)
+        frame = pose_above(body, [0.0], origin)
     inertia = body.inertia.scalars() if node.part == node.count - 1 else _NOTHING
     factor = 1.0 if body.coupling is None else body.coupling.multiplier
     s = body.joint.subspace()[node.part].scaled(factor)
-    return [float(x) for x in (*pose, *inertia, *s.scalars())]
+    return [float(x) for x in (*frame, *inertia, *s.scalars(), *pose(body.chosen))]
 
 
-def frame_above(body: JointSpaceBody, q: Sequence[Scalar], origin: Vector3) -> list[Scalar]:
-    """Axes and origin of a body's frame in the frame above."""
+def pose_above(body: JointSpaceBody, q: Sequence[Scalar], origin: Vector3) -> list[Scalar]:
+    """The numbers of a body's frame in the frame above."""
     above = body.placement_at(q)
     place = above.translation - origin if body.parent == WORLD else above.translation
-    axes = above.rotation
-    return [x for vector in (axes.x, axes.y, axes.z, place) for x in vector.scalars()]
+    return pose(Placement(above.rotation, place))
+
+
+def pose(frame: Placement) -> list[Scalar]:
+    """The numbers of a frame, in the order of `POSE`."""
+    axes = frame.rotation
+    return [x for vector in (axes.x, axes.y, axes.z, frame.translation) for x in vector.scalars()]

@@ -98,12 +98,13 @@ def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) ->
 
 def _loops(schedule: Schedule, bodies: Bodies) -> Cost:
     """Operations of loops over rows of limbs and of what else stands beside these once, with the sines and
-    cosines of the joints that turn.
+    cosines of the joints that turn, without external forces.
     """
     joints = (schedule.model.bodies[schedule.nodes[k].body].joint for k in schedule.places)
     total = Cost(calls=2 * sum(joint.rotation == "angle" for joint in joints))
     for name, body in bodies.items():
-        total += body.cost.times(schedule.rows if name.endswith("_row") else 1)
+        if name != "external_row":
+            total += body.cost.times(schedule.rows if name.endswith("_row") else 1)
     return replace(total, negations=0)
 
 

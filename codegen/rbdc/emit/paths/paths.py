@@ -36,7 +36,7 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
     declaration, kernel = function.declaration, kernel_of(function)
     scalar = declaration.scalar
     schedule, outputs = scheduled(model), [p.name for p in declaration.outputs]
-    constants, cost = constants_of(schedule), kernel_cost(kernel, model, scalar, bodies)
+    constants, cost = constants_of(schedule, moving=kernel.moving), kernel_cost(kernel, model, scalar, bodies)
     text = render(
         kernel.template,
         robot=robot,
@@ -94,8 +94,6 @@ def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) 
         "sincos": sincos,
         "columns": schedule.columns,
         "first": schedule.first,
-        "first_body": int(free),
-        "bodies": schedule.model.njoints,
         "nv": schedule.model.nv,
         "joint_rows": -(-schedule.rows // GROUP) * GROUP,
         "at": entries,

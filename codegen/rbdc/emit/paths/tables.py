@@ -13,7 +13,6 @@ from rbdc.emit.paths.layout import LIMBS, Node, Schedule, is_filled_in
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
-from rbdc.spatial import Placement
 
 GROUP = 4
 """Rows that are turned into columns at once."""
@@ -29,7 +28,6 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
     filled = [node or some for node in slots]
     rows = [[braced(map(scalar.literal, entry)) for entry in row] for row in constants.rows()]
     poses = [(k, place) for k, place in schedule.places.items() if is_filled_in(schedule.nodes[k])]
-    places = (schedule.places.get(k) for k in range(model.njoints))
     columns = (body.index_v + n for body in model.bodies for n in range(body.joint.nv))
     return {
         "table": [
@@ -45,8 +43,7 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "v_of": braced(model.bodies[node.body].index_v for node in filled),
         "scaled": _scaled(model, slots, scalar) if model.coupled or constants.slides or poses else None,
         "poses": [(f"pose{k}", place.row - 1, place.lane) for k, place in poses],
-        "place_of": braced("{0, 0}" if p is None else f"{{{p.row}, {p.lane}}}" for p in places),
-        "own_frames": [_own_frame(body.chosen, scalar) for body in constants.model.bodies],
+        "body_of": braced(braced(node.body if node else 0 for node in row) for row in nodes),
         "coupled": braced(columns) if model.coupled else "",
         "slot_of": braced(_slots(schedule)),
         "carrier_of": braced(schedule.column_parents),
@@ -100,12 +97,6 @@ def _scaled(model: Model, slots: Sequence[Node | None], scalar: ScalarType) -> d
     names = ("turn", "slide", "turn_offset", "slide_offset")
     columns = (braced(map(scalar.literal, column)) for column in zip(*factors, strict=True))
     return dict(zip(names, columns, strict=True))
-
-
-def _own_frame(chosen: Placement, scalar: ScalarType) -> str:
-    axes = chosen.rotation
-    vectors = (axes.x, axes.y, axes.z, chosen.translation)
-    return braced(scalar.literal(float(x)) for vector in vectors for x in vector.scalars())
 
 
 def _groups(schedule: Schedule, scalar: ScalarType) -> list[dict[str, Any]]:

@@ -15,11 +15,11 @@ most of this is then zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.emit.paths import entries as at
-from rbdc.emit.paths.constants import AXIS, INERTIA, Constants, constants_of, frame_above
+from rbdc.emit.paths.constants import AXIS, INERTIA, OWN, POSE, Constants, constants_of, pose, pose_above
 from rbdc.emit.paths.kernels import KERNELS, Bodies, PathKernel
 from rbdc.emit.paths.layout import Node, is_filled_in, scheduled
 from rbdc.ir.lanes import LaneProgram
@@ -48,7 +48,7 @@ def kernel_bodies(model: Model, name: str) -> Bodies:
 
 def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     schedule = scheduled(model)
-    constants = constants_of(schedule)
+    constants = constants_of(schedule, moving=kernel.moving)
     if kernel.moving:
         yield _forward(constants, coupled=model.coupled, solved=kernel.factors)
     else:
@@ -58,6 +58,7 @@ def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     if kernel.solved:
         yield _corrected(constants)
     if kernel.moving:
+        yield _external(constants)
         yield _backward(constants)
     if schedule.free:
         yield from _root(constants, kernel)
@@ -138,7 +139,7 @@ def _pose(constants: Constants, node: Node, name: str) -> LaneProgram:
     body = constants.model.bodies[node.body]
     trace = LaneRecorder(name, f"The frame of {body.name}.", ("q", "pose"))
     q = trace.entries("q", body.index_q, body.joint.nq)
-    trace.store("pose", 0, frame_above(body, q, constants.origin))
+    trace.store("pose", 0, pose_above(body, q, constants.origin))
     return trace.body()
 
 
@@ -177,30 +178,29 @@ def _placed(constants: Constants) -> LaneProgram:
     return trace.body()
 
 
-def _constant(trace: LaneRecorder, constants: Constants) -> Callable[[str], Scalar]:
-    def constant(name: str) -> Scalar:
-        place = constants.place(name)
-        return 0.0 if place is None else trace.read("c", place)
+def _constants(trace: LaneRecorder, constants: Constants, names: Iterable[str]) -> list[Scalar]:
+    places = map(constants.place, names)
+    return [0.0 if place is None else trace.read("c", place) for place in places]
 
-    return constant
+
+def _frame(scalars: list[Scalar]) -> Placement:
+    """A frame from its numbers."""
+    x, y, z, origin = (Vector3.of(scalars[k : k + 3]) for k in range(0, 12, 3))
+    return Placement(Rotation(x, y, z), origin)
 
 
 def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[Placement, Motion]:
     """The row's frames, and s."""
-    constant = _constant(trace, constants)
-    x, y, z, p = (Vector3.of(constant(f"{name}_{part}") for part in "xyz") for name in "xyzp")
-    above = [trace.vector("up", at.AXES_AT + k) for k in (0, 3, 6, 9)]
+    above, local = _frame(trace.entries("up", at.AXES_AT, 12)), _frame(_constants(trace, constants, POSE))
     trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
-    fixed = Placement(Rotation(*above[:3]), above[3]).compose(Placement(Rotation(x, y, z), p))
+    fixed = above.compose(local)
     sine, cosine = trace.read("sine"), trace.read("cosine")
     turn = Rotation(Vector3(cosine, sine, 0.0), Vector3(-sine, cosine, 0.0), AXES[2])
     slide = AXES[2].scaled(trace.read("slide")) if constants.slides else Vector3.zero()
     placement = fixed.compose(Placement(turn, slide))
     plain = not (coupled or constants.varied)
-    s = placement.act(Motion(_ZERO, AXES[2]) if plain else Motion.of([constant(name) for name in AXIS]))
-    axes = placement.rotation
-    columns = [*axes.x.scalars(), *axes.y.scalars(), *axes.z.scalars(), *placement.translation.scalars()]
-    trace.store("own", at.AXES_AT, columns)
+    s = placement.act(Motion(_ZERO, AXES[2]) if plain else Motion.of(_constants(trace, constants, AXIS)))
+    trace.store("own", at.AXES_AT, pose(placement))
     trace.let("s", s.scalars())
     return placement, s
 
@@ -230,7 +230,7 @@ def _velocities(trace: LaneRecorder, s: Motion, *, accelerating: bool) -> tuple[
 def _inertia(trace: LaneRecorder, constants: Constants, placement: Placement) -> MomentInertia:
     """The inertia of the row's bodies about the origin of all."""
     trace.begin("h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + h p^T")
-    inertia = MomentInertia.of([*map(_constant(trace, constants), INERTIA)]).moved(placement)
+    inertia = MomentInertia.of(_constants(trace, constants, INERTIA)).moved(placement)
     trace.let("i", inertia.scalars())
     return inertia
 
@@ -247,6 +247,18 @@ def _composite(trace: LaneRecorder, constants: Constants) -> tuple[MomentInertia
     inertia = MomentInertia.of([mass, *trace.entries("sum", at.MOMENTS, 9)])
     force = Force.of(trace.entries("sum", at.FORCE, 6))
     return inertia, factor_of(trace.entries("sum", at.FACTOR, 12)), force
+
+
+def _external(constants: Constants) -> LaneProgram:
+    """The body of a loop that takes external forces `f`, each in its body's own frame, from those of the
+    row's bodies.
+    """
+    trace = LaneRecorder("external_row", "A row of limbs: less external forces.")
+    own = _frame(_constants(trace, constants, OWN))
+    given = own.act_inverse_force(Force.of(trace.entries("f", 0, 6)))
+    moved = _frame(trace.entries("own", at.AXES_AT, 12)).act_force(given)
+    trace.store("sum", at.FORCE, (Force.of(trace.entries("sum", at.FORCE, 6)) - moved).scalars())
+    return trace.body()
 
 
 def _articulated() -> LaneProgram:
