@@ -45,7 +45,7 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
         figures=figures(cost),
         **scalar.words,
         **_kernel_words(kernel, schedule, bodies),
-        **_layout_words(schedule, constants, scalar),
+        **_layout_words(kernel, schedule, constants, scalar),
         **tables_of(schedule, constants, scalar),
         lane_functions=lane_functions(list(bodies.values()), scalar),
         outputs=outputs,
@@ -70,7 +70,9 @@ def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dic
     }
 
 
-def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, Any]:
+def _layout_words(
+    kernel: PathKernel, schedule: Schedule, constants: Constants, scalar: ScalarType
+) -> dict[str, Any]:
     """The words of templates for where all lies."""
     sincos, free = trigonometry.widths(scalar)[-1], schedule.free
     gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
@@ -87,7 +89,7 @@ def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) 
         "root": free,
         "resting": [(k, scalar.literal(x)) for k, x in gravity if x != 0.0],
         "sums": range(entries.COMPOSITE_SIZE if constants.massive else entries.MASS),
-        "inertias": range(entries.INERTIA_SIZE),
+        "inertias": range(entries.WITH_FORCE if kernel.solved else entries.CARRIED),
         "owns": LIMBS * schedule.rows + schedule.first + 2,
         "limbs_bytes": LIMBS * scalar.size,
         "rows": schedule.rows,
@@ -125,7 +127,10 @@ def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[
 
 _HERE = {
     "c": "table[r - 1]",
-    **{name: f"{name}s + r - 1" for name in ("sine", "cosine", "slide", "rate", "second", "motor")},
+    **{
+        name: f"{name}s + r - 1"
+        for name in ("sine", "cosine", "slide", "rate", "second", "given", "rest", "motor")
+    },
     "own": "motions[r]",
     "joint": "joints[r - 1]",
     "sum": "sums[r]",

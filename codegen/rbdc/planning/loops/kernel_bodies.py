@@ -24,7 +24,7 @@ from rbdc.emit.paths.kernels import KERNELS, Bodies, PathKernel
 from rbdc.emit.paths.layout import Node, is_filled_in, scheduled
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
-from rbdc.planning.loops.inertias import articulated_of, articulated_scalars, factor_of
+from rbdc.planning.loops.inertias import ARTICULATED, articulated_of, articulated_scalars, factor_of
 from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import (
     ArticulatedInertia,
@@ -54,7 +54,7 @@ def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     else:
         yield _placed(constants)
     if kernel.factors:
-        yield _articulated()
+        yield _articulated(solved=kernel.solved)
     if kernel.solved:
         yield _corrected(constants)
     if kernel.moving:
@@ -99,7 +99,7 @@ def _root_motion(constants: Constants) -> LaneProgram:
 def _root_inertia(constants: Constants) -> LaneProgram:
     """The inertia of a free root with all that it carries (6, 6), from `inertia`, that of the others."""
     trace = LaneRecorder("root_inertia", "The inertia of a free root with all bodies.", ("inertia", "whole"))
-    carried = articulated_of(trace.entries("inertia", 0, at.INERTIA_SIZE))
+    carried = articulated_of(trace.entries("inertia", at.ARTICULATED, ARTICULATED))
     whole = carried + ArticulatedInertia.from_inertia(constants.root)
     for column, axis in enumerate(AXES):
         for place, motion in ((column, Motion(axis, _ZERO)), (column + 3, Motion(_ZERO, axis))):
@@ -164,6 +164,7 @@ def _forward(constants: Constants, *, coupled: bool = False, solved: bool = Fals
         trace.store("sum", at.MASS, [mass])
     if solved:
         _store_articulated(trace, inertia)
+        trace.store("inertia", at.CARRIED, [0.0] * 6)
     return trace.body()
 
 
@@ -238,7 +239,7 @@ def _inertia(trace: LaneRecorder, constants: Constants, placement: Placement) ->
 def _store_articulated(trace: LaneRecorder, inertia: MomentInertia) -> None:
     """The inertia of a body by itself as one that is articulated."""
     trace.begin("I = (m, -[h]; [h], tr(K) - K)")
-    trace.store("inertia", 0, articulated_scalars(ArticulatedInertia.from_inertia(inertia)))
+    trace.store("inertia", at.ARTICULATED, articulated_scalars(ArticulatedInertia.from_inertia(inertia)))
 
 
 def _composite(trace: LaneRecorder, constants: Constants) -> tuple[MomentInertia, CoriolisFactor, Force]:
@@ -261,14 +262,15 @@ def _external(constants: Constants) -> LaneProgram:
     return trace.body()
 
 
-def _articulated() -> LaneProgram:
+def _articulated(*, solved: bool) -> LaneProgram:
     """The body of a loop from the leaves to the root over the `inertia` of articulated bodies: U = I s,
     D = s . U + `motor`, `gain` = K = U / D and 1 / D, and what is `left` of the inertia where the joint gives
-    way (Featherstone, Rigid Body Dynamics Algorithms, section 7.3).
+    way (Featherstone, Rigid Body Dynamics Algorithms, section 7.3). solved: and of the torque that is `given`
+    what is left to accelerate the joint, `rest`, with the forces of subtrees, which are handed on likewise.
     """
     trace = LaneRecorder("articulated_row", "A row of limbs: articulated inertias.")
     trace.begin("U = I s, D = s . U, K = U / D")
-    inertia = articulated_of(trace.entries("inertia", 0, at.INERTIA_SIZE))
+    inertia = articulated_of(trace.entries("inertia", at.ARTICULATED, ARTICULATED))
     s = trace.motion("joint", at.AXIS)
     u = inertia @ s
     trace.let("U", u.scalars())
@@ -280,7 +282,13 @@ def _articulated() -> LaneProgram:
     trace.let("UD", k.scalars())
     trace.store("gain", 0, [*k.scalars(), inverse])
     trace.begin("I - K U^T")
-    trace.store("left", 0, articulated_scalars(inertia.minus_product([k], [u])))
+    trace.store("left", at.ARTICULATED, articulated_scalars(inertia.minus_product([k], [u])))
+    if solved:
+        trace.begin("rest = tau - s . f")
+        own, carried = trace.entries("sum", at.FORCE, 6), trace.entries("inertia", at.CARRIED, 6)
+        force = Force.of(own) + Force.of(carried)
+        trace.store("rest", 0, [trace.read("given") - s.dot(force)])
+        trace.store("left", at.CARRIED, force.scalars())
     return trace.body()
 
 
