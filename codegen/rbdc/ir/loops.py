@@ -94,7 +94,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Switch:
-    """The statements of one of several cases, by the value of an index."""
+    """The statements of one of several cases, each with what it is about, by the value of an index."""
 
     on: str
     cases: tuple[tuple[str, tuple[Statement, ...]], ...]
@@ -137,15 +137,11 @@ Statement: TypeAlias = Step | Loop | Switch | WhereGiven | Clear | Sines
 
 @dataclass(frozen=True)
 class LoopNest:
-    """A function as loops: its tables, its own arrays with their sizes, its statements in order.
-
-    enumerators: names of the cases of switches, numbered from 0.
-    """
+    """A function as loops: its tables, its own arrays with their sizes, its statements in order."""
 
     tables: tuple[Table, ...]
     arrays: Mapping[str, int]
     statements: tuple[Statement, ...]
-    enumerators: tuple[str, ...] = ()
 
     def steps(self) -> Iterator[Step]:
         """All steps, in the order of the text."""

@@ -29,7 +29,6 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
         robot,
         source,
         body="loops.c.jinja",
-        enumerators=", ".join(nest.enumerators),
         tables=[_table_view(table, scalar) for table in nest.tables],
         prototype=declaration.c_prototype(robot, batch=False),
         arrays=[f"{scalar.name} {name}[{size}]" for name, size in nest.arrays.items()],
@@ -88,9 +87,9 @@ class _LoopWriter:
 
     def _switch(self, switch: Switch) -> list[str]:
         lines = [f"switch ({switch.on}) {{"]
-        for number, (name, body) in enumerate(switch.cases):
+        for number, (about, body) in enumerate(switch.cases):
             last = ["default:"] if number == len(switch.cases) - 1 else []
-            lines += [f"case {name}:", *last, *self.body(body), f"{_INDENT}break;"]
+            lines += [f"case {number}: /* {about} */", *last, *self.body(body), f"{_INDENT}break;"]
         return [*lines, "}"]
 
     def _sines(self, sines: Sines) -> list[str]:

@@ -135,8 +135,7 @@ def nest(tree: Tree, form: str, outputs: Sequence[str], scalar: ScalarType) -> L
     arrays: dict[str, int] = {name: whole for name in ("angle", "sine", "cosine") if name in names}
     arrays |= {name: size(tree) for name, size in _SIZES.items() if name in names and name not in outputs}
     tables = tuple(tree.table(name) for name in names if tree.has(name))
-    switched = any(isinstance(statement, Switch) for statement in every(statements))
-    return LoopNest(tables, arrays, tuple(statements), tree.enumerators() if switched else ())
+    return LoopNest(tables, arrays, tuple(statements))
 
 
 def _lanes(count: int, scalar: ScalarType) -> int:

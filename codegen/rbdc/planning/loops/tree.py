@@ -189,11 +189,11 @@ class Tree:
             "column_of": [column for column, _, _ in self.dofs],
             "up": above.entries,
             "up_start": above.start,
-            "up_own": [start + depth for start, depth in zip(above.start, above.depth, strict=True)],
+            "up_own": above.own,
             "row_up": rows.entries,
             "row_start_of": rows.start,
-            "row_own_of": [start + depth for start, depth in zip(rows.start, rows.depth, strict=True)],
-            "row_stop_of": [start + depth + 1 for start, depth in zip(rows.start, rows.depth, strict=True)],
+            "row_own_of": rows.own,
+            "row_stop_of": [own + 1 for own in rows.own],
             "row_end_of": rows.end,
             "below_of": range(1, self.nv + 1),
         }
@@ -217,10 +217,10 @@ class Tree:
     def bodies(self, visit: Visit, about: str, *, backward: bool = False) -> Loop:
         """A loop over all bodies, from the root to the leaves or back."""
         cases: list[tuple[str, tuple[Statement, ...]]] = []
-        for number, kind in enumerate(self.kinds):
+        for kind in self.kinds:
             recorder = BodyStep(self, kind)
             visit(recorder)
-            cases.append((enumerator(number, kind), (recorder.step(),)))
+            cases.append((recorder.title, (recorder.step(),)))
         every = Switch("kind_of[i]", tuple(cases))
         body = cases[0][1] if len(cases) == 1 else (every,)
         return Loop("i", "0", str(len(self.model.bodies)), body, about, backward)
@@ -234,15 +234,6 @@ class Tree:
         recorder = StepRecorder("")
         record(recorder)
         return recorder.step()
-
-    def enumerators(self) -> tuple[str, ...]:
-        """Names of the kinds."""
-        return tuple(enumerator(number, kind) for number, kind in enumerate(self.kinds))
-
-
-def enumerator(number: int, kind: BodyKind) -> str:
-    """The name of a kind in C."""
-    return f"{kind.joint.kind.upper()}_{number}"
 
 
 def _coupling(body: JointSpaceBody) -> tuple[float, float]:
