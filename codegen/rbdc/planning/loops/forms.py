@@ -12,8 +12,7 @@ from rbdc.model import Model
 from rbdc.planning.loops import body_frames, one_frame
 from rbdc.planning.loops.body_frames import drives, inverse_dynamics
 from rbdc.planning.loops.factors import BLOCK, Factors, subtract
-from rbdc.planning.loops.inertias import ARTICULATED, FACTOR, INERTIA
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import ARTICULATED, FACTOR, INERTIA, Tree
 
 MAXIMUM_BODIES = 1000
 """Some 700 bytes of stack for each body."""

@@ -24,7 +24,6 @@ from rbdc.emit.paths.kernels import KERNELS, Bodies, PathKernel
 from rbdc.emit.paths.layout import Node, is_filled_in, scheduled
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
-from rbdc.planning.loops.inertias import ARTICULATED, articulated_of, articulated_scalars, factor_of
 from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import (
     ArticulatedInertia,
@@ -99,7 +98,7 @@ def _root_motion(constants: Constants) -> LaneProgram:
 def _root_inertia(constants: Constants) -> LaneProgram:
     """The inertia of a free root with all that it carries (6, 6), from `inertia`, that of the others."""
     trace = LaneRecorder("root_inertia", "The inertia of a free root with all bodies.", ("inertia", "whole"))
-    carried = articulated_of(trace.entries("inertia", at.ARTICULATED, ARTICULATED))
+    carried = ArticulatedInertia.of(trace.entries("inertia", at.ARTICULATED, at.CARRIED))
     whole = carried + ArticulatedInertia.from_inertia(constants.root)
     for column, axis in enumerate(AXES):
         for place, motion in ((column, Motion(axis, _ZERO)), (column + 3, Motion(_ZERO, axis))):
@@ -239,7 +238,7 @@ def _inertia(trace: LaneRecorder, constants: Constants, placement: Placement) ->
 def _store_articulated(trace: LaneRecorder, inertia: MomentInertia) -> None:
     """The inertia of a body by itself as one that is articulated."""
     trace.begin("I = (m, -[h]; [h], tr(K) - K)")
-    trace.store("inertia", at.ARTICULATED, articulated_scalars(ArticulatedInertia.from_inertia(inertia)))
+    trace.store("inertia", at.ARTICULATED, ArticulatedInertia.from_inertia(inertia).scalars())
 
 
 def _composite(trace: LaneRecorder, constants: Constants) -> tuple[MomentInertia, CoriolisFactor, Force]:
@@ -247,7 +246,7 @@ def _composite(trace: LaneRecorder, constants: Constants) -> tuple[MomentInertia
     mass: Scalar = trace.read("sum", at.MASS) if constants.massive else 0.0
     inertia = MomentInertia.of([mass, *trace.entries("sum", at.MOMENTS, 9)])
     force = Force.of(trace.entries("sum", at.FORCE, 6))
-    return inertia, factor_of(trace.entries("sum", at.FACTOR, 12)), force
+    return inertia, CoriolisFactor.of(trace.entries("sum", at.FACTOR, 12)), force
 
 
 def _external(constants: Constants) -> LaneProgram:
@@ -270,7 +269,7 @@ def _articulated(*, solved: bool) -> LaneProgram:
     """
     trace = LaneRecorder("articulated_row", "A row of limbs: articulated inertias.")
     trace.begin("U = I s, D = s . U, K = U / D")
-    inertia = articulated_of(trace.entries("inertia", at.ARTICULATED, ARTICULATED))
+    inertia = ArticulatedInertia.of(trace.entries("inertia", at.ARTICULATED, at.CARRIED))
     s = trace.motion("joint", at.AXIS)
     u = inertia @ s
     trace.let("U", u.scalars())
@@ -282,7 +281,7 @@ def _articulated(*, solved: bool) -> LaneProgram:
     trace.let("UD", k.scalars())
     trace.store("gain", 0, [*k.scalars(), inverse])
     trace.begin("I - K U^T")
-    trace.store("left", at.ARTICULATED, articulated_scalars(inertia.minus_product([k], [u])))
+    trace.store("left", at.ARTICULATED, inertia.minus_product([k], [u]).scalars())
     if solved:
         trace.begin("rest = tau - s . f")
         own, carried = trace.entries("sum", at.FORCE, 6), trace.entries("inertia", at.CARRIED, 6)

@@ -7,16 +7,8 @@ from __future__ import annotations
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.ir.loops import Clear, Loop, Statement, WhereGiven
 from rbdc.model import WORLD
-from rbdc.planning.loops.inertias import (
-    ARTICULATED,
-    FACTOR,
-    INERTIA,
-    articulated_of,
-    articulated_scalars,
-    factor_of,
-)
 from rbdc.planning.loops.recording import StepRecorder
-from rbdc.planning.loops.tree import BodyStep, EndStep, Tree
+from rbdc.planning.loops.tree import ARTICULATED, FACTOR, INERTIA, BodyStep, EndStep, Tree
 from rbdc.spatial import ArticulatedInertia, Force, MomentInertia, Motion, Placement, Scalar, Vector3
 from rbdc.spatial.vectors import motion_sum
 
@@ -160,7 +152,7 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
     def row(step: StepRecorder) -> None:
         s, (rate, second, both) = Motion.of(step.read("S", 6, k=6)), _psi(step, "k")
         factor, inertia = (
-            factor_of(step.read("B", FACTOR, b=FACTOR)),
+            CoriolisFactor.of(step.read("B", FACTOR, b=FACTOR)),
             MomentInertia.of(step.read("I", INERTIA, b=INERTIA)),
         )
         c_q = factor.apply(rate) + inertia @ second
@@ -211,10 +203,10 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
 
     def start(body: BodyStep) -> None:
         inertia = ArticulatedInertia.from_inertia(MomentInertia.of(body.own("I", INERTIA)))
-        body.keep("IA", articulated_scalars(inertia))
+        body.keep("IA", inertia.scalars())
 
     def up(body: BodyStep) -> None:
-        inertia, force = articulated_of(body.own("IA", ARTICULATED)), Force.of(body.own("F", 6))
+        inertia, force = ArticulatedInertia.of(body.own("IA", ARTICULATED)), Force.of(body.own("F", 6))
         torques, count = body.read("tau", body.joint.nv, at_v=1), body.joint.nv
         scaled: list[Force] = [Force.zero()] * count
         solved: list[Scalar] = [0.0] * count
@@ -233,7 +225,7 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
             force = force + u.scaled(solved[k])
         body.write("U", [x for f in scaled for x in f.scalars()], dof=6)
         body.write("ddq", solved, at_v=1)
-        body.carry("IA", articulated_scalars(inertia))
+        body.carry("IA", inertia.scalars())
         body.carry("F", force.scalars())
 
     def down(body: BodyStep) -> None:

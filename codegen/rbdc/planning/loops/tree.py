@@ -17,6 +17,8 @@ from rbdc.planning.loops.paths import Paths, dof_parents, elimination_parents
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.spatial import Force, MomentInertia, Placement, Scalar
 
+INERTIA, FACTOR, ARTICULATED = 10, 12, 21
+"""Numbers of an inertia, of a Coriolis factor, of an articulated inertia."""
 Visit = Callable[["BodyStep"], None]
 """Records what a loop does for one body."""
 EndStep = Callable[[StepRecorder], None]
