@@ -50,7 +50,7 @@ KERNELS = {
     ),
     "inverse_inertia": PathKernel("paths_minverse.c.jinja", "factors", moving=False),
     "forward_dynamics_derivatives": PathKernel(
-        "paths_aba_derivatives.c.jinja", "factors", (("rates", "v"), ("givens", "left"))
+        "paths_aba_derivatives.c.jinja", "factors", (("rates", "v"), ("givens", "driving"))
     ),
 }
 
