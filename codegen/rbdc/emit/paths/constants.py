@@ -48,14 +48,6 @@ class Constants:
         """Whether joints slide."""
         return "s_2" in self.values
 
-    def place(self, name: str) -> int | None:
-        """The position of a constant among those of a row; None for one that is zero."""
-        return list(self.values).index(name) if name in self.values else None
-
-    def rows(self) -> list[list[tuple[float, ...]]]:
-        """For each row its constants in order, each for all lanes."""
-        return [list(row) for row in zip(*self.values.values(), strict=True)]
-
 
 INERTIA = ("mass", "h_x", "h_y", "h_z", "k_xx", "k_xy", "k_yy", "k_xz", "k_yz", "k_zz")
 """The names of an inertia's numbers, in the order of `MomentInertia.scalars`."""

@@ -26,7 +26,10 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
     slots += [None] * (-len(slots) % sincos)
     some = next(node for node in slots if node is not None)
     filled = [node or some for node in slots]
-    rows = [[braced(map(scalar.literal, entry)) for entry in row] for row in constants.rows()]
+    rows = [
+        [braced(map(scalar.literal, entry)) for entry in row]
+        for row in zip(*constants.values.values(), strict=True)
+    ]
     poses = [(k, place) for k, place in schedule.places.items() if is_filled_in(schedule.nodes[k])]
     columns = (body.index_v + n for body in model.bodies for n in range(body.joint.nv))
     return {
@@ -38,7 +41,9 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "constant_count": len(constants.values),
         "slots": len(slots),
         "above": braced(-1 if row is None else row for row in schedule.above),
-        "moved": _moved(schedule) if None in schedule.above else None,
+        "moved": None in schedule.above,
+        "moved_row": braced(braced(place.row for place in row) for row in schedule.parents),
+        "moved_lane": braced(braced(place.lane for place in row) for row in schedule.parents),
         "q_of": braced(model.bodies[node.body].index_q for node in filled),
         "v_of": braced(model.bodies[node.body].index_v for node in filled),
         "scaled": _scaled(model, slots, scalar) if model.coupled or constants.slides or poses else None,
@@ -74,14 +79,6 @@ def _slots(schedule: Schedule) -> list[int]:
     for node, place in schedule.places.items():
         slots[schedule.column(node)] = (place.row - 1) * LIMBS + place.lane
     return slots
-
-
-def _moved(schedule: Schedule) -> dict[str, str]:
-    """By row and lane the row and the lane of the node above."""
-    return {
-        "rows": braced(braced(place.row for place in row) for row in schedule.parents),
-        "lanes": braced(braced(place.lane for place in row) for row in schedule.parents),
-    }
 
 
 def _scaled(model: Model, slots: Sequence[Node | None], scalar: ScalarType) -> dict[str, str]:

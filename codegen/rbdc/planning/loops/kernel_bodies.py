@@ -69,18 +69,17 @@ def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
 def _root(constants: Constants, kernel: PathKernel) -> Iterator[LaneProgram]:
     if kernel.factors:
         yield _root_inertia(constants)
-    if kernel.solved:
-        yield _root_force(constants)
     if kernel.moving:
-        yield _root_motion(constants)
+        yield _root_motion(constants, solved=kernel.solved)
         yield _root_columns(constants)
 
 
-def _root_motion(constants: Constants) -> LaneProgram:
+def _root_motion(constants: Constants, *, solved: bool) -> LaneProgram:
     """The motion of row 0 as a free root in its own axes, its linear velocity taken as zero: that of the
-    acceleration of its origin, G + dv/dt + w x v, with G = -R^T g.
+    acceleration of its origin, G + dv/dt + w x v, with G = -R^T g. solved: dv/dt is still to be found, taken
+    as zero, and the force on the root's own body is written for that.
     """
-    trace = LaneRecorder("root_motion", "The motion of a free root.", ("q", "v", "a", "g"))
+    trace = LaneRecorder("root_motion", "The motion of a free root.", ("q", "v", "a", "g", "force"))
     trace.begin("G = -R^T g, a = G + dv/dt + w x v")
     root = constants.model.bodies[0]
     axes = Rotation(*(root.placement.rotation.apply(axis) for axis in AXES))
@@ -88,10 +87,15 @@ def _root_motion(constants: Constants) -> LaneProgram:
     g = turn.apply_transposed(axes.apply_transposed(-constants.model.gravity))
     trace.let("G", g.scalars())
     trace.store("g", 0, g.scalars())
-    v, w = trace.vector("v", 0), trace.vector("v", 3)
-    trace.store("motion", at.VELOCITY + 3, w.scalars())
-    trace.store("motion", at.ACCELERATION, (trace.vector("a", 0) + g + w.cross(v)).scalars())
-    trace.store("motion", at.ACCELERATION + 3, trace.vector("a", 3).scalars())
+    v, rate = trace.motion("v", 0), Motion.zero() if solved else trace.motion("a", 0)
+    turning = Motion(_ZERO, v.angular)
+    a = Motion(rate.linear + g + v.angular.cross(v.linear), rate.angular)
+    trace.store("motion", at.VELOCITY, turning.scalars())
+    trace.store("motion", at.ACCELERATION, a.scalars())
+    if solved:
+        trace.begin("f = I a + B v / 2 of the root's own body")
+        factor = CoriolisFactor.of_body(root.inertia, turning)
+        trace.store("force", 0, (root.inertia @ a + factor.apply(turning)).scalars())
     return trace.body()
 
 
@@ -103,15 +107,6 @@ def _root_inertia(constants: Constants) -> LaneProgram:
     for column, axis in enumerate(AXES):
         for place, motion in ((column, Motion(axis, _ZERO)), (column + 3, Motion(_ZERO, axis))):
             trace.store("whole", 6 * place, (whole @ motion).scalars())
-    return trace.body()
-
-
-def _root_force(constants: Constants) -> LaneProgram:
-    """The force on the body of a free root with angular velocity `w`, whose origin accelerates by `a`."""
-    trace = LaneRecorder("root_force", "f = I a + B v / 2 of a free root's own body.", ("w", "a", "force"))
-    v, a = Motion(_ZERO, trace.vector("w", 0)), Motion(trace.vector("a", 0), _ZERO)
-    force = constants.root @ a + CoriolisFactor.of_body(constants.root, v).apply(v)
-    trace.store("force", 0, force.scalars())
     return trace.body()
 
 
@@ -179,8 +174,8 @@ def _placed(constants: Constants) -> LaneProgram:
 
 
 def _constants(trace: LaneRecorder, constants: Constants, names: Iterable[str]) -> list[Scalar]:
-    places = map(constants.place, names)
-    return [0.0 if place is None else trace.read("c", place) for place in places]
+    places = {name: place for place, name in enumerate(constants.values)}
+    return [trace.read("c", places[name]) if name in places else 0.0 for name in names]
 
 
 def _frame(scalars: list[Scalar]) -> Placement:
