@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rbdc.ir.loops import Loop, Statement
-from rbdc.planning.loops.recording import StepRecorder
-from rbdc.planning.loops.tree import EndStep, Tree
+from rbdc.planning.loops.recording import Record, StepRecorder, each, recorded
+from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Scalar
 
 BLOCK = 8
@@ -58,8 +58,8 @@ class Factors:
         def scale(step: StepRecorder) -> None:
             step.write(h, [step.read(h, 1, k=n, above=1)[0] * step.read(h, 1, k=n + 1)[0]], k=n, above=1)
 
-        below = self._below((self._step(ratio), self._path(reduce, itself=True)))
-        rows = self._rows((below, self._step(pivot)), "D L, row by row from the last", backward=True)
+        below = self._below((recorded(ratio), self._path(reduce, itself=True)))
+        rows = self._rows((below, recorded(pivot)), "D L, row by row from the last", backward=True)
         return [rows, self._rows((self._path(scale),), "L")]
 
     def solve(self, x: str) -> list[Statement]:
@@ -76,7 +76,7 @@ class Factors:
             step.add(x, [-(step.read(h, 1, k=n, above=1)[0] * step.read(x, 1, above=1)[0])], k=1)
 
         first = self._rows((self._path(back),), "L^T y = x", backward=True)
-        return [first, self._rows((self._step(divide), self._path(forth)), "L x = D^-1 y")]
+        return [first, self._rows((recorded(divide), self._path(forth)), "L x = D^-1 y")]
 
     def solve_rows(self, b: str) -> list[Statement]:
         """B := -M^-1 B, a row at a time: sums of a block of columns pass through registers."""
@@ -100,7 +100,7 @@ class Factors:
             def end(step: StepRecorder) -> None:
                 block.write(step, b, step.read("s", block.size), k=n)
 
-            return self._step(start), loops((self._step(less),)), self._step(end)
+            return recorded(start), loops((recorded(less),)), recorded(end)
 
         def above(body: tuple[Statement, ...]) -> Loop:
             return Loop("e", "row_start_of[k]", "row_own_of[k]", body)
@@ -138,9 +138,6 @@ class Factors:
         )
         return [self._rows(body, "row k of M^-1 from those above")]
 
-    def _step(self, record: EndStep) -> Statement:
-        return self.tree.step(record)
-
     def _rows(self, body: tuple[Statement, ...], about: str, *, backward: bool = False) -> Loop:
         return Loop("k", "0", str(self.n), body, about, backward)
 
@@ -148,14 +145,14 @@ class Factors:
         """For each row i below k."""
         return Loop("i", "below_of[k]", "row_end_of[k]", body)
 
-    def _path(self, record: EndStep, *, itself: bool = False) -> Loop:
+    def _path(self, record: Record, *, itself: bool = False) -> Loop:
         """For each row above k, or from there to k."""
         stop = "row_stop_of[k]" if itself else "row_own_of[k]"
-        return Loop("e", "row_start_of[k]", stop, (self._step(record),))
+        return Loop("e", "row_start_of[k]", stop, (recorded(record),))
 
-    def _columns(self, record: EndStep) -> Loop:
+    def _columns(self, record: Record) -> Loop:
         """For each column c before k."""
-        return Loop("c", "0", "k", (self._step(record),))
+        return Loop("c", "0", "k", (recorded(record),))
 
     def _blocks(self, body: Callable[[ColumnBlock], tuple[Statement, ...]]) -> tuple[Statement, ...]:
         """For all columns of a row, whole blocks c of them and the rest."""
@@ -170,4 +167,4 @@ def subtract(tree: Tree, out: str, less: str) -> list[Statement]:
     def record(step: StepRecorder) -> None:
         step.write(out, [step.read(less, 1, at=1)[0] - step.read(out, 1, at=1)[0]], at=1)
 
-    return [tree.each("at", tree.nv, record, "tau less the forces at rest")]
+    return [each("at", tree.nv, record, "tau less the forces at rest")]

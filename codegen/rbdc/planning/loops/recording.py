@@ -4,13 +4,13 @@ arguments of a program.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdc.emit.paths.layout import LIMBS
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
-from rbdc.ir.loops import Place, Step
+from rbdc.ir.loops import Loop, Place, Step
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
@@ -83,6 +83,22 @@ class StepRecorder:
         arrays = tuple(replace(array, adds=outputs[array.name].adds) for array in program.outputs)
         places = {name: _looked_up(place) for name, place in {**inputs, **outputs}.items()}
         return Step(replace(program, outputs=arrays), places)
+
+
+Record = Callable[[StepRecorder], None]
+"""Records what a loop does for one value of its index."""
+
+
+def each(index: str, stop: int, record: Record, about: str) -> Loop:
+    """A loop from 0 with one step."""
+    return Loop(index, "0", str(stop), (recorded(record),), about)
+
+
+def recorded(record: Record) -> Step:
+    """The step of what a function records."""
+    recorder = StepRecorder("")
+    record(recorder)
+    return recorder.step()
 
 
 def _looked_up(place: Place) -> Place:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.names import comment
-from rbdc.ir.loops import Loop, Statement, Step, Switch, Table
+from rbdc.ir.loops import Loop, Statement, Switch, Table
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody, with_z_axes
 from rbdc.model.joints import JointType
@@ -21,8 +21,6 @@ INERTIA, FACTOR, ARTICULATED = 10, 12, 21
 """Numbers of an inertia, of a Coriolis factor, of an articulated inertia."""
 Visit = Callable[["BodyStep"], None]
 """Records what a loop does for one body."""
-EndStep = Callable[[StepRecorder], None]
-"""Records what a loop does for one index."""
 
 
 @dataclass(frozen=True)
@@ -226,16 +224,6 @@ class Tree:
         every = Switch("kind_of[i]", tuple(cases))
         body = cases[0][1] if len(cases) == 1 else (every,)
         return Loop("i", "0", str(len(self.model.bodies)), body, about, backward)
-
-    def each(self, index: str, stop: int, record: EndStep, about: str) -> Loop:
-        """A loop from 0 with one step."""
-        return Loop(index, "0", str(stop), (self.step(record),), about)
-
-    def step(self, record: EndStep) -> Step:
-        """One step that is no body's."""
-        recorder = StepRecorder("")
-        record(recorder)
-        return recorder.step()
 
 
 def _coupling(body: JointSpaceBody) -> tuple[float, float]:
