@@ -184,26 +184,6 @@ class Width:
         """The supernodes with the numbers of their shapes."""
         return [(node, self.shapes.index(node.shape)) for node in self.nodes]
 
-    @property
-    def root(self) -> int:
-        """Entries of a row of a free root's columns."""
-        return max(8, self.lanes)
-
-    @property
-    def padded(self) -> int:
-        """Entries of a row of all columns."""
-        return -(-self.schedule.columns // 8) * 8
-
-    @property
-    def pitch(self) -> int:
-        """Entries of a row of six."""
-        return -(-6 // self.lanes) * self.lanes
-
-    @property
-    def unit(self) -> str:
-        """A one between zeros."""
-        return braced("1" if k == self.lanes else "0" for k in range(3 * self.lanes))
-
     @cached_property
     def tables(self) -> dict[str, list[str]]:
         """Line by line the windows, their tiles by kind (below, on both sides, above), rows without entries,
