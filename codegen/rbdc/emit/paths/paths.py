@@ -44,8 +44,7 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
         summary=comment(declaration.summary),
         figures=figures(cost),
         **scalar.words,
-        **_kernel_words(kernel, schedule, bodies),
-        **_layout_words(kernel, schedule, constants, scalar),
+        **_words(kernel, schedule, constants, bodies, scalar),
         **tables_of(schedule, constants, scalar),
         lane_functions=lane_functions(list(bodies.values()), scalar),
         outputs=outputs,
@@ -57,8 +56,12 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
     return FunctionSource(declaration, cost, files, statements, kernel.method, "windows")
 
 
-def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dict[str, Any]:
-    """The words of templates for what a kernel has."""
+def _words(
+    kernel: PathKernel, schedule: Schedule, constants: Constants, bodies: Bodies, scalar: ScalarType
+) -> dict[str, Any]:
+    """The words of templates for what a kernel has, and for where all lies."""
+    sincos, free = trigonometry.widths(scalar)[-1], schedule.free
+    gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
     return {
         "moving": kernel.moving,
         "factors": kernel.factors,
@@ -67,16 +70,6 @@ def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dic
         "calls": _calls(bodies),
         "inputs": kernel.inputs,
         "products": range(min(PRODUCT_ROWS, schedule.columns)),
-    }
-
-
-def _layout_words(
-    kernel: PathKernel, schedule: Schedule, constants: Constants, scalar: ScalarType
-) -> dict[str, Any]:
-    """The words of templates for where all lies."""
-    sincos, free = trigonometry.widths(scalar)[-1], schedule.free
-    gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
-    return {
         "limbs": LIMBS,
         "lanes_of_limbs": range(LIMBS),
         "three": range(3),

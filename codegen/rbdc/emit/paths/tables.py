@@ -21,6 +21,7 @@ GROUP = 4
 def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, object]:
     """The words of templates for tables."""
     model, sincos = schedule.model, trigonometry.widths(scalar)[-1]
+    armature = [float(x) for x in model.armature]
     nodes = [[None if k is None else schedule.nodes[k] for k in row] for row in schedule.grid]
     slots = [node for row in nodes for node in row]
     slots += [None] * (-len(slots) % sincos)
@@ -55,10 +56,13 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "groups": _groups(schedule, scalar),
         # a lane without a joint gets an inertia to divide by
         "motors": [
-            braced(scalar.literal(1.0 if node is None else _motor(model, node)) for node in row)
+            braced(
+                scalar.literal(1.0 if node is None else armature[model.bodies[node.body].index_v + node.part])
+                for node in row
+            )
             for row in nodes
         ],
-        "rooted": braced(scalar.literal(float(model.armature[c])) for c in range(schedule.first)),
+        "rooted": braced(scalar.literal(x) for x in armature[: schedule.first]),
         "damping": braced(scalar.literal(float(x)) for x in model.damping) if any(model.damping) else "",
     }
 
@@ -67,10 +71,6 @@ def _name(model: Model, node: Node) -> str:
     """The name of a node's body, with a number where its joint has several."""
     name = model.bodies[node.body].name
     return name if node.alone else f"{name}.{node.part}"
-
-
-def _motor(model: Model, node: Node) -> float:
-    return float(model.armature[model.bodies[node.body].index_v + node.part])
 
 
 def _slots(schedule: Schedule) -> list[int]:
