@@ -39,11 +39,6 @@ class Constants:
         return "mass" in self.values
 
     @property
-    def varied(self) -> bool:
-        """Whether joints do otherwise than turn about z."""
-        return any(name in self.values for name in AXIS[:5])
-
-    @property
     def slides(self) -> bool:
         """Whether joints slide."""
         return "s_2" in self.values

@@ -61,11 +61,6 @@ class Node:
         return self.count == 1
 
 
-def is_filled_in(node: Node) -> bool:
-    """Whether the frame of a node depends on several coordinates."""
-    return node.part == 0 and not node.alone
-
-
 def nodes_of(model: Model) -> tuple[Node, ...]:
     """The nodes in the order of the degrees of freedom; of joints with one they are the bodies."""
     nodes: list[Node] = []
@@ -148,6 +143,11 @@ class Schedule:
         return node - 1 + self.first if self.free else node
 
     @cached_property
+    def filled_in(self) -> list[int]:
+        """The nodes whose frame depends on several coordinates."""
+        return [k for k in self.places if self.nodes[k].part == 0 and not self.nodes[k].alone]
+
+    @cached_property
     def column_parents(self) -> tuple[int, ...]:
         """For each column of a joint that of the joint above; -1 for none but a free root."""
         parents = [-1] * self.columns
@@ -156,6 +156,14 @@ class Schedule:
             if above in self.places:
                 parents[self.column(node)] = self.column(above)
         return tuple(parents)
+
+    @cached_property
+    def above_columns(self) -> list[set[int]]:
+        """For each column those strictly above, without a free root's."""
+        above: list[set[int]] = []
+        for parent in self.column_parents:
+            above.append(set() if parent < 0 else above[parent] | {parent})
+        return above
 
 
 def scheduled(model: Model) -> Schedule:
@@ -213,17 +221,9 @@ def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
     Windows that begin where limbs do, in the split of least cost, took 0.97 to 1.01 of the time (Unitree G1
     and the simple humanoid, clang 19 and gcc 12, registers of 64 and of 32 bytes).
     """
-    rows, above = range(schedule.first, schedule.columns), _ancestors(schedule.column_parents)
+    rows, above = range(schedule.first, schedule.columns), schedule.above_columns
     starts = (min(column, rows.stop - width) for column in rows[::width])
     return tuple(_window(rows, above, range(start, start + width)) for start in starts)
-
-
-def _ancestors(parents: Sequence[int]) -> list[set[int]]:
-    """For each column those strictly above, without a free root's."""
-    above: list[set[int]] = []
-    for parent in parents:
-        above.append(set() if parent < 0 else above[parent] | {parent})
-    return above
 
 
 def _window(rows: range, above: Sequence[set[int]], lanes: range) -> Window:

@@ -135,9 +135,8 @@ _HERE = {
 
 
 def _calls(bodies: Bodies) -> dict[str, str]:
-    """The calls of bodies of rows and of a free root's motion, by their names."""
+    """The calls of bodies, by their names."""
     return {
         name: f"{name}({', '.join(_HERE.get(argument, argument) for argument in argument_names(body))})"
         for name, body in bodies.items()
-        if name.endswith("_row") or name == "root_motion"
     }

@@ -9,7 +9,7 @@ from typing import Any
 from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
 from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.layout import LIMBS, Node, Schedule, is_filled_in
+from rbdc.emit.paths.layout import LIMBS, Node, Schedule
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
@@ -31,7 +31,7 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         [braced(map(scalar.literal, entry)) for entry in row]
         for row in zip(*constants.values.values(), strict=True)
     ]
-    poses = [(k, place) for k, place in schedule.places.items() if is_filled_in(schedule.nodes[k])]
+    poses = [(f"pose{k}", schedule.places[k].row - 1, schedule.places[k].lane) for k in schedule.filled_in]
     columns = (body.index_v + n for body in model.bodies for n in range(body.joint.nv))
     return {
         "table": [
@@ -48,7 +48,7 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "q_of": braced(model.bodies[node.body].index_q for node in filled),
         "v_of": braced(model.bodies[node.body].index_v for node in filled),
         "scaled": _scaled(model, slots, scalar) if model.coupled or constants.slides or poses else None,
-        "poses": [(f"pose{k}", place.row - 1, place.lane) for k, place in poses],
+        "poses": poses,
         "body_of": braced(braced(node.body if node else 0 for node in row) for row in nodes),
         "coupled": braced(columns) if model.coupled else "",
         "slot_of": braced(_slots(schedule)),

@@ -21,7 +21,7 @@ from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.emit.paths import entries as at
 from rbdc.emit.paths.constants import AXIS, INERTIA, OWN, POSE, Constants, constants_of, pose, pose_above
 from rbdc.emit.paths.kernels import KERNELS, Bodies, PathKernel
-from rbdc.emit.paths.layout import Node, is_filled_in, scheduled
+from rbdc.emit.paths.layout import Node, scheduled
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
 from rbdc.planning.loops.recording import LaneRecorder
@@ -59,19 +59,13 @@ def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     if kernel.moving:
         yield _external(constants)
         yield _backward(constants)
-    if schedule.free:
-        yield from _root(constants, kernel)
-    for k in schedule.places:
-        if is_filled_in(schedule.nodes[k]):
-            yield _pose(constants, schedule.nodes[k], f"pose{k}")
-
-
-def _root(constants: Constants, kernel: PathKernel) -> Iterator[LaneProgram]:
-    if kernel.factors:
+    if schedule.free and kernel.factors:
         yield _root_inertia(constants)
-    if kernel.moving:
+    if schedule.free and kernel.moving:
         yield _root_motion(constants, solved=kernel.solved)
         yield _root_columns(constants)
+    for k in schedule.filled_in:
+        yield _pose(constants, schedule.nodes[k], f"pose{k}")
 
 
 def _root_motion(constants: Constants, *, solved: bool) -> LaneProgram:
@@ -193,7 +187,7 @@ def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[
     turn = Rotation(Vector3(cosine, sine, 0.0), Vector3(-sine, cosine, 0.0), AXES[2])
     slide = AXES[2].scaled(trace.read("slide")) if constants.slides else Vector3.zero()
     placement = fixed.compose(Placement(turn, slide))
-    plain = not (coupled or constants.varied)
+    plain = not coupled and not any(name in constants.values for name in AXIS[:5])  # all turn about z
     s = placement.act(Motion(_ZERO, AXES[2]) if plain else Motion.of(_constants(trace, constants, AXIS)))
     trace.store("own", at.AXES_AT, pose(placement))
     trace.let("s", s.scalars())
