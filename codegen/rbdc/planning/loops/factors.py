@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from rbdc.ir.loops import Loop, Statement
 from rbdc.planning.loops.recording import Record, StepRecorder, each, recorded
 from rbdc.planning.loops.tree import Tree
-from rbdc.spatial import Scalar
 
 BLOCK = 8
 """Columns of a row that are taken together."""
@@ -24,20 +23,15 @@ class ColumnBlock:
     strides: Mapping[str, int]
     offset: int = 0
 
-    def read(self, step: StepRecorder, array: str, **row: int) -> list[Scalar]:
-        """Its entries of a row."""
-        return step.read(array, self.size, self.offset, **row, **self.strides)
 
-    def write(self, step: StepRecorder, array: str, values: list[Scalar], **row: int) -> None:
-        """Store its entries of a row."""
-        step.write(array, values, self.offset, **row, **self.strides)
-
-
+@dataclass(frozen=True)
 class Factors:
-    """Loops over a matrix H (nv, nv): M at first, in the end L below the diagonal and D^-1 on it."""
+    """Loops over a matrix H (nv, nv), by its name: M at first, in the end L below the diagonal and D^-1 on
+    it.
+    """
 
-    def __init__(self, tree: Tree, matrix: str) -> None:
-        self.tree, self.h, self.n = tree, matrix, tree.nv
+    n: int
+    h: str
 
     def factorise(self) -> list[Statement]:
         """H = M becomes L below the diagonal and 1 / D on it.
@@ -89,16 +83,17 @@ class Factors:
             last = index == "above"
 
             def start(step: StepRecorder) -> None:
-                row = block.read(step, b, k=n)
+                row = step.read(b, block.size, block.offset, k=n, **block.strides)
                 pivot = step.read(h, 1, k=n + 1)[0] if last else -1.0
                 step.write("s", [-(pivot * x) for x in row])
 
             def less(step: StepRecorder) -> None:
                 entry = step.read(h, 1, **({"k": n, index: 1} if last else {index: n, "k": 1}))[0]
-                step.add("s", [-(entry * x) for x in block.read(step, b, **{index: n})])
+                row = step.read(b, block.size, block.offset, **{index: n}, **block.strides)
+                step.add("s", [-(entry * x) for x in row])
 
             def end(step: StepRecorder) -> None:
-                block.write(step, b, step.read("s", block.size), k=n)
+                step.write(b, step.read("s", block.size), block.offset, k=n, **block.strides)
 
             return recorded(start), loops((recorded(less),)), recorded(end)
 

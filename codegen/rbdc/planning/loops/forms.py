@@ -63,7 +63,7 @@ def _composite_bodies(tree: Tree, inertia: str) -> list[Statement]:
 
 
 def _inverse_inertia(tree: Tree, inverse: str) -> list[Statement]:
-    factors = Factors(tree, inverse)
+    factors = Factors(tree.nv, inverse)
     return [*_composite_bodies(tree, inverse), *factors.factorise(), *factors.invert()]
 
 
@@ -76,7 +76,7 @@ def _accelerations(tree: Tree, ddq: str, h: str) -> list[Statement]:
     """Accelerations, and the factors of M."""
     made = [one_frame.world(tree), *one_frame.forces(tree)]
     rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq, rate="v"), *subtract(tree, ddq, "tau")]
-    factors, sums = Factors(tree, h), one_frame.composites(tree, ("I", INERTIA))
+    factors, sums = Factors(tree.nv, h), one_frame.composites(tree, ("I", INERTIA))
     return [*made, *rest, sums, *one_frame.mass(tree, h), *factors.factorise(), *factors.solve(ddq)]
 
 
@@ -94,7 +94,7 @@ def _inverse_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
 
 def _forward_dynamics_derivatives(tree: Tree, by_q: str, by_v: str, inverse: str) -> list[Statement]:
     """d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
-    factors = Factors(tree, inverse)
+    factors = Factors(tree.nv, inverse)
     made = [*_accelerations(tree, "x", inverse), one_frame.world(tree)]
     made += [*one_frame.forces(tree, accelerating="x"), *one_frame.directions(tree)]
     made += [one_frame.composites(tree, *_SUMS), *one_frame.derivatives(tree, by_q, by_v)]

@@ -49,7 +49,7 @@ def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     schedule = scheduled(model)
     constants = constants_of(schedule, moving=kernel.moving)
     if kernel.moving:
-        yield _forward(constants, coupled=model.coupled, solved=kernel.factors)
+        yield _forward(constants, solved=kernel.factors)
     else:
         yield _placed(constants)
     if kernel.factors:
@@ -131,14 +131,14 @@ def _pose(constants: Constants, node: Node, name: str) -> LaneProgram:
     return trace.body()
 
 
-def _forward(constants: Constants, *, coupled: bool = False, solved: bool = False) -> LaneProgram:
+def _forward(constants: Constants, *, solved: bool) -> LaneProgram:
     """The body of the loop from the root to the leaves: reads the constants `c`, the row above `up`, and
     `sine`, `cosine`, `slide`, `rate` and `second` of the row's joints; writes the row's `own` motion, its
     `joint` columns, and the `sum` of its subtree's bodies. solved: accelerations of the joints' own are
     still to be found, so that there is no `second`, and the row's `inertia` is written for that.
     """
     trace = LaneRecorder("forward_row", "A row of limbs: motions, inertias and forces.")
-    placement, s = _axes(trace, constants, coupled=coupled)
+    placement, s = _axes(trace, constants)
     v, a = _velocities(trace, s, accelerating=not solved)
     inertia = _inertia(trace, constants, placement)
     trace.begin("p and N of B, f = I a + B v / 2")
@@ -161,7 +161,7 @@ def _placed(constants: Constants) -> LaneProgram:
     s of its `joint`, and its `inertia`.
     """
     trace = LaneRecorder("placed_row", "A row of limbs: axes and inertias.")
-    placement, s = _axes(trace, constants, coupled=False)
+    placement, s = _axes(trace, constants)
     trace.store("joint", at.AXIS, s.scalars())
     _store_articulated(trace, _inertia(trace, constants, placement))
     return trace.body()
@@ -178,7 +178,7 @@ def _frame(scalars: list[Scalar]) -> Placement:
     return Placement(Rotation(x, y, z), origin)
 
 
-def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[Placement, Motion]:
+def _axes(trace: LaneRecorder, constants: Constants) -> tuple[Placement, Motion]:
     """The row's frames, and s."""
     above, local = _frame(trace.entries("up", at.AXES_AT, 12)), _frame(_constants(trace, constants, POSE))
     trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
@@ -187,7 +187,7 @@ def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[
     turn = Rotation(Vector3(cosine, sine, 0.0), Vector3(-sine, cosine, 0.0), AXES[2])
     slide = AXES[2].scaled(trace.read("slide")) if constants.slides else Vector3.zero()
     placement = fixed.compose(Placement(turn, slide))
-    plain = not coupled and not any(name in constants.values for name in AXIS[:5])  # all turn about z
+    plain = not constants.model.coupled and not any(name in constants.values for name in AXIS[:5])
     s = placement.act(Motion(_ZERO, AXES[2]) if plain else Motion.of(_constants(trace, constants, AXIS)))
     trace.store("own", at.AXES_AT, pose(placement))
     trace.let("s", s.scalars())
