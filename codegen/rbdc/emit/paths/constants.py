@@ -9,7 +9,7 @@ from rbdc.emit.paths.layout import LIMBS, Node, Schedule
 from rbdc.model import WORLD
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.reduction.passes import reduced
-from rbdc.spatial import MomentInertia, Placement, Scalar, Vector3
+from rbdc.spatial import Placement, Scalar, Vector3
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,6 @@ class Constants:
     values: Mapping[str, tuple[tuple[float, ...], ...]]
     model: JointSpaceModel
     origin: Vector3
-
-    @property
-    def root(self) -> MomentInertia:
-        """The inertia of a free root's own body."""
-        return self.model.bodies[0].inertia
 
     @property
     def massive(self) -> bool:

@@ -97,7 +97,7 @@ def _root_inertia(constants: Constants) -> LaneProgram:
     """The inertia of a free root with all that it carries (6, 6), from `inertia`, that of the others."""
     trace = LaneRecorder("root_inertia", "The inertia of a free root with all bodies.", ("inertia", "whole"))
     carried = ArticulatedInertia.of(trace.entries("inertia", at.ARTICULATED, at.CARRIED))
-    whole = carried + ArticulatedInertia.from_inertia(constants.root)
+    whole = carried + ArticulatedInertia.from_inertia(constants.model.bodies[0].inertia)
     for column, axis in enumerate(AXES):
         for place, motion in ((column, Motion(axis, _ZERO)), (column + 3, Motion(_ZERO, axis))):
             trace.store("whole", 6 * place, (whole @ motion).scalars())
@@ -110,9 +110,9 @@ def _root_columns(constants: Constants) -> LaneProgram:
     """
     formula = "The composite of all bodies about a free root's origin, and its columns."
     trace = LaneRecorder("columns_of_root", formula, ("sum", "w", "own"))
-    own = CoriolisFactor.of_body(constants.root, Motion(_ZERO, trace.vector("w", 0)))
+    root, velocity = constants.model.bodies[0].inertia, Motion(_ZERO, Vector3.of(trace.entries("w", 0, 3)))
     inertia, factor, _ = _composite(trace, constants)
-    inertia, factor = inertia + constants.root, factor + own
+    inertia, factor = inertia + root, factor + CoriolisFactor.of_body(root, velocity)
     trace.begin("F_a = I e, t = B^T e")
     for column in range(6):
         unit = Motion.of([float(n == column) for n in range(6)])

@@ -14,7 +14,7 @@ from rbdc.ir.loops import Loop, Place, Step
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.spatial import Motion, Scalar, Vector3
+from rbdc.spatial import Motion, Scalar
 
 INDICES = {
     "parent": "parent_of[i]",
@@ -141,10 +141,6 @@ class LaneRecorder:
     def entries(self, array: str, start: int, count: int) -> list[Scalar]:
         """Consecutive entries of an array."""
         return [self.read(array, start + k) for k in range(count)]
-
-    def vector(self, array: str, start: int) -> Vector3:
-        """Three consecutive entries of an array."""
-        return Vector3.of(self.entries(array, start, 3))
 
     def motion(self, array: str, start: int) -> Motion:
         """Six consecutive entries of an array: linear, then angular."""
