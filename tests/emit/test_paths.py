@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
+from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.paths.layout import FEWEST, goes_along_paths, scheduled, windows
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
@@ -24,7 +25,7 @@ from rbdc.spatial import Force
 from rbdc.spatial.vectors import AXES
 from tests.model.screw_joint import Screw
 from tests.support import COMPILERS, UNOPTIMISED, Array, assert_close, build_module, slow_but
-from tests.support_paths import EVERY_KIND, FUNCTION, PathKernel, chain, inputs, path_tree, widths
+from tests.support_paths import FUNCTION, PathKernel, chain, inputs, path_tree, widths
 from tests.support_trees import random_tree
 
 WIDTHS = widths()
@@ -53,15 +54,6 @@ def test_trees_agree_with_the_reference(seed: int, tmp_path: Path) -> None:
     size = 12 + 5 * seed % 49 if seed % 10 else 120
     size = 20 if seed < 3 else size
     model = path_tree(seed, size, mimic="coupled" if seed % 5 == 2 else "independent")
-    variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed % len(COMPILERS)]
-    compare(PathKernel(model, variant, compiler, tmp_path))
-
-
-@pytest.mark.parametrize("seed", slow_but([*range(1, 10, 2), *range(13, 22, 2)], (1,), range(1, 8, 2)))
-def test_joints_with_several_degrees_of_freedom(seed: int, tmp_path: Path) -> None:
-    """Spherical, planar and floating joints among others, below a free root and as roots, at branches too."""
-    model = path_tree(seed, 7 + seed, root="free-flyer" if seed % 4 == 1 else "fixed", kinds=EVERY_KIND)
-    assert len({body.joint.nv for body in model.bodies}) > 1
     variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed // 2 % len(COMPILERS)]
     compare(PathKernel(model, variant, compiler, tmp_path))
 
@@ -115,6 +107,8 @@ def test_models_that_do_not_go_along_paths() -> None:
     assert not goes_along_paths(path_tree(0, FEWEST - 1))
     tree = random_tree(0, size=20)
     assert goes_along_paths(tree), "with spherical joints and the like"
+    catalogue = functions_of(tree)
+    assert not has_windows(tree, catalogue[FUNCTION]) and has_windows(tree, catalogue["minverse"])
     screws = (replace(b, joint=Screw(AXES[2], 0.1)) if b.joint.nv == 1 else b for b in tree.bodies)
     assert not goes_along_paths(replace(tree, bodies=tuple(screws)))
 

@@ -65,19 +65,18 @@ def test_trees_agree_with_the_reference(seed: int, function: str, tmp_path: Path
     """Deep and wide trees and mirrored limbs, fixed and free, with widths and compilers in turn."""
     model = path_tree(seed, 15 if seed < 3 else 12 + 5 * seed % 49)
     model = driven(model, seed) if seed % 2 else model
-    variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed % len(COMPILERS)]
+    variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed // 2 % len(COMPILERS)]
     compare(PathKernel(model, variant, compiler, tmp_path, function=function), function)
 
 
-@pytest.mark.parametrize("function", SOLVES)
-@pytest.mark.parametrize("seed", slow_but([*range(1, 10, 2), *range(13, 22, 2)], (), range(1, 6, 2)))
-def test_joints_with_several_degrees_of_freedom(seed: int, function: str, tmp_path: Path) -> None:
-    """Spherical, planar and floating joints among others, with motors and damping at each of their axes."""
+@pytest.mark.parametrize("seed", slow_but([*range(1, 10, 2), *range(13, 22, 2)], (1,), range(1, 6, 2)))
+def test_joints_with_several_degrees_of_freedom(seed: int, tmp_path: Path) -> None:
+    """Spherical, planar and floating joints among others, with motors at each of their axes."""
     model = path_tree(seed, 5 + seed, root="free-flyer" if seed % 4 == 1 else "fixed", kinds=EVERY_KIND)
     model = driven(model, seed)
     assert len({body.joint.nv for body in model.bodies}) > 1
     variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed // 2 % len(COMPILERS)]
-    compare(PathKernel(model, variant, compiler, tmp_path, function=function), function)
+    compare(PathKernel(model, variant, compiler, tmp_path, function=INVERSE), INVERSE)
 
 
 @pytest.mark.parametrize("function", SOLVES)

@@ -362,14 +362,14 @@ def test_paths() -> None:
     paths = Paths.of_parents([-1, 0, 1, 0, 3, 3, -1, 6])
     assert [paths.above(k) for k in range(8)] == [(), (0,), (0, 1), (0,), (0, 3), (0, 3), (), (6,)]
     assert paths.end == (6, 3, 3, 6, 5, 6, 8, 8)
-    assert all(paths.entries[paths.start[k] + paths.depth[k]] == k for k in range(8))
+    assert all(paths.entries[paths.own[k]] == k for k in range(8))
     assert len(paths.entries) == 3 + 3 + 3 + 2  # one list per leaf
 
 
 def test_elimination_fills_between_coupled_branches() -> None:
     """Rows of M that a follower couples lie on one path, so that elimination finds all that it fills."""
     tree = Tree(mimic_tree("coupled"))
-    assert tree.nv == 3 and len(tree.paths.depth) == 6
+    assert tree.nv == 3 and len(tree.paths.own) == 6
     inertia: Array = np.array(crba(tree.written, [0.3, -0.2, 0.5]))
     for row in range(3):
         above = tree.rows.above(row)

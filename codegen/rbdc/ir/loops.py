@@ -7,6 +7,7 @@ constants, arrays that pass values from one loop to the next, statements one aft
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,8 +39,10 @@ class Table:
 class Place:
     """Where an argument of a step lies: in `array` from `offset` + the sum of stride * index on.
 
-    strides: pairs of an index variable's name and the numbers that one step of it skips. adds: what is stored
-    there is added to what there is.
+    strides: pairs of an index and the numbers that one step of it skips. adds: what is stored there is added
+    to what there is.
+
+    An index is the variable of a loop, a number, or an entry of a table of integers: `column_of[up[d]]`.
     """
 
     array: str
@@ -72,28 +75,15 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Lookup:
-    """An index variable: the number in row `row` (an index variable or a number) of a table of integers."""
-
-    name: str
-    table: str
-    row: str
-
-
-@dataclass(frozen=True)
 class Loop:
-    """Statements for each value of an index from `start` to before `stop`, or back from there.
-
-    start, stop: index variables or numbers. lookups: index variables that hold within.
-    """
+    """Statements for each value of a variable from one index to before another, or back from there."""
 
     index: str
     start: str
     stop: str
     body: tuple[Statement, ...]
-    lookups: tuple[Lookup, ...] = ()
-    backward: bool = False
     comment: str = ""
+    backward: bool = False
 
     @cached_property
     def cost_of_each(self) -> Cost | None:
@@ -104,7 +94,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Switch:
-    """The statements of one of several cases, by the value of an index variable."""
+    """The statements of one of several cases, each with what it is about, by the value of an index."""
 
     on: str
     cases: tuple[tuple[str, tuple[Statement, ...]], ...]
@@ -147,15 +137,11 @@ Statement: TypeAlias = Step | Loop | Switch | WhereGiven | Clear | Sines
 
 @dataclass(frozen=True)
 class LoopNest:
-    """A function as loops: its tables, its own arrays with their sizes, its statements in order.
-
-    enumerators: names of the cases of switches, numbered from 0.
-    """
+    """A function as loops: its tables, its own arrays with their sizes, its statements in order."""
 
     tables: tuple[Table, ...]
     arrays: Mapping[str, int]
     statements: tuple[Statement, ...]
-    enumerators: tuple[str, ...] = ()
 
     def steps(self) -> Iterator[Step]:
         """All steps, in the order of the text."""
@@ -179,7 +165,7 @@ def every(statements: Sequence[Statement]) -> Iterator[Statement]:
 
 
 def _cost(statements: Sequence[Statement], indices: Mapping[str, int], tables: Mapping[str, Table]) -> Cost:
-    """The cost of statements at these values of the index variables."""
+    """The cost of statements at these values of the variables."""
     total = Cost()
     for statement in statements:
         match statement:
@@ -188,25 +174,31 @@ def _cost(statements: Sequence[Statement], indices: Mapping[str, int], tables: M
             case Loop():
                 total += _loop_cost(statement, indices, tables)
             case Switch():
-                total += _cost(statement.cases[indices[statement.on]][1], indices, tables)
+                case = _value(statement.on, indices, tables)
+                total += _cost(statement.cases[case][1], indices, tables)
             case Sines():
                 total += Cost(calls=2 * statement.count)
     return total
 
 
 def _loop_cost(loop: Loop, indices: Mapping[str, int], tables: Mapping[str, Table]) -> Cost:
-    start, stop = (_bound(bound, indices) for bound in (loop.start, loop.stop))
+    start, stop = (_value(index, indices, tables) for index in (loop.start, loop.stop))
     if loop.cost_of_each is not None:
         return loop.cost_of_each.times(max(0, stop - start))
     total = Cost()
     for value in range(start, stop):
-        inside = {**indices, loop.index: value}
-        for lookup in loop.lookups:
-            row = _bound(lookup.row, inside)
-            inside[lookup.name] = int(tables[lookup.table].rows[row][0])
-        total += _cost(loop.body, inside, tables)
+        total += _cost(loop.body, {**indices, loop.index: value}, tables)
     return total
 
 
-def _bound(text: str, indices: Mapping[str, int]) -> int:
-    return indices[text] if text in indices else int(text)
+def _value(index: str, indices: Mapping[str, int], tables: Mapping[str, Table]) -> int:
+    """The value of an index at these values of the variables."""
+    table, _, row = index.removesuffix("]").partition("[")
+    if row:
+        return int(tables[table].rows[_value(row, indices, tables)][0])
+    return indices[index] if index in indices else int(index)
+
+
+def tables_in(index: str) -> list[str]:
+    """The tables that an index is looked up in."""
+    return re.findall(r"\w+(?=\[)", index)

@@ -225,6 +225,18 @@ class ArticulatedInertia:
         coupling = Rotation.from_rows([[0.0, h.z, -h.y], [-h.z, 0.0, h.x], [h.y, -h.x, 0.0]])
         return ArticulatedInertia(Symmetric3.diagonal(m, m, m), coupling, inertia.about_origin)
 
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> ArticulatedInertia:
+        """The matrix whose `scalars` these are."""
+        x, y, z = (Vector3.of(scalars[k : k + 3]) for k in (6, 9, 12))
+        return ArticulatedInertia(Symmetric3(*scalars[:6]), Rotation(x, y, z), Symmetric3(*scalars[15:]))
+
+    def scalars(self) -> list[Scalar]:
+        """Twenty-one scalars: A, B column by column, C."""
+        columns = (self.coupling.x, self.coupling.y, self.coupling.z)
+        coupling = (x for column in columns for x in column.scalars())
+        return [*self.linear.scalars(), *coupling, *self.angular.scalars()]
+
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
         a, b = self.coupling, other.coupling
         return ArticulatedInertia(

@@ -43,6 +43,12 @@ class CoriolisFactor:
         )
         return CoriolisFactor(v.linear.scaled(inertia.mass) + v.angular.cross(h), (x, y, z))
 
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> CoriolisFactor:
+        """The factor whose `scalars` these are."""
+        p, x, y, z = (Vector3.of(scalars[k : k + 3]) for k in (0, 3, 6, 9))
+        return CoriolisFactor(p, (x, y, z))
+
     def __add__(self, other: CoriolisFactor) -> CoriolisFactor:
         x, y, z = (a + b for a, b in zip(self.rows, other.rows, strict=True))
         return CoriolisFactor(self.momentum + other.momentum, (x, y, z))

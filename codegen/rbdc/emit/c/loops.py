@@ -29,7 +29,6 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
         robot,
         source,
         body="loops.c.jinja",
-        enumerators=", ".join(nest.enumerators),
         tables=[_table_view(table, scalar) for table in nest.tables],
         prototype=declaration.prototype(robot),
         arrays=[f"{scalar.name} {name}[{size}]" for name, size in nest.arrays.items()],
@@ -82,17 +81,15 @@ class _LoopWriter:
         index, start, stop = loop.index, loop.start, loop.stop
         head = f"for (int {index} = {start}; {index} < {stop}; ++{index}) {{"
         if loop.backward:
-            last = str(int(stop) - 1) if stop.isdigit() else f"{stop} - 1"
-            head = f"for (int {index} = {last}; {index} >= {start}; --{index}) {{"
-        lookups = [f"{_INDENT}const int {x.name} = {x.table}[{x.row}];" for x in loop.lookups]
+            head = f"for (int {index} = {int(stop) - 1}; {index} >= {start}; --{index}) {{"
         about = ["", f"/* {loop.comment} */"] if loop.comment else []
-        return [*about, head, *lookups, *self.body(loop.body), "}"]
+        return [*about, head, *self.body(loop.body), "}"]
 
     def _switch(self, switch: Switch) -> list[str]:
         lines = [f"switch ({switch.on}) {{"]
-        for number, (name, body) in enumerate(switch.cases):
+        for number, (about, body) in enumerate(switch.cases):
             last = ["default:"] if number == len(switch.cases) - 1 else []
-            lines += [f"case {name}:", *last, *self.body(body), f"{_INDENT}break;"]
+            lines += [f"case {number}: /* {about} */", *last, *self.body(body), f"{_INDENT}break;"]
         return [*lines, "}"]
 
     def _sines(self, sines: Sines) -> list[str]:

@@ -7,12 +7,12 @@ first joint. A kernel is two kinds of loops:
 - over *rows* of bodies (`layout.Schedule`): four limbs side by side, one body each, a chain of bodies in
   one lane from row to row; root to leaves, then leaves to root. Their bodies are programs in lanes, traced
   by `planning/loops/kernel_bodies.py`, so that constants that are zero throughout leave no trace and costs
-  are counted; `paths.py` has the loops around them.
-  A joint with several degrees of freedom is as many rows of one lane (`layout.Node`);
+  are counted; the templates have the loops around them. In M^-1 a joint with several degrees of freedom is
+  as many rows of one lane (`layout.Node`);
 - over *windows* of columns (`layout.Window`): consecutive degrees of freedom side by side in a register,
   and for each the rows of the matrices that are not zero there. Degrees of freedom are numbered depth first,
   so that a subtree is consecutive. What the first loops give is turned into arrays over the degrees of
-  freedom in between (`tables.Group`).
+  freedom in between, `tables.GROUP` rows at a time.
 
 Kernels that solve with M take its factors from articulated bodies: with
 D_i = s_i . U_i and K_i = U_i / D_i in one frame for all, M = L^T D L with L_ij = s_j . K_i for j above i.

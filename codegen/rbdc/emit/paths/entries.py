@@ -6,9 +6,9 @@ from __future__ import annotations
 AXES_AT, VELOCITY, ACCELERATION, MOTION_SIZE = 0, 12, 18, 24
 # Of a subtree: the Coriolis factor, h and K, force, and mass where bodies have one.
 FACTOR, MOMENTS, FORCE, MASS, COMPOSITE_SIZE = 0, 12, 21, 27, 28
-# Of the inertia of an articulated body.
-INERTIA_SIZE = 21
-# Of a joint: s, 2 psidot, psiddot; then the forces; the angular part of psidot where it is apart from that.
-AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, PSI, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36, 39
+# Of an articulated body: its inertia, and the force on what it carries.
+ARTICULATED, CARRIED, WITH_FORCE = 0, 21, 27
+# Of a joint: s, 2 psidot, psiddot; then the forces.
+AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36
 # Of a joint by itself: F_a (or s), then t (or K), 1 / D, and how long it is.
 TRANSPOSED, PIVOT, OWN_SIZE = 6, 12, 16

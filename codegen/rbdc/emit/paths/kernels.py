@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rbdc.emit.paths.entries import ACCELERATION
-from rbdc.emit.paths.layout import Schedule, goes_along_paths, scheduled
+from rbdc.emit.paths.layout import Schedule, goes_along_paths, moving_bodies, scheduled
 from rbdc.emit.paths.widths import Width, factor_products, inverse_products, widths_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
@@ -21,17 +20,6 @@ Bodies = Mapping[str, LaneProgram]
 
 
 @dataclass(frozen=True)
-class Down:
-    """A loop from the root to the leaves: its body, what it computes, the first entry that it needs of a row
-    above.
-    """
-
-    body: str
-    comment: str
-    first: int = 0
-
-
-@dataclass(frozen=True)
 class PathKernel:
     """A kernel: its template, and how the manifest names its method.
 
@@ -41,7 +29,6 @@ class PathKernel:
 
     template: str
     method: str
-    downs: tuple[Down, ...]
     inputs: tuple[tuple[str, str], ...] = ()
     moving: bool = True
     factors: bool = True
@@ -59,23 +46,11 @@ MOST, SOLVED = 1000, 360
 
 KERNELS = {
     "inverse_dynamics_derivatives": PathKernel(
-        "paths_rnea_derivatives.c.jinja",
-        "idsva",
-        (Down("forward_row", "motions, inertias and forces"),),
-        inputs=(("rates", "v"), ("seconds", "a")),
-        factors=False,
+        "paths_rnea_derivatives.c.jinja", "idsva", (("rates", "v"), ("seconds", "a")), factors=False
     ),
-    "inverse_inertia": PathKernel(
-        "paths_minverse.c.jinja", "factors", (Down("placed_row", "axes and inertias"),), moving=False
-    ),
+    "inverse_inertia": PathKernel("paths_minverse.c.jinja", "factors", moving=False),
     "forward_dynamics_derivatives": PathKernel(
-        "paths_aba_derivatives.c.jinja",
-        "factors",
-        (
-            Down("forward_row", "motions and forces without accelerations of joints"),
-            Down("corrected_row", "what the accelerations of joints add", ACCELERATION),
-        ),
-        inputs=(("rates", "v"), ("givens", "left")),
+        "paths_aba_derivatives.c.jinja", "factors", (("rates", "v"), ("givens", "driving"))
     ),
 }
 
@@ -90,6 +65,8 @@ def has_windows(model: Model, function: Function) -> bool:
     if not function.policy.windows or not goes_along_paths(model):
         return False
     kernel, root = kernel_of(function), model.bodies[0]
+    if kernel.moving and any(body.joint.nv > 1 for body in moving_bodies(model)):
+        return False
     if kernel.solved and not (model.only_damped and (root.armature == 0.0 or not root.joint.free)):
         return False
     return model.nv <= (SOLVED if kernel.factors else MOST) and not (kernel.factors and model.coupled)
@@ -121,12 +98,13 @@ def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) ->
 
 def _loops(schedule: Schedule, bodies: Bodies) -> Cost:
     """Operations of loops over rows of limbs and of what else stands beside these once, with the sines and
-    cosines of the joints that turn.
+    cosines of the joints that turn, without external forces.
     """
     joints = (schedule.model.bodies[schedule.nodes[k].body].joint for k in schedule.places)
     total = Cost(calls=2 * sum(joint.rotation == "angle" for joint in joints))
     for name, body in bodies.items():
-        total += body.cost.times(schedule.rows if name.endswith("_row") else 1)
+        if name != "external_row":
+            total += body.cost.times(schedule.rows if name.endswith("_row") else 1)
     return replace(total, negations=0)
 
 

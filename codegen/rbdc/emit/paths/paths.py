@@ -14,7 +14,7 @@ from rbdc.emit.c.lanes import argument_names, lane_functions
 from rbdc.emit.names import comment
 from rbdc.emit.paths import entries
 from rbdc.emit.paths.constants import Constants, constants_of
-from rbdc.emit.paths.kernels import Bodies, Down, PathKernel, kernel_cost, kernel_of
+from rbdc.emit.paths.kernels import Bodies, PathKernel, kernel_cost, kernel_of
 from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
 from rbdc.emit.paths.tables import GROUP, tables_of
 from rbdc.emit.paths.widths import widths_of
@@ -30,23 +30,13 @@ Measured on a Xeon with AVX-512, Unitree G1, clang 19 and gcc 12: 12 rows in 32 
 of the time of 6, with AVX2 4 and 5 rows 1.0 to 1.03. Solves by supernodes in their place took 1.00 and 1.03.
 """
 
-ROOT = {
-    **{
-        array: " + ".join(f"{array}[k][{lane}]" for lane in range(LIMBS))
-        for array in ("sums", "inertias", "forces")
-    },
-    "rates": ", ".join(f"motion[{entries.VELOCITY + 3 + k}][0]" for k in range(3)),
-    "accelerations": ", ".join(f"motion[{entries.ACCELERATION + k}][0]" for k in range(3)),
-}
-"""A free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
-
 
 def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) -> FunctionSource:
     """The C of the kernel of a function, with its bodies."""
     declaration, kernel = function.declaration, kernel_of(function)
     scalar = declaration.scalar
     schedule, outputs = scheduled(model), [p.name for p in declaration.outputs]
-    constants, cost = constants_of(schedule), kernel_cost(kernel, model, scalar, bodies)
+    constants, cost = constants_of(schedule, moving=kernel.moving), kernel_cost(kernel, model, scalar, bodies)
     text = render(
         kernel.template,
         robot=robot,
@@ -54,8 +44,7 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
         summary=comment(declaration.summary),
         figures=figures(cost),
         **scalar.words,
-        **_kernel_words(kernel, schedule, bodies),
-        **_layout_words(schedule, constants, scalar),
+        **_words(kernel, schedule, constants, bodies, scalar),
         **tables_of(schedule, constants, scalar),
         lane_functions=lane_functions(list(bodies.values()), scalar),
         outputs=outputs,
@@ -67,25 +56,20 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
     return FunctionSource(declaration, cost, files, statements, kernel.method, "windows")
 
 
-def _kernel_words(kernel: PathKernel, schedule: Schedule, bodies: Bodies) -> dict[str, Any]:
-    """The words of templates for what a kernel has."""
+def _words(
+    kernel: PathKernel, schedule: Schedule, constants: Constants, bodies: Bodies, scalar: ScalarType
+) -> dict[str, Any]:
+    """The words of templates for what a kernel has, and for where all lies."""
+    sincos, free = trigonometry.widths(scalar)[-1], schedule.free
+    gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
     return {
         "moving": kernel.moving,
         "factors": kernel.factors,
         "zeros": not kernel.factors,
         "wide": kernel.solved,
-        "downs": [_down_view(loop, bodies) for loop in kernel.downs],
         "calls": _calls(bodies),
         "inputs": kernel.inputs,
         "products": range(min(PRODUCT_ROWS, schedule.columns)),
-    }
-
-
-def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, Any]:
-    """The words of templates for where all lies."""
-    sincos, free = trigonometry.widths(scalar)[-1], schedule.free
-    gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
-    return {
         "limbs": LIMBS,
         "lanes_of_limbs": range(LIMBS),
         "three": range(3),
@@ -95,20 +79,16 @@ def _layout_words(schedule: Schedule, constants: Constants, scalar: ScalarType) 
         "half": scalar.literal(0.5),
         "one": scalar.literal(1.0),
         "inlined": "static inline __attribute__((always_inline))",
-        "root": ROOT if free else None,
+        "root": free,
         "resting": [(k, scalar.literal(x)) for k, x in gravity if x != 0.0],
         "sums": range(entries.COMPOSITE_SIZE if constants.massive else entries.MASS),
-        "inertias": range(entries.INERTIA_SIZE),
-        "joint_size": entries.JOINT_SIZE if schedule.several else entries.PSI,
+        "inertias": range(entries.WITH_FORCE if kernel.solved else entries.CARRIED),
         "owns": LIMBS * schedule.rows + schedule.first + 2,
         "limbs_bytes": LIMBS * scalar.size,
         "rows": schedule.rows,
-        "slots": -(-schedule.rows * LIMBS // sincos) * sincos,
         "sincos": sincos,
         "columns": schedule.columns,
         "first": schedule.first,
-        "first_body": int(free),
-        "bodies": schedule.model.njoints,
         "nv": schedule.model.nv,
         "joint_rows": -(-schedule.rows // GROUP) * GROUP,
         "at": entries,
@@ -138,47 +118,25 @@ def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[
     return lines
 
 
-_ARRAYS = {
-    "c": ("const limbs (*restrict table)[CONSTANTS]", "table", "[r - 1]"),
-    **{
-        name: (f"const limbs *restrict {name}s", f"{name}s", " + r - 1")
-        for name in ("sine", "cosine", "slide", "rate", "second")
-    },
-    "own": ("limbs (*restrict motions)[MOTION]", "motions", "[r]"),
-    "joint": ("limbs (*restrict joints)[JOINT]", "joints", "[r - 1]"),
-    "sum": ("limbs (*restrict sums)[SUM]", "sums", "[r]"),
-    "inertia": ("limbs (*restrict inertias)[INERTIA]", "inertias", "[r]"),
-}
-"""By argument of a body the parameter of its loop, its name there, and the row of it."""
-
 _HERE = {
-    **{name: array + row for name, (_, array, row) in _ARRAYS.items()},
-    "motor": "motors + r - 1",
+    "c": "table[r - 1]",
+    **{
+        name: f"{name}s + r - 1"
+        for name in ("sine", "cosine", "slide", "rate", "second", "given", "rest", "motor")
+    },
+    "own": "motions[r]",
+    "joint": "joints[r - 1]",
+    "sum": "sums[r]",
+    "inertia": "inertias[r]",
     "columns": "own",
     "motion": "motions[0]",
 }
 """By argument of a body what it is called with, where that has another name."""
 
 
-def _down_view(loop: Down, bodies: Bodies) -> dict[str, Any]:
-    """The loop around a body as templates have it. carried: whether it needs the motion of what carries a
-    joint.
-    """
-    names = argument_names(bodies[loop.body])
-    known = [array for name, array in _ARRAYS.items() if name in (*names, "own")]
-    return {
-        "loop": loop,
-        "name": loop.body.removesuffix("_row"),
-        "parameters": ", ".join(parameter for parameter, _, _ in known),
-        "arguments": ", ".join(array for _, array, _ in known),
-        "carried": "carrier" in names,
-    }
-
-
 def _calls(bodies: Bodies) -> dict[str, str]:
-    """The calls of bodies of rows and of a free root's motion, by their names."""
+    """The calls of bodies, by their names."""
     return {
         name: f"{name}({', '.join(_HERE.get(argument, argument) for argument in argument_names(body))})"
         for name, body in bodies.items()
-        if name.endswith("_row") or name == "root_motion"
     }

@@ -2,56 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
 from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
 from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.layout import LIMBS, Node, Place, Schedule, frame_of
+from rbdc.emit.paths.layout import LIMBS, Node, Schedule
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
-from rbdc.spatial.vectors import AXES
 
 GROUP = 4
 """Rows that are turned into columns at once."""
 
 
 def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, object]:
-    model, nodes, sincos = schedule.model, schedule.nodes, trigonometry.widths(scalar)[-1]
-    slots = -(-schedule.rows * LIMBS // sincos) * sincos
-    flat = [body for row in schedule.grid for body in row]
-    flat += [None] * (slots - len(flat))
-    some = next(body for body in flat if body is not None)
-    filled = [some if body is None else body for body in flat]
-    rows = [[braced(map(scalar.literal, entry)) for entry in row] for row in constants.rows()]
-    ends = [k for k, node in enumerate(nodes) if k == node.last]
-    places = [schedule.places.get(k) for k in ends]
-    scaled = model.coupled or constants.place("sliding") is not None or schedule.several
+    """The words of templates for tables."""
+    model, sincos = schedule.model, trigonometry.widths(scalar)[-1]
+    armature = [float(x) for x in model.armature]
+    nodes = [[None if k is None else schedule.nodes[k] for k in row] for row in schedule.grid]
+    slots = [node for row in nodes for node in row]
+    slots += [None] * (-len(slots) % sincos)
+    some = next(node for node in slots if node is not None)
+    filled = [node or some for node in slots]
+    rows = [
+        [braced(map(scalar.literal, entry)) for entry in row]
+        for row in zip(*constants.values.values(), strict=True)
+    ]
+    poses = [(f"pose{k}", schedule.places[k].row - 1, schedule.places[k].lane) for k in schedule.filled_in]
     columns = (body.index_v + n for body in model.bodies for n in range(body.joint.nv))
     return {
         "table": [
-            comment(f"row {n}: " + ", ".join("-" if k is None else _name(model, nodes[k]) for k in row))
-            for n, row in enumerate(schedule.grid, 1)
+            comment(f"row {n}: " + ", ".join("-" if node is None else _name(model, node) for node in row))
+            for n, row in enumerate(nodes, 1)
         ],
         "constants": rows,
         "constant_count": len(constants.values),
+        "slots": len(slots),
         "above": braced(-1 if row is None else row for row in schedule.above),
-        "moved": _places(schedule.parents) if None in schedule.above else None,
-        "q_of": braced(model.bodies[nodes[k].body].index_q for k in filled),
-        "v_of": braced(model.bodies[nodes[k].body].index_v + nodes[k].part for k in filled),
-        "scaled": _scaled(schedule, flat, scalar) if scaled else None,
-        "several": _several(schedule) if schedule.several else None,
-        "place_of": braced("{0, 0}" if p is None else f"{{{p.row}, {p.lane}}}" for p in places),
-        "own_frames": [_own_frame(constants, k, scalar) for k in range(model.njoints)],
+        "moved": None in schedule.above,
+        "moved_row": braced(braced(place.row for place in row) for row in schedule.parents),
+        "moved_lane": braced(braced(place.lane for place in row) for row in schedule.parents),
+        "q_of": braced(model.bodies[node.body].index_q for node in filled),
+        "v_of": braced(model.bodies[node.body].index_v for node in filled),
+        "scaled": _scaled(model, slots, scalar) if model.coupled or constants.slides or poses else None,
+        "poses": poses,
+        "body_of": braced(braced(node.body if node else 0 for node in row) for row in nodes),
         "coupled": braced(columns) if model.coupled else "",
         "slot_of": braced(_slots(schedule)),
         "carrier_of": braced(schedule.column_parents),
         "groups": _groups(schedule, scalar),
-        "motors": [braced(scalar.literal(_motor(schedule, k)) for k in row) for row in schedule.grid],
-        "rooted": braced(scalar.literal(float(model.armature[c])) for c in range(schedule.first)),
+        # a lane without a joint gets an inertia to divide by
+        "motors": [
+            braced(
+                scalar.literal(1.0 if node is None else armature[model.bodies[node.body].index_v + node.part])
+                for node in row
+            )
+            for row in nodes
+        ],
+        "rooted": braced(scalar.literal(x) for x in armature[: schedule.first]),
         "damping": braced(scalar.literal(float(x)) for x in model.damping) if any(model.damping) else "",
     }
 
@@ -62,13 +73,6 @@ def _name(model: Model, node: Node) -> str:
     return name if node.alone else f"{name}.{node.part}"
 
 
-def _motor(schedule: Schedule, number: int | None) -> float:
-    """The armature of a node; a lane without one gets an inertia to divide by."""
-    node = None if number is None else schedule.nodes[number]
-    model = schedule.model
-    return 1.0 if node is None else float(model.armature[model.bodies[node.body].index_v + node.part])
-
-
 def _slots(schedule: Schedule) -> list[int]:
     """The slot of each column; those of a free root follow on the others."""
     slots = [schedule.rows * LIMBS + k for k in range(schedule.columns)]
@@ -77,60 +81,19 @@ def _slots(schedule: Schedule) -> list[int]:
     return slots
 
 
-def _places(places: Iterable[Iterable[Place]]) -> dict[str, str]:
-    """Tables of places by row and lane: their rows, and their lanes."""
-    found = [list(row) for row in places]
-    return {
-        "rows": braced(braced(place.row for place in row) for row in found),
-        "lanes": braced(braced(place.lane for place in row) for row in found),
-    }
-
-
-def _scaled(schedule: Schedule, flat: Sequence[int | None], scalar: ScalarType) -> dict[str, str]:
+def _scaled(model: Model, slots: Sequence[Node | None], scalar: ScalarType) -> dict[str, str]:
     """Tables of what coordinates are multiplied by, as angles and as lengths, and of offsets."""
     factors: list[tuple[float, float, float, float]] = []
-    for k in flat:
-        node = None if k is None else schedule.nodes[k]
-        body = None if node is None or not node.alone else schedule.model.bodies[node.body]
-        if body is None:
-            factors.append((0.0, 0.0, 0.0, 0.0))
-            continue
-        factor, offset = (
-            (1.0, 0.0) if body.coupling is None else (body.coupling.multiplier, body.coupling.offset)
-        )
-        turns = body.joint.rotation == "angle"
+    for node in slots:
+        body = model.bodies[node.body] if node is not None and node.alone else None
+        factor, offset = 0.0 if body is None else 1.0, 0.0
+        if body is not None and body.coupling is not None:
+            factor, offset = body.coupling.multiplier, body.coupling.offset
+        turns = body is None or body.joint.rotation == "angle"
         factors.append((factor, 0.0, offset, 0.0) if turns else (0.0, factor, 0.0, offset))
     names = ("turn", "slide", "turn_offset", "slide_offset")
     columns = (braced(map(scalar.literal, column)) for column in zip(*factors, strict=True))
     return dict(zip(names, columns, strict=True))
-
-
-def _own_frame(constants: Constants, body: int, scalar: ScalarType) -> str:
-    own = constants.model.bodies[body]
-    chosen, turn = own.chosen, frame_of(own.joint, own.joint.nv - 1)
-    axes = [x for axis in AXES for x in chosen.rotation.apply(turn.apply(axis)).scalars()]
-    return braced(scalar.literal(float(x)) for x in (*axes, *chosen.translation.scalars()))
-
-
-def _several(schedule: Schedule) -> dict[str, object]:
-    """Joints with several degrees of freedom, by row and lane: what carries the joint, and the row of its
-    last node; of frames that depend on several coordinates the function, and row and lane of the first node.
-    """
-    nodes = [[None if k is None else schedule.nodes[k] for k in row] for row in schedule.grid]
-    carriers = (
-        [(node and schedule.places.get(node.carrier)) or Place(0, lane) for lane, node in enumerate(row)]
-        for row in nodes
-    )
-    last = (
-        braced(schedule.places[node.last].row if node else number for node in row)
-        for number, row in enumerate(nodes, 1)
-    )
-    poses = [(k, schedule.places[k]) for k in schedule.first_of_several]
-    return {
-        "carriers": _places(carriers),
-        "last": braced(last),
-        "poses": [(f"pose{k}", place.row - 1, place.lane) for k, place in poses],
-    }
 
 
 def _groups(schedule: Schedule, scalar: ScalarType) -> list[dict[str, Any]]:

@@ -115,9 +115,6 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
     """All columns in supernodes no longer than a register, in the split whose inverse costs least."""
     carriers, first = schedule.column_parents, schedule.first
     parents = [*range(-1, first - 1), *carriers[first:]]  # a free root's columns one above the other
-    places: list[int] = []
-    for parent in carriers:
-        places.append(0 if parent < 0 else places[parent] + 1)
     best: dict[int, tuple[float, tuple[Supernode, ...]]] = {len(parents): (0.0, ())}
     for start in reversed(range(len(parents))):
         options = []
@@ -128,9 +125,8 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
                 break
             within = tuple(max(-1, parents[k] - start) for k in range(start, end))
             lane = max(0, start + lanes - len(parents))
-            node = Supernode(
-                start, carriers[start], places[start], Shape(within, start < first, start == 0, lane)
-            )
+            shape = Shape(within, start < first, start == 0, lane)
+            node = Supernode(start, carriers[start], len(schedule.above_columns[start]), shape)
             cost, others = best[end]
             options.append((cost + STARTED + inverse_products(node, lanes), (node, *others)))
         best[start] = min(options, key=lambda option: option[0])
@@ -183,26 +179,6 @@ class Width:
     def numbered(self) -> list[tuple[Supernode, int]]:
         """The supernodes with the numbers of their shapes."""
         return [(node, self.shapes.index(node.shape)) for node in self.nodes]
-
-    @property
-    def root(self) -> int:
-        """Entries of a row of a free root's columns."""
-        return max(8, self.lanes)
-
-    @property
-    def padded(self) -> int:
-        """Entries of a row of all columns."""
-        return -(-self.schedule.columns // 8) * 8
-
-    @property
-    def pitch(self) -> int:
-        """Entries of a row of six."""
-        return -(-6 // self.lanes) * self.lanes
-
-    @property
-    def unit(self) -> str:
-        """A one between zeros."""
-        return braced("1" if k == self.lanes else "0" for k in range(3 * self.lanes))
 
     @cached_property
     def tables(self) -> dict[str, list[str]]:

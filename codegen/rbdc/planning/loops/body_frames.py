@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, carried_motion, moved_by_joint, wrench
-from rbdc.ir.loops import Clear, Loop, Sines, Statement, WhereGiven
-from rbdc.planning.loops.recording import StepRecorder
-from rbdc.planning.loops.tree import BodyStep, Tree, loop
+from rbdc.ir.loops import Clear, Sines, Statement, WhereGiven
+from rbdc.planning.loops.recording import StepRecorder, each
+from rbdc.planning.loops.tree import BodyStep, Tree
 from rbdc.spatial import Force, Motion, Placement, Vector3
 
 MOTION = 18
@@ -30,7 +30,7 @@ def sines(tree: Tree, lanes: int) -> list[Statement]:
         step.write("angle", angle, n=1)
 
     clear: list[Statement] = [Clear("angle", made.whole)] if made.whole > count else []
-    gathered = tree.each("n", count, gather, "joint angles")
+    gathered = each("n", count, gather, "joint angles")
     return [*clear, gathered, made]
 
 
@@ -62,21 +62,15 @@ def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: 
             placement = Placement.of(body.own("X", 12))
             body.carry("f", placement.act_force(force).scalars())
 
-    made: list[Statement] = [tree.bodies(down, "from the root to the leaves")]
-    if external:
-        made.append(WhereGiven("fext", (without_external(tree),)))
-    clear: list[Statement] = [Clear("tau", tree.nv)] if tree.coupled else []
-    return [*made, *clear, tree.bodies(up, "tau = S^T f, f_parent += X* f", backward=True)]
-
-
-def without_external(tree: Tree) -> Loop:
-    """f -= fext of each body, in its frame."""
-
     def less(body: BodyStep) -> None:
-        """The force that the joint has to give."""
+        """The force that the joint has to give, without the external one."""
         body.add("f", (-body.external_force()).scalars(), i=6)
 
-    return tree.bodies(less, "f -= fext")
+    made: list[Statement] = [tree.bodies(down, "from the root to the leaves")]
+    if external:
+        made.append(WhereGiven("fext", (tree.bodies(less, "f -= fext"),)))
+    clear: list[Statement] = [Clear("tau", tree.nv)] if tree.coupled else []
+    return [*made, *clear, tree.bodies(up, "tau = S^T f, f_parent += X* f", backward=True)]
 
 
 def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
@@ -102,4 +96,4 @@ def drives(tree: Tree, out: str, *, rate: str = "", second: str = "", sign: floa
         products = [step.read(table, 1, at=1)[0] * step.read(name, 1, at=1)[0] for table, name in terms]
         step.add(out, [sign * sum(products)], at=1)
 
-    return [loop("at", "0", str(tree.nv), (tree.step(record),), "motors and damping")] if terms else []
+    return [each("at", tree.nv, record, "motors and damping")] if terms else []

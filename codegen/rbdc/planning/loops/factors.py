@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rbdc.ir.loops import Loop, Statement
-from rbdc.planning.loops.recording import StepRecorder
-from rbdc.planning.loops.tree import EndStep, Tree, loop
-from rbdc.spatial import Scalar
+from rbdc.planning.loops.recording import Record, StepRecorder, each, recorded
+from rbdc.planning.loops.tree import Tree
 
 BLOCK = 8
 """Columns of a row that are taken together."""
@@ -24,20 +23,15 @@ class ColumnBlock:
     strides: Mapping[str, int]
     offset: int = 0
 
-    def read(self, step: StepRecorder, array: str, **row: int) -> list[Scalar]:
-        """Its entries of a row."""
-        return step.read(array, self.size, self.offset, **row, **self.strides)
 
-    def write(self, step: StepRecorder, array: str, values: list[Scalar], **row: int) -> None:
-        """Store its entries of a row."""
-        step.write(array, values, self.offset, **row, **self.strides)
-
-
+@dataclass(frozen=True)
 class Factors:
-    """Loops over a matrix H (nv, nv): M at first, in the end L below the diagonal and D^-1 on it."""
+    """Loops over a matrix H (nv, nv), by its name: M at first, in the end L below the diagonal and D^-1 on
+    it.
+    """
 
-    def __init__(self, tree: Tree, matrix: str) -> None:
-        self.tree, self.h, self.n = tree, matrix, tree.nv
+    n: int
+    h: str
 
     def factorise(self) -> list[Statement]:
         """H = M becomes L below the diagonal and 1 / D on it.
@@ -58,8 +52,8 @@ class Factors:
         def scale(step: StepRecorder) -> None:
             step.write(h, [step.read(h, 1, k=n, above=1)[0] * step.read(h, 1, k=n + 1)[0]], k=n, above=1)
 
-        below = self._below((self._step(ratio), self._path(reduce, itself=True)))
-        rows = self._rows((below, self._step(pivot)), "D L, row by row from the last", backward=True)
+        below = self._below((recorded(ratio), self._path(reduce, itself=True)))
+        rows = self._rows((below, recorded(pivot)), "D L, row by row from the last", backward=True)
         return [rows, self._rows((self._path(scale),), "L")]
 
     def solve(self, x: str) -> list[Statement]:
@@ -76,7 +70,7 @@ class Factors:
             step.add(x, [-(step.read(h, 1, k=n, above=1)[0] * step.read(x, 1, above=1)[0])], k=1)
 
         first = self._rows((self._path(back),), "L^T y = x", backward=True)
-        return [first, self._rows((self._step(divide), self._path(forth)), "L x = D^-1 y")]
+        return [first, self._rows((recorded(divide), self._path(forth)), "L x = D^-1 y")]
 
     def solve_rows(self, b: str) -> list[Statement]:
         """B := -M^-1 B, a row at a time: sums of a block of columns pass through registers."""
@@ -89,21 +83,22 @@ class Factors:
             last = index == "above"
 
             def start(step: StepRecorder) -> None:
-                row = block.read(step, b, k=n)
+                row = step.read(b, block.size, block.offset, k=n, **block.strides)
                 pivot = step.read(h, 1, k=n + 1)[0] if last else -1.0
                 step.write("s", [-(pivot * x) for x in row])
 
             def less(step: StepRecorder) -> None:
                 entry = step.read(h, 1, **({"k": n, index: 1} if last else {index: n, "k": 1}))[0]
-                step.add("s", [-(entry * x) for x in block.read(step, b, **{index: n})])
+                row = step.read(b, block.size, block.offset, **{index: n}, **block.strides)
+                step.add("s", [-(entry * x) for x in row])
 
             def end(step: StepRecorder) -> None:
-                block.write(step, b, step.read("s", block.size), k=n)
+                step.write(b, step.read("s", block.size), block.offset, k=n, **block.strides)
 
-            return self._step(start), loops((self._step(less),)), self._step(end)
+            return recorded(start), loops((recorded(less),)), recorded(end)
 
         def above(body: tuple[Statement, ...]) -> Loop:
-            return loop("e", "row_start", "row_own", body)
+            return Loop("e", "row_start_of[k]", "row_own_of[k]", body)
 
         first = self._rows(
             self._blocks(lambda block: sums(block, "i", self._below)), "L^T Y = B", backward=True
@@ -132,34 +127,32 @@ class Factors:
         body = (
             self._path(save),
             self._columns(zero),
-            loop("e", "row_start", "row_own", (self._columns(left),)),
+            Loop("e", "row_start_of[k]", "row_own_of[k]", (self._columns(left),)),
             self._path(own),
             self._columns(mirror),
         )
         return [self._rows(body, "row k of M^-1 from those above")]
 
-    def _step(self, record: EndStep) -> Statement:
-        return self.tree.step(record)
-
     def _rows(self, body: tuple[Statement, ...], about: str, *, backward: bool = False) -> Loop:
-        return loop("k", "0", str(self.n), body, about, backward=backward)
+        return Loop("k", "0", str(self.n), body, about, backward)
 
     def _below(self, body: tuple[Statement, ...]) -> Loop:
         """For each row i below k."""
-        return loop("i", "below", "row_end", body)
+        return Loop("i", "below_of[k]", "row_end_of[k]", body)
 
-    def _path(self, record: EndStep, *, itself: bool = False) -> Loop:
+    def _path(self, record: Record, *, itself: bool = False) -> Loop:
         """For each row above k, or from there to k."""
-        return loop("e", "row_start", "row_stop" if itself else "row_own", (self._step(record),))
+        stop = "row_stop_of[k]" if itself else "row_own_of[k]"
+        return Loop("e", "row_start_of[k]", stop, (recorded(record),))
 
-    def _columns(self, record: EndStep) -> Loop:
+    def _columns(self, record: Record) -> Loop:
         """For each column c before k."""
-        return loop("c", "0", "k", (self._step(record),))
+        return Loop("c", "0", "k", (recorded(record),))
 
     def _blocks(self, body: Callable[[ColumnBlock], tuple[Statement, ...]]) -> tuple[Statement, ...]:
         """For all columns of a row, whole blocks c of them and the rest."""
         count, rest = divmod(self.n, BLOCK)
-        whole = (loop("c", "0", str(count), body(ColumnBlock(BLOCK, {"c": BLOCK}))),) if count else ()
+        whole = (Loop("c", "0", str(count), body(ColumnBlock(BLOCK, {"c": BLOCK}))),) if count else ()
         return (*whole, *(body(ColumnBlock(rest, {}, self.n - rest)) if rest else ()))
 
 
@@ -169,4 +162,4 @@ def subtract(tree: Tree, out: str, less: str) -> list[Statement]:
     def record(step: StepRecorder) -> None:
         step.write(out, [step.read(less, 1, at=1)[0] - step.read(out, 1, at=1)[0]], at=1)
 
-    return [tree.each("at", tree.nv, record, "tau less the forces at rest")]
+    return [each("at", tree.nv, record, "tau less the forces at rest")]

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rbdc.emit.c.trigonometry import widths
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
+from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every, tables_in
 from rbdc.model import Model
 from rbdc.planning.loops import body_frames, one_frame
 from rbdc.planning.loops.body_frames import drives, inverse_dynamics
 from rbdc.planning.loops.factors import BLOCK, Factors, subtract
-from rbdc.planning.loops.inertias import ARTICULATED, FACTOR, INERTIA
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import ARTICULATED, FACTOR, INERTIA, Tree
 
 MAXIMUM_BODIES = 1000
 """Some 700 bytes of stack for each body."""
@@ -64,7 +63,7 @@ def _composite_bodies(tree: Tree, inertia: str) -> list[Statement]:
 
 
 def _inverse_inertia(tree: Tree, inverse: str) -> list[Statement]:
-    factors = Factors(tree, inverse)
+    factors = Factors(tree.nv, inverse)
     return [*_composite_bodies(tree, inverse), *factors.factorise(), *factors.invert()]
 
 
@@ -77,7 +76,7 @@ def _accelerations(tree: Tree, ddq: str, h: str) -> list[Statement]:
     """Accelerations, and the factors of M."""
     made = [one_frame.world(tree), *one_frame.forces(tree)]
     rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq, rate="v"), *subtract(tree, ddq, "tau")]
-    factors, sums = Factors(tree, h), one_frame.composites(tree, ("I", INERTIA))
+    factors, sums = Factors(tree.nv, h), one_frame.composites(tree, ("I", INERTIA))
     return [*made, *rest, sums, *one_frame.mass(tree, h), *factors.factorise(), *factors.solve(ddq)]
 
 
@@ -95,7 +94,7 @@ def _inverse_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
 
 def _forward_dynamics_derivatives(tree: Tree, by_q: str, by_v: str, inverse: str) -> list[Statement]:
     """d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
-    factors = Factors(tree, inverse)
+    factors = Factors(tree.nv, inverse)
     made = [*_accelerations(tree, "x", inverse), one_frame.world(tree)]
     made += [*one_frame.forces(tree, accelerating="x"), *one_frame.directions(tree)]
     made += [one_frame.composites(tree, *_SUMS), *one_frame.derivatives(tree, by_q, by_v)]
@@ -135,8 +134,7 @@ def nest(tree: Tree, form: str, outputs: Sequence[str], scalar: ScalarType) -> L
     arrays: dict[str, int] = {name: whole for name in ("angle", "sine", "cosine") if name in names}
     arrays |= {name: size(tree) for name, size in _SIZES.items() if name in names and name not in outputs}
     tables = tuple(tree.table(name) for name in names if tree.has(name))
-    switched = any(isinstance(statement, Switch) for statement in every(statements))
-    return LoopNest(tables, arrays, tuple(statements), tree.enumerators() if switched else ())
+    return LoopNest(tables, arrays, tuple(statements))
 
 
 def _lanes(count: int, scalar: ScalarType) -> int:
@@ -158,9 +156,13 @@ def _names(statements: Sequence[Statement]) -> Iterator[str]:
     for statement in every(statements):
         match statement:
             case Step():
-                yield from (place.array for place in statement.places.values())
+                for place in statement.places.values():
+                    yield place.array
+                    yield from (table for index, _ in place.strides for table in tables_in(index))
             case Loop():
-                yield from (lookup.table for lookup in statement.lookups)
+                yield from (*tables_in(statement.start), *tables_in(statement.stop))
+            case Switch():
+                yield from tables_in(statement.on)
             case Clear():
                 yield statement.array
             case Sines():

@@ -15,16 +15,15 @@ most of this is then zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.emit.paths import entries as at
-from rbdc.emit.paths.constants import INERTIA, Constants, carried, constants_of, from_origin
+from rbdc.emit.paths.constants import AXIS, INERTIA, OWN, POSE, Constants, constants_of, pose, pose_above
 from rbdc.emit.paths.kernels import KERNELS, Bodies, PathKernel
-from rbdc.emit.paths.layout import Node, frame_of, scheduled
+from rbdc.emit.paths.layout import Node, scheduled
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
-from rbdc.planning.loops.inertias import articulated_of, articulated_scalars, factor_of
 from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import (
     ArticulatedInertia,
@@ -48,68 +47,60 @@ def kernel_bodies(model: Model, name: str) -> Bodies:
 
 def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     schedule = scheduled(model)
-    constants = constants_of(schedule)
+    constants = constants_of(schedule, moving=kernel.moving)
     if kernel.moving:
-        yield _forward(constants, coupled=model.coupled, solved=kernel.factors)
+        yield _forward(constants, solved=kernel.factors)
     else:
         yield _placed(constants)
     if kernel.factors:
-        yield _articulated()
+        yield _articulated(solved=kernel.solved)
     if kernel.solved:
         yield _corrected(constants)
     if kernel.moving:
+        yield _external(constants)
         yield _backward(constants)
-    if schedule.free:
-        yield from _root(constants, kernel)
-    for k in schedule.first_of_several:
-        yield _pose(constants, schedule.nodes[k])
-
-
-def _root(constants: Constants, kernel: PathKernel) -> Iterator[LaneProgram]:
-    if kernel.factors:
+    if schedule.free and kernel.factors:
         yield _root_inertia(constants)
-    if kernel.solved:
-        yield _root_force(constants)
-    if kernel.moving:
-        yield _root_motion(constants)
+    if schedule.free and kernel.moving:
+        yield _root_motion(constants, solved=kernel.solved)
         yield _root_columns(constants)
+    for k in schedule.filled_in:
+        yield _pose(constants, schedule.nodes[k], f"pose{k}")
 
 
-def _root_motion(constants: Constants) -> LaneProgram:
+def _root_motion(constants: Constants, *, solved: bool) -> LaneProgram:
     """The motion of row 0 as a free root in its own axes, its linear velocity taken as zero: that of the
-    acceleration of its origin, G + dv/dt + w x v, with G = -R^T g.
+    acceleration of its origin, G + dv/dt + w x v, with G = -R^T g. solved: dv/dt is still to be found, taken
+    as zero, and the force on the root's own body is written for that.
     """
-    trace = LaneRecorder("root_motion", "The motion of a free root.", ("q", "v", "a", "g"))
+    trace = LaneRecorder("root_motion", "The motion of a free root.", ("q", "v", "a", "g", "force"))
     trace.begin("G = -R^T g, a = G + dv/dt + w x v")
     root = constants.model.bodies[0]
     axes = Rotation(*(root.placement.rotation.apply(axis) for axis in AXES))
     turn = Rotation.from_quaternion(*(trace.read("q", k) for k in range(3, 7)))
-    g = trace.let_vector("G", turn.apply_transposed(axes.apply_transposed(-constants.model.gravity)))
+    g = turn.apply_transposed(axes.apply_transposed(-constants.model.gravity))
+    trace.let("G", g.scalars())
     trace.store("g", 0, g.scalars())
-    v, w = trace.vector("v", 0), trace.vector("v", 3)
-    trace.store("motion", at.VELOCITY + 3, w.scalars())
-    trace.store("motion", at.ACCELERATION, (trace.vector("a", 0) + g + w.cross(v)).scalars())
-    trace.store("motion", at.ACCELERATION + 3, trace.vector("a", 3).scalars())
+    v, rate = trace.motion("v", 0), Motion.zero() if solved else trace.motion("a", 0)
+    turning = Motion(_ZERO, v.angular)
+    a = Motion(rate.linear + g + v.angular.cross(v.linear), rate.angular)
+    trace.store("motion", at.VELOCITY, turning.scalars())
+    trace.store("motion", at.ACCELERATION, a.scalars())
+    if solved:
+        trace.begin("f = I a + B v / 2 of the root's own body")
+        factor = CoriolisFactor.of_body(root.inertia, turning)
+        trace.store("force", 0, (root.inertia @ a + factor.apply(turning)).scalars())
     return trace.body()
 
 
 def _root_inertia(constants: Constants) -> LaneProgram:
     """The inertia of a free root with all that it carries (6, 6), from `inertia`, that of the others."""
     trace = LaneRecorder("root_inertia", "The inertia of a free root with all bodies.", ("inertia", "whole"))
-    carried = articulated_of(trace.entries("inertia", 0, at.INERTIA_SIZE))
-    whole = carried + ArticulatedInertia.from_inertia(constants.root)
+    carried = ArticulatedInertia.of(trace.entries("inertia", at.ARTICULATED, at.CARRIED))
+    whole = carried + ArticulatedInertia.from_inertia(constants.model.bodies[0].inertia)
     for column, axis in enumerate(AXES):
         for place, motion in ((column, Motion(axis, _ZERO)), (column + 3, Motion(_ZERO, axis))):
             trace.store("whole", 6 * place, (whole @ motion).scalars())
-    return trace.body()
-
-
-def _root_force(constants: Constants) -> LaneProgram:
-    """The force on the body of a free root with angular velocity `w`, whose origin accelerates by `a`."""
-    trace = LaneRecorder("root_force", "f = I a + B v / 2 of a free root's own body.", ("w", "a", "force"))
-    v, a = Motion(_ZERO, trace.vector("w", 0)), Motion(trace.vector("a", 0), _ZERO)
-    force = constants.root @ a + CoriolisFactor.of_body(constants.root, v).apply(v)
-    trace.store("force", 0, force.scalars())
     return trace.body()
 
 
@@ -119,9 +110,9 @@ def _root_columns(constants: Constants) -> LaneProgram:
     """
     formula = "The composite of all bodies about a free root's origin, and its columns."
     trace = LaneRecorder("columns_of_root", formula, ("sum", "w", "own"))
-    own = CoriolisFactor.of_body(constants.root, Motion(_ZERO, trace.vector("w", 0)))
+    root, velocity = constants.model.bodies[0].inertia, Motion(_ZERO, Vector3.of(trace.entries("w", 0, 3)))
     inertia, factor, _ = _composite(trace, constants)
-    inertia, factor = inertia + constants.root, factor + own
+    inertia, factor = inertia + root, factor + CoriolisFactor.of_body(root, velocity)
     trace.begin("F_a = I e, t = B^T e")
     for column in range(6):
         unit = Motion.of([float(n == column) for n in range(6)])
@@ -131,32 +122,28 @@ def _root_columns(constants: Constants) -> LaneProgram:
     return trace.body()
 
 
-def _pose(constants: Constants, node: Node) -> LaneProgram:
+def _pose(constants: Constants, node: Node, name: str) -> LaneProgram:
     """The frame of the first node of a joint with several degrees of freedom, axes and origin."""
     body = constants.model.bodies[node.body]
-    trace = LaneRecorder(f"pose{node.first}", f"The frame of {body.name}.", ("q", "pose"))
-    moved = body.joint.placement([trace.read("q", body.index_q + k) for k in range(body.joint.nq)])
-    fixed, own = body.placement_at(body.joint.neutral()), frame_of(body.joint, 0)
-    vectors = [fixed.rotation.apply(moved.rotation.apply(own.apply(axis))) for axis in AXES]
-    place = from_origin(constants.model, node, fixed.translation, constants.origin)
-    vectors.append(place + fixed.rotation.apply(moved.translation))
-    trace.store("pose", 0, [x for v in vectors for x in carried(constants.model, node, v).scalars()])
+    trace = LaneRecorder(name, f"The frame of {body.name}.", ("q", "pose"))
+    q = trace.entries("q", body.index_q, body.joint.nq)
+    trace.store("pose", 0, pose_above(body, q, constants.origin))
     return trace.body()
 
 
-def _forward(constants: Constants, *, coupled: bool = False, solved: bool = False) -> LaneProgram:
+def _forward(constants: Constants, *, solved: bool) -> LaneProgram:
     """The body of the loop from the root to the leaves: reads the constants `c`, the row above `up`, and
     `sine`, `cosine`, `slide`, `rate` and `second` of the row's joints; writes the row's `own` motion, its
     `joint` columns, and the `sum` of its subtree's bodies. solved: accelerations of the joints' own are
     still to be found, so that there is no `second`, and the row's `inertia` is written for that.
     """
     trace = LaneRecorder("forward_row", "A row of limbs: motions, inertias and forces.")
-    placement, s = _axes(trace, constants, coupled=coupled)
-    v, a = _velocities(trace, s, _carrier_of(constants), accelerating=not solved)
+    placement, s = _axes(trace, constants)
+    v, a = _velocities(trace, s, accelerating=not solved)
     inertia = _inertia(trace, constants, placement)
     trace.begin("p and N of B, f = I a + B v / 2")
     factor = CoriolisFactor.of_body(inertia, v)
-    trace.let_all("N", factor.scalars())
+    trace.let("B", factor.scalars())
     mass, *moments = inertia.scalars()
     trace.store("sum", at.FACTOR, factor.scalars())
     trace.store("sum", at.MOMENTS, moments)
@@ -165,6 +152,7 @@ def _forward(constants: Constants, *, coupled: bool = False, solved: bool = Fals
         trace.store("sum", at.MASS, [mass])
     if solved:
         _store_articulated(trace, inertia)
+        trace.store("inertia", at.CARRIED, [0.0] * 6)
     return trace.body()
 
 
@@ -173,61 +161,57 @@ def _placed(constants: Constants) -> LaneProgram:
     s of its `joint`, and its `inertia`.
     """
     trace = LaneRecorder("placed_row", "A row of limbs: axes and inertias.")
-    placement, s = _axes(trace, constants, coupled=False)
+    placement, s = _axes(trace, constants)
     trace.store("joint", at.AXIS, s.scalars())
     _store_articulated(trace, _inertia(trace, constants, placement))
     return trace.body()
 
 
-def _carrier_of(constants: Constants) -> str:
-    """Where the motion of what carries a joint is: the row above, where no joint has several rows."""
-    return "carrier" if constants.several else "up"
+def _constants(trace: LaneRecorder, constants: Constants, names: Iterable[str]) -> list[Scalar]:
+    places = {name: place for place, name in enumerate(constants.values)}
+    return [trace.read("c", places[name]) if name in places else 0.0 for name in names]
 
 
-def _constant(trace: LaneRecorder, constants: Constants) -> Callable[[str], Scalar]:
-    def constant(name: str) -> Scalar:
-        place = constants.place(name)
-        return 0.0 if place is None else trace.read("c", place)
-
-    return constant
+def _frame(scalars: list[Scalar]) -> Placement:
+    """A frame from its numbers."""
+    x, y, z, origin = (Vector3.of(scalars[k : k + 3]) for k in range(0, 12, 3))
+    return Placement(Rotation(x, y, z), origin)
 
 
-def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[Placement, Motion]:
+def _axes(trace: LaneRecorder, constants: Constants) -> tuple[Placement, Motion]:
     """The row's frames, and s."""
-    constant = _constant(trace, constants)
-    x, y, z, p = (Vector3.of(constant(f"{name}_{part}") for part in "xyz") for name in "xyzp")
-    slides = constants.place("sliding") is not None
-    above = [trace.vector("up", at.AXES_AT + k) for k in (0, 3, 6, 9)]
+    above, local = _frame(trace.entries("up", at.AXES_AT, 12)), _frame(_constants(trace, constants, POSE))
     trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
-    fixed = Placement(Rotation(*above[:3]), above[3]).compose(Placement(Rotation(x, y, z), p))
+    fixed = above.compose(local)
     sine, cosine = trace.read("sine"), trace.read("cosine")
     turn = Rotation(Vector3(cosine, sine, 0.0), Vector3(-sine, cosine, 0.0), AXES[2])
-    slide = AXES[2].scaled(trace.read("slide")) if slides else Vector3.zero()
+    slide = AXES[2].scaled(trace.read("slide")) if constants.slides else Vector3.zero()
     placement = fixed.compose(Placement(turn, slide))
-    turns = constant("turning") if coupled or slides else 1.0
-    s = placement.act(Motion(AXES[2].scaled(constant("sliding")), AXES[2].scaled(turns)))
-    axes = placement.rotation
-    columns = [*axes.x.scalars(), *axes.y.scalars(), *axes.z.scalars(), *placement.translation.scalars()]
-    trace.store("own", at.AXES_AT, columns)
-    return placement, trace.let_motion("s", s)
+    plain = not constants.model.coupled and not any(name in constants.values for name in AXIS[:5])
+    s = placement.act(Motion(_ZERO, AXES[2]) if plain else Motion.of(_constants(trace, constants, AXIS)))
+    trace.store("own", at.AXES_AT, pose(placement))
+    trace.let("s", s.scalars())
+    return placement, s
 
 
-def _velocities(trace: LaneRecorder, s: Motion, carrier: str, *, accelerating: bool) -> tuple[Motion, Motion]:
+def _velocities(trace: LaneRecorder, s: Motion, *, accelerating: bool) -> tuple[Motion, Motion]:
     trace.begin(
         "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
     )
     v, a = (trace.motion("up", entry) for entry in (at.VELOCITY, at.ACCELERATION))
-    carrying = trace.motion(carrier, at.VELOCITY)
-    psi = trace.let_motion("psi", carrying.cross(s))
-    second = trace.motion(carrier, at.ACCELERATION).cross(s) + carrying.cross(psi)
+    psi = v.cross(s)
+    trace.let("psi", psi.scalars())
+    second = a.cross(s) + v.cross(psi)
     trace.store("joint", at.AXIS, s.scalars())
     trace.store("joint", at.RATE, psi.scaled(2.0).scalars())
     trace.store("joint", at.SECOND_RATE, second.scalars())
     rate = trace.read("rate")
-    v = trace.let_motion("v", v + s.scaled(rate))
+    v = v + s.scaled(rate)
+    trace.let("v", v.scalars())
     if accelerating:
         a = a + s.scaled(trace.read("second"))
-    a = trace.let_motion("a", a + psi.scaled(rate))
+    a = a + psi.scaled(rate)
+    trace.let("a", a.scalars())
     trace.store("own", at.VELOCITY, [*v.scalars(), *a.scalars()])
     return v, a
 
@@ -235,15 +219,15 @@ def _velocities(trace: LaneRecorder, s: Motion, carrier: str, *, accelerating: b
 def _inertia(trace: LaneRecorder, constants: Constants, placement: Placement) -> MomentInertia:
     """The inertia of the row's bodies about the origin of all."""
     trace.begin("h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + h p^T")
-    inertia = MomentInertia.of([*map(_constant(trace, constants), INERTIA)]).moved(placement)
-    trace.let_all("i", inertia.scalars())
+    inertia = MomentInertia.of(_constants(trace, constants, INERTIA)).moved(placement)
+    trace.let("i", inertia.scalars())
     return inertia
 
 
 def _store_articulated(trace: LaneRecorder, inertia: MomentInertia) -> None:
     """The inertia of a body by itself as one that is articulated."""
     trace.begin("I = (m, -[h]; [h], tr(K) - K)")
-    trace.store("inertia", 0, articulated_scalars(ArticulatedInertia.from_inertia(inertia)))
+    trace.store("inertia", at.ARTICULATED, ArticulatedInertia.from_inertia(inertia).scalars())
 
 
 def _composite(trace: LaneRecorder, constants: Constants) -> tuple[MomentInertia, CoriolisFactor, Force]:
@@ -251,26 +235,48 @@ def _composite(trace: LaneRecorder, constants: Constants) -> tuple[MomentInertia
     mass: Scalar = trace.read("sum", at.MASS) if constants.massive else 0.0
     inertia = MomentInertia.of([mass, *trace.entries("sum", at.MOMENTS, 9)])
     force = Force.of(trace.entries("sum", at.FORCE, 6))
-    return inertia, factor_of(trace.entries("sum", at.FACTOR, 12)), force
+    return inertia, CoriolisFactor.of(trace.entries("sum", at.FACTOR, 12)), force
 
 
-def _articulated() -> LaneProgram:
+def _external(constants: Constants) -> LaneProgram:
+    """The body of a loop that takes external forces `f`, each in its body's own frame, from those of the
+    row's bodies.
+    """
+    trace = LaneRecorder("external_row", "A row of limbs: less external forces.")
+    own = _frame(_constants(trace, constants, OWN))
+    given = own.act_inverse_force(Force.of(trace.entries("f", 0, 6)))
+    moved = _frame(trace.entries("own", at.AXES_AT, 12)).act_force(given)
+    trace.store("sum", at.FORCE, (Force.of(trace.entries("sum", at.FORCE, 6)) - moved).scalars())
+    return trace.body()
+
+
+def _articulated(*, solved: bool) -> LaneProgram:
     """The body of a loop from the leaves to the root over the `inertia` of articulated bodies: U = I s,
     D = s . U + `motor`, `gain` = K = U / D and 1 / D, and what is `left` of the inertia where the joint gives
-    way (Featherstone, Rigid Body Dynamics Algorithms, section 7.3).
+    way (Featherstone, Rigid Body Dynamics Algorithms, section 7.3). solved: and of the torque that is `given`
+    what is left to accelerate the joint, `rest`, with the forces of subtrees, which are handed on likewise.
     """
     trace = LaneRecorder("articulated_row", "A row of limbs: articulated inertias.")
     trace.begin("U = I s, D = s . U, K = U / D")
-    inertia = articulated_of(trace.entries("inertia", 0, at.INERTIA_SIZE))
+    inertia = ArticulatedInertia.of(trace.entries("inertia", at.ARTICULATED, at.CARRIED))
     s = trace.motion("joint", at.AXIS)
     u = inertia @ s
-    trace.let_all("U", u.scalars())
-    inverse = trace.let("inverse", 1.0 / trace.let("D", s.dot(u) + trace.read("motor")))
+    trace.let("U", u.scalars())
+    pivot = s.dot(u) + trace.read("motor")
+    trace.let("D", [pivot])
+    inverse = 1.0 / pivot
+    trace.let("inverse", [inverse])
     k = u.scaled(inverse)
-    trace.let_all("K", k.scalars())
+    trace.let("UD", k.scalars())
     trace.store("gain", 0, [*k.scalars(), inverse])
     trace.begin("I - K U^T")
-    trace.store("left", 0, articulated_scalars(inertia.minus_product([k], [u])))
+    trace.store("left", at.ARTICULATED, inertia.minus_product([k], [u]).scalars())
+    if solved:
+        trace.begin("rest = tau - s . f")
+        own, carried = trace.entries("sum", at.FORCE, 6), trace.entries("inertia", at.CARRIED, 6)
+        force = Force.of(own) + Force.of(carried)
+        trace.store("rest", 0, [trace.read("given") - s.dot(force)])
+        trace.store("left", at.CARRIED, force.scalars())
     return trace.body()
 
 
@@ -281,12 +287,10 @@ def _corrected(constants: Constants) -> LaneProgram:
     trace = LaneRecorder("corrected_row", "A row of limbs: what its joints' accelerations add.")
     trace.begin("a = a_above + s qddot, psiddot += a_above x s")
     s, above = trace.motion("joint", at.AXIS), trace.motion("up", at.ACCELERATION)
-    carrying = trace.motion(_carrier_of(constants), at.ACCELERATION)
-    a = trace.let_motion("a", above + s.scaled(trace.read("second")))
+    a = above + s.scaled(trace.read("second"))
+    trace.let("a", a.scalars())
     trace.store("own", at.ACCELERATION, a.scalars())
-    trace.store(
-        "joint", at.SECOND_RATE, (trace.motion("joint", at.SECOND_RATE) + carrying.cross(s)).scalars()
-    )
+    trace.store("joint", at.SECOND_RATE, (trace.motion("joint", at.SECOND_RATE) + above.cross(s)).scalars())
     trace.begin("f += I a")
     inertia, _, force = _composite(trace, constants)
     trace.store("sum", at.FORCE, (force + inertia @ a).scalars())
@@ -295,8 +299,7 @@ def _corrected(constants: Constants) -> LaneProgram:
 
 def _backward(constants: Constants) -> LaneProgram:
     """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
-    columns that the loop before wrote, and writes the others, and F_a and t to `columns`. Where joints have
-    several degrees of freedom, psidot + d s / dt takes the place of 2 psidot.
+    columns that the loop before wrote, and writes the others, and F_a and t to `columns`.
     """
     trace = LaneRecorder("backward_row", "A row of limbs: the forces of its joints.")
     whole, factor, force = _composite(trace, constants)
@@ -304,19 +307,12 @@ def _backward(constants: Constants) -> LaneProgram:
     trace.begin("F_q = B psidot + I psiddot + s x* f")
     by_q = factor.apply(rate) + whole @ second + s.cross_force(force)
     trace.store("joint", at.BY_Q, by_q.scalars())
-    if constants.several:
-        trace.begin("d s / dt = v x s of the joint's own body, F_v = B s + I (psidot + d s / dt)")
-        psi = rate.scaled(0.5)
-        rate = trace.let_motion("rate", psi + trace.motion("last", at.VELOCITY).cross(s))
-        trace.store("joint", at.PSI, psi.angular.scalars())
-        trace.store("joint", at.RATE, rate.scalars())
-    else:
-        trace.begin("F_v = B s + 2 I psidot")
+    trace.begin("F_v = B s + 2 I psidot")
     by_v = factor.apply(s + s) + whole @ rate
     trace.store("joint", at.BY_V, by_v.scalars())
     trace.begin("F_a = I s, t = B^T s")
     by_a = whole @ s
-    trace.let_all("f", by_a.scalars())
+    trace.let("f", by_a.scalars())
     trace.store("joint", at.BY_A, by_a.scalars())
     transposed = factor.apply_transposed(s).angular.scaled(2.0)
     trace.store("columns", 0, [*by_a.scalars(), *transposed.scalars()])

@@ -7,16 +7,8 @@ from __future__ import annotations
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.ir.loops import Clear, Loop, Statement, WhereGiven
 from rbdc.model import WORLD
-from rbdc.planning.loops.inertias import (
-    ARTICULATED,
-    FACTOR,
-    INERTIA,
-    articulated_of,
-    articulated_scalars,
-    factor_of,
-)
-from rbdc.planning.loops.recording import StepRecorder
-from rbdc.planning.loops.tree import BodyStep, Tree, loop
+from rbdc.planning.loops.recording import Record, StepRecorder, each, recorded
+from rbdc.planning.loops.tree import ARTICULATED, FACTOR, INERTIA, BodyStep, Tree
 from rbdc.spatial import ArticulatedInertia, Force, MomentInertia, Motion, Placement, Scalar, Vector3
 from rbdc.spatial.vectors import motion_sum
 
@@ -103,13 +95,18 @@ def mass(tree: Tree, out: str) -> list[Statement]:
         step.add(out, [s.dot(f)], column=tree.nv + 1)
 
     def entry(step: StepRecorder) -> None:
-        value = Motion.of(step.read("S", 6, j=6)).dot(Force.of(step.read("r", 6)))
-        step.add(out, [value], column=tree.nv, other=1)
-        step.add(out, [value], other=tree.nv, column=1)
+        value = Motion.of(step.read("S", 6, up=6)).dot(Force.of(step.read("r", 6)))
+        step.add(out, [value], column=tree.nv, up_column=1)
+        step.add(out, [value], up_column=tree.nv, column=1)
 
-    above = loop("d", "start", "own", (tree.step(entry),), "M_jk = S_j^T I S_k for each j above k")
-    rows = loop("k", "0", str(len(tree.dofs)), (tree.step(force), above), "r = I S_k, M_kk = S_k^T r")
+    above = _path("up_own[k]", entry, "M_jk = S_j^T I S_k for each j above k")
+    rows = Loop("k", "0", str(len(tree.dofs)), (recorded(force), above), "r = I S_k, M_kk = S_k^T r")
     return [Clear(out, tree.nv**2), rows, *diagonal(tree, out, "armature")]
+
+
+def _path(stop: str, record: Record, about: str) -> Loop:
+    """For the degrees of freedom up[d] above k, from the root to before a place of their list."""
+    return Loop("d", "up_start[k]", stop, (recorded(record),), about)
 
 
 def diagonal(tree: Tree, out: str, table: str) -> list[Statement]:
@@ -118,7 +115,7 @@ def diagonal(tree: Tree, out: str, table: str) -> list[Statement]:
     def record(step: StepRecorder) -> None:
         step.add(out, step.read(table, 1, at=1), at=tree.nv + 1)
 
-    return [tree.each("at", tree.nv, record, table)] if any(getattr(tree.model, table)) else []
+    return [each("at", tree.nv, record, table)] if any(getattr(tree.model, table)) else []
 
 
 def directions(tree: Tree) -> list[Statement]:
@@ -155,7 +152,7 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
     def row(step: StepRecorder) -> None:
         s, (rate, second, both) = Motion.of(step.read("S", 6, k=6)), _psi(step, "k")
         factor, inertia = (
-            factor_of(step.read("B", FACTOR, b=FACTOR)),
+            CoriolisFactor.of(step.read("B", FACTOR, b=FACTOR)),
             MomentInertia.of(step.read("I", INERTIA, b=INERTIA)),
         )
         c_q = factor.apply(rate) + inertia @ second
@@ -167,29 +164,29 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
 
     def same(step: StepRecorder) -> None:
         s, entries = Motion.of(step.read("S", 6, j=6)), step.read("row", 24)
-        step.add(by_q, [s.dot(Force.of(entries[0:6]))], other=n, column=1)
-        step.add(by_v, [s.dot(Force.of(entries[6:12]))], other=n, column=1)
+        step.add(by_q, [s.dot(Force.of(entries[0:6]))], j_column=n, column=1)
+        step.add(by_v, [s.dot(Force.of(entries[6:12]))], j_column=n, column=1)
         if by_a:
-            step.add(by_a, [s.dot(Force.of(entries[18:24]))], other=n, column=1)
+            step.add(by_a, [s.dot(Force.of(entries[18:24]))], j_column=n, column=1)
 
     def above(step: StepRecorder) -> None:
-        s, entries = Motion.of(step.read("S", 6, j=6)), step.read("row", 27)
-        (rate, second, both), r = _psi(step, "j"), Force.of(entries[18:24])
+        s, entries = Motion.of(step.read("S", 6, up=6)), step.read("row", 27)
+        (rate, second, both), r = _psi(step, "up"), Force.of(entries[18:24])
         r_b, inertial = Vector3.of(entries[24:27]), s.dot(r)
-        step.add(by_q, [s.dot(Force.of(entries[12:18]))], other=n, column=1)
-        step.add(by_v, [s.dot(Force.of(entries[6:12]))], other=n, column=1)
-        step.add(by_q, [rate.angular.dot(r_b) + second.dot(r)], column=n, other=1)
-        step.add(by_v, [s.angular.dot(r_b) + both.dot(r)], column=n, other=1)
+        step.add(by_q, [s.dot(Force.of(entries[12:18]))], up_column=n, column=1)
+        step.add(by_v, [s.dot(Force.of(entries[6:12]))], up_column=n, column=1)
+        step.add(by_q, [rate.angular.dot(r_b) + second.dot(r)], column=n, up_column=1)
+        step.add(by_v, [s.angular.dot(r_b) + both.dot(r)], column=n, up_column=1)
         if by_a:
-            step.add(by_a, [inertial], other=n, column=1)
-            step.add(by_a, [inertial], column=n, other=1)
+            step.add(by_a, [inertial], up_column=n, column=1)
+            step.add(by_a, [inertial], column=n, up_column=1)
 
-    own = loop("j", "joint", "joint_end", (tree.step(same),), "rows of the same joint")
-    others = loop("d", "start", "base", (tree.step(above),), "rows and columns of the joints above")
+    own = Loop("j", "dof_of[body_of[k]]", "dof_end[body_of[k]]", (recorded(same),), "rows of the same joint")
+    others = _path("up_own[dof_of[body_of[k]]]", above, "rows and columns of the joints above")
     about = "c_q = 2 B psidot + I psiddot, c_v = 2 B s + I (psidot + sdot), r_b = 2 B^T s, r = I s"
     nested = any(body.parent != WORLD for body in tree.model.bodies)
     inner = (own, others) if nested else (own,)  # gcc 12 warns of a loop that never runs
-    rows = loop("k", "0", str(len(tree.dofs)), (tree.step(row), *inner), about)
+    rows = Loop("k", "0", str(len(tree.dofs)), (recorded(row), *inner), about)
     outputs = [name for name in (by_q, by_v, by_a) if name]
     made: list[Statement] = [
         *(Clear(name, n * n) for name in outputs),
@@ -206,10 +203,10 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
 
     def start(body: BodyStep) -> None:
         inertia = ArticulatedInertia.from_inertia(MomentInertia.of(body.own("I", INERTIA)))
-        body.keep("IA", articulated_scalars(inertia))
+        body.keep("IA", inertia.scalars())
 
     def up(body: BodyStep) -> None:
-        inertia, force = articulated_of(body.own("IA", ARTICULATED)), Force.of(body.own("F", 6))
+        inertia, force = ArticulatedInertia.of(body.own("IA", ARTICULATED)), Force.of(body.own("F", 6))
         torques, count = body.read("tau", body.joint.nv, at_v=1), body.joint.nv
         scaled: list[Force] = [Force.zero()] * count
         solved: list[Scalar] = [0.0] * count
@@ -228,7 +225,7 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
             force = force + u.scaled(solved[k])
         body.write("U", [x for f in scaled for x in f.scalars()], dof=6)
         body.write("ddq", solved, at_v=1)
-        body.carry("IA", articulated_scalars(inertia))
+        body.carry("IA", inertia.scalars())
         body.carry("F", force.scalars())
 
     def down(body: BodyStep) -> None:

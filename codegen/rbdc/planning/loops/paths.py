@@ -11,42 +11,40 @@ from rbdc.model import WORLD, Model
 
 @dataclass(frozen=True)
 class Paths:
-    """For each of some numbers those above it, from the root, then itself: the first `depth` + 1 of `entries`
-    from `start` on.
+    """For each of some numbers those above it, from the root, then itself: `entries` from `start` to `own`.
 
     One list per leaf is enough: what lies above a number is where the list of any leaf below it begins. What
     lies below a number comes after it and before `end`.
     """
 
-    depth: tuple[int, ...]
     start: tuple[int, ...]
+    own: tuple[int, ...]
     end: tuple[int, ...]
     entries: tuple[int, ...]
 
     @staticmethod
     def of_parents(parents: Sequence[int]) -> Paths:
         """From the parent of each number, smaller than itself; -1 for a root."""
-        depth, start, entries = [0] * len(parents), [-1] * len(parents), list[int]()
-        for number, parent in enumerate(parents):
-            depth[number] = 0 if parent < 0 else depth[parent] + 1
+        start, own, entries = [-1] * len(parents), [-1] * len(parents), list[int]()
         for leaf in reversed(range(len(parents))):
-            if start[leaf] >= 0:
+            if own[leaf] >= 0:
                 continue
             chain = [leaf]
             while parents[chain[-1]] >= 0:
                 chain.append(parents[chain[-1]])
-            for number in chain:
-                start[number] = start[number] if start[number] >= 0 else len(entries)
+            for place, number in enumerate(reversed(chain), len(entries)):
+                if own[number] < 0:
+                    start[number], own[number] = len(entries), place
             entries += reversed(chain)
         end = [number + 1 for number in range(len(parents))]
         for number in reversed(range(len(parents))):
             if parents[number] >= 0:
                 end[parents[number]] = max(end[parents[number]], end[number])
-        return Paths(tuple(depth), tuple(start), tuple(end), tuple(entries))
+        return Paths(tuple(start), tuple(own), tuple(end), tuple(entries))
 
     def above(self, number: int) -> tuple[int, ...]:
         """The numbers above this one, from the root."""
-        return self.entries[self.start[number] : self.start[number] + self.depth[number]]
+        return self.entries[self.start[number] : self.own[number]]
 
 
 def dof_parents(model: Model) -> list[int]:

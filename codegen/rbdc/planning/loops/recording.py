@@ -4,18 +4,37 @@ arguments of a program.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdc.emit.paths.layout import LIMBS
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
-from rbdc.ir.loops import Place, Step
+from rbdc.ir.loops import Loop, Place, Step
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.spatial import Motion, Scalar, Vector3
-from rbdc.spatial.scalars import is_number
+from rbdc.spatial import Motion, Scalar
+
+INDICES = {
+    "parent": "parent_of[i]",
+    "at_q": "q_of[i]",
+    "at_v": "v_of[i]",
+    "dof": "dof_of[i]",
+    "turn": "turn_of[i]",
+    "entry": "q_of_turning[n]",
+    "b": "body_of[k]",
+    "column": "column_of[k]",
+    "j_column": "column_of[j]",
+    "up": "up[d]",
+    "up_column": "column_of[up[d]]",
+    "above": "row_up[e]",
+}
+"""Indices by the names that places have for them; others are variables of loops.
+
+Loops go over bodies i, degrees of freedom k of the whole tree, j of a joint and those above, at d in the list
+of paths; in eliminations over rows k of M, i below and those above, at e in the list of rows; n: over angles.
+"""
 
 
 class StepRecorder:
@@ -62,7 +81,29 @@ class StepRecorder:
         )
         program = verify(chain_sums(optimise(program)))
         arrays = tuple(replace(array, adds=outputs[array.name].adds) for array in program.outputs)
-        return Step(replace(program, outputs=arrays), {**inputs, **outputs})
+        places = {name: _looked_up(place) for name, place in {**inputs, **outputs}.items()}
+        return Step(replace(program, outputs=arrays), places)
+
+
+Record = Callable[[StepRecorder], None]
+"""Records what a loop does for one value of its index."""
+
+
+def each(index: str, stop: int, record: Record, about: str) -> Loop:
+    """A loop from 0 with one step."""
+    return Loop(index, "0", str(stop), (recorded(record),), about)
+
+
+def recorded(record: Record) -> Step:
+    """The step of what a function records."""
+    recorder = StepRecorder("")
+    record(recorder)
+    return recorder.step()
+
+
+def _looked_up(place: Place) -> Place:
+    """The place with indices in place of their names."""
+    return replace(place, strides=tuple((INDICES.get(name, name), stride) for name, stride in place.strides))
 
 
 def _argument(place: Place, taken: Collection[str] = ()) -> str:
@@ -101,41 +142,18 @@ class LaneRecorder:
         """Consecutive entries of an array."""
         return [self.read(array, start + k) for k in range(count)]
 
-    def vector(self, array: str, start: int) -> Vector3:
-        """Three consecutive entries of an array."""
-        return Vector3.of(self.entries(array, start, 3))
-
     def motion(self, array: str, start: int) -> Motion:
         """Six consecutive entries of an array: linear, then angular."""
         return Motion.of(self.entries(array, start, 6))
 
-    def let(self, name: str, value: Scalar) -> Scalar:
-        """Name a value for the reader of the C."""
-        if not is_number(value):
-            self._labels.record("", self._comment, name, [value])
-        return value
-
-    def let_all(self, name: str, values: Sequence[Scalar]) -> None:
-        """Name values by their numbers."""
-        for number, value in enumerate(values):
-            self.let(f"{name}{number}", value)
-
-    def let_vector(self, name: str, value: Vector3) -> Vector3:
-        """Name the components of a vector."""
-        for axis, x in zip("xyz", value.scalars(), strict=True):
-            self.let(f"{name}_{axis}", x)
-        return value
-
-    def let_motion(self, name: str, value: Motion) -> Motion:
-        """Name the components of a spatial vector: u linear, w angular."""
-        self.let_vector(f"{name}_u", value.linear)
-        self.let_vector(f"{name}_w", value.angular)
-        return value
+    def let(self, symbol: str, values: Sequence[Scalar]) -> None:
+        """Name values for the reader of the C."""
+        self._labels.record("", self._comment, symbol, values)
 
     def store(self, array: str, start: int, values: Iterable[Scalar]) -> None:
         """Write consecutive entries of an array."""
         stored = dict(enumerate(values, start))
-        self._labels.record("", self._comment, "", [x for x in stored.values() if not is_number(x)])
+        self.let("", list(stored.values()))
         self._written.setdefault(array, {}).update(stored)
 
     def body(self) -> LaneProgram:

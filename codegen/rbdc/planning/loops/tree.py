@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.names import comment
-from rbdc.ir.loops import Lookup, Loop, Statement, Step, Switch, Table, every
+from rbdc.ir.loops import Loop, Statement, Switch, Table
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody, with_z_axes
 from rbdc.model.joints import JointType
@@ -17,10 +17,10 @@ from rbdc.planning.loops.paths import Paths, dof_parents, elimination_parents
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.spatial import Force, MomentInertia, Placement, Scalar
 
+INERTIA, FACTOR, ARTICULATED = 10, 12, 21
+"""Numbers of an inertia, of a Coriolis factor, of an articulated inertia."""
 Visit = Callable[["BodyStep"], None]
 """Records what a loop does for one body."""
-EndStep = Callable[[StepRecorder], None]
-"""Records what a loop does for one index."""
 
 
 @dataclass(frozen=True)
@@ -189,11 +189,11 @@ class Tree:
             "column_of": [column for column, _, _ in self.dofs],
             "up": above.entries,
             "up_start": above.start,
-            "up_own": [start + depth for start, depth in zip(above.start, above.depth, strict=True)],
+            "up_own": above.own,
             "row_up": rows.entries,
             "row_start_of": rows.start,
-            "row_own_of": [start + depth for start, depth in zip(rows.start, rows.depth, strict=True)],
-            "row_stop_of": [start + depth + 1 for start, depth in zip(rows.start, rows.depth, strict=True)],
+            "row_own_of": rows.own,
+            "row_stop_of": [own + 1 for own in rows.own],
             "row_end_of": rows.end,
             "below_of": range(1, self.nv + 1),
         }
@@ -217,105 +217,13 @@ class Tree:
     def bodies(self, visit: Visit, about: str, *, backward: bool = False) -> Loop:
         """A loop over all bodies, from the root to the leaves or back."""
         cases: list[tuple[str, tuple[Statement, ...]]] = []
-        for number, kind in enumerate(self.kinds):
+        for kind in self.kinds:
             recorder = BodyStep(self, kind)
             visit(recorder)
-            cases.append((enumerator(number, kind), (recorder.step(),)))
-        body: tuple[Statement, ...] = cases[0][1] if len(cases) == 1 else (Switch("kind", tuple(cases)),)
-        return loop("i", "0", str(len(self.model.bodies)), body, about, backward=backward)
-
-    def each(self, index: str, stop: int, record: EndStep, about: str) -> Loop:
-        """A loop from 0 with one step."""
-        return loop(index, "0", str(stop), (self.step(record),), about)
-
-    def step(self, record: EndStep) -> Step:
-        """One step that is no body's."""
-        recorder = StepRecorder("")
-        record(recorder)
-        return recorder.step()
-
-    def enumerators(self) -> tuple[str, ...]:
-        """Names of the kinds."""
-        return tuple(enumerator(number, kind) for number, kind in enumerate(self.kinds))
-
-
-LOOKUPS = {
-    "parent": ("parent_of", "i"),
-    "at_q": ("q_of", "i"),
-    "at_v": ("v_of", "i"),
-    "dof": ("dof_of", "i"),
-    "turn": ("turn_of", "i"),
-    "kind": ("kind_of", "i"),
-    "entry": ("q_of_turning", "n"),
-    "b": ("body_of", "k"),
-    "column": ("column_of", "k"),
-    "joint": ("dof_of", "b"),
-    "joint_end": ("dof_end", "b"),
-    "start": ("up_start", "k"),
-    "own": ("up_own", "k"),
-    "base": ("up_own", "joint"),
-    "j": ("up", "d"),
-    "other": ("column_of", "j"),
-    "row_start": ("row_start_of", "k"),
-    "row_own": ("row_own_of", "k"),
-    "row_stop": ("row_stop_of", "k"),
-    "row_end": ("row_end_of", "k"),
-    "below": ("below_of", "k"),
-    "above": ("row_up", "e"),
-}
-"""Index variables by the table that they are looked up in, and the index of the row.
-
-Loops go over bodies i, degrees of freedom k of the whole tree and those above them, j, at d in the list of
-paths; in eliminations over rows k of M and those above them, at e in the list of rows; n: over angles.
-"""
-
-
-def loop(
-    index: str, start: str, stop: str, body: tuple[Statement, ...], about: str = "", *, backward: bool = False
-) -> Loop:
-    """A loop with the lookups that its body needs, which depend on its index."""
-    needed = set(_used(body)) - set(_known(body)) - {index}
-    found: dict[str, Lookup] = {}
-
-    def want(name: str) -> bool:
-        """Whether a variable is known in the loop, looked up if need be."""
-        if name == index or name in found:
-            return True
-        if name not in LOOKUPS:
-            return False
-        table, row = LOOKUPS[name]
-        if not want(row):
-            return False
-        found[name] = Lookup(name, table, row)
-        return True
-
-    for name in sorted(needed):
-        want(name)
-    return Loop(index, start, stop, body, tuple(found.values()), backward, about)
-
-
-def _used(statements: Sequence[Statement]) -> Iterator[str]:
-    """Index variables that statements use."""
-    for statement in every(statements):
-        match statement:
-            case Step():
-                yield from (index for place in statement.places.values() for index, _ in place.strides)
-            case Loop():
-                yield from (statement.start, statement.stop, *(lookup.row for lookup in statement.lookups))
-            case Switch():
-                yield statement.on
-
-
-def _known(statements: Sequence[Statement]) -> Iterator[str]:
-    """Index variables that loops among statements have: none of them is used outside as well."""
-    for statement in every(statements):
-        if isinstance(statement, Loop):
-            yield from (statement.index, *(lookup.name for lookup in statement.lookups))
-
-
-def enumerator(number: int, kind: BodyKind) -> str:
-    """The name of a kind in C."""
-    return f"{kind.joint.kind.upper()}_{number}"
+            cases.append((recorder.title, (recorder.step(),)))
+        every = Switch("kind_of[i]", tuple(cases))
+        body = cases[0][1] if len(cases) == 1 else (every,)
+        return Loop("i", "0", str(len(self.model.bodies)), body, about, backward)
 
 
 def _coupling(body: JointSpaceBody) -> tuple[float, float]:
