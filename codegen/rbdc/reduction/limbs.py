@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
-from rbdc.model.joint_space import JointSpaceBody, cosine_and_sine
+from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.tree import Model
-from rbdc.spatial import MomentInertia, Scalar, Symmetric3, Vector3
+from rbdc.spatial import MomentInertia, Scalar, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation
 
 LANES = (4, 2)
 """Sizes of groups, larger first; groups within groups have no more lanes together. Of eight lanes gcc makes
@@ -23,44 +23,6 @@ eight lanes take up to a seventh less.
 """
 
 Signature = tuple[object, ...]
-
-
-class LinkConstants(NamedTuple):
-    """All that distinguishes a body of one limb from that of another.
-
-    Its placement in the parent is Rz(gamma) Rx(alpha) Rz(theta + q) at `offset` (m), its inertia is by mass
-    (kg), first moment h (kg m) and second moments K (kg m^2).
-    """
-
-    cos_gamma: Scalar
-    sin_gamma: Scalar
-    cos_alpha: Scalar
-    sin_alpha: Scalar
-    theta: Scalar
-    offset_x: Scalar
-    offset_y: Scalar
-    offset_z: Scalar
-    mass: Scalar
-    h_x: Scalar
-    h_y: Scalar
-    h_z: Scalar
-    k_xx: Scalar
-    k_xy: Scalar
-    k_yy: Scalar
-    k_xz: Scalar
-    k_yz: Scalar
-    k_zz: Scalar
-
-    @property
-    def offset(self) -> Vector3:
-        """The body's origin in the parent's frame, at q = 0 of a joint that slides."""
-        return Vector3(self.offset_x, self.offset_y, self.offset_z)
-
-    @property
-    def inertia(self) -> MomentInertia:
-        """The body's inertia about its origin."""
-        second = Symmetric3(self.k_xx, self.k_xy, self.k_yy, self.k_xz, self.k_yz, self.k_zz)
-        return MomentInertia(self.mass, Vector3(self.h_x, self.h_y, self.h_z), second)
 
 
 @dataclass(frozen=True)
@@ -184,8 +146,25 @@ def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None])
     return result
 
 
-def constants(body: JointSpaceBody) -> LinkConstants:
-    """The constants of a body of a limb, as floats."""
-    turns = [x for angle in (body.gamma, body.alpha) for x in cosine_and_sine(angle)]
-    numbers = [*turns, body.theta, *body.placement.translation.scalars(), *body.inertia.scalars()]
-    return LinkConstants(*(float(x) for x in numbers))
+THETA = 4
+"""The place of theta among `constants`."""
+
+
+def constants(body: JointSpaceBody) -> list[Scalar]:
+    """All that distinguishes a body of one limb from that of another: cosine and sine of gamma and alpha,
+    theta, the origin in the parent's frame (m), the inertia by its second moments (kg, kg m, kg m^2).
+    """
+    turns = [body.gamma.c, body.gamma.s, body.alpha.c, body.alpha.s, body.theta]
+    return [*turns, *body.placement.translation.scalars(), *body.inertia.scalars()]
+
+
+def with_constants(body: JointSpaceBody, given: Sequence[Scalar]) -> JointSpaceBody:
+    """The body with these numbers in place of its `constants`."""
+    return replace(
+        body,
+        gamma=AxisRotation("z", *given[:2]),
+        alpha=AxisRotation("x", *given[2:THETA]),
+        theta=given[THETA],
+        placement=replace(body.placement, translation=Vector3.of(given[THETA + 1 : THETA + 4])),
+        inertia=MomentInertia.of(given[THETA + 4 :]),
+    )
