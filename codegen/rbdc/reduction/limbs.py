@@ -29,7 +29,7 @@ Signature = tuple[object, ...]
 class LimbGroup:
     """limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k].
 
-    nested: groups within each limb, with places k in place of bodies.
+    nested: groups within the first limb; those of the other limbs correspond to them.
     """
 
     limbs: tuple[tuple[int, ...], ...]
@@ -39,11 +39,12 @@ class LimbGroup:
         """The bodies that correspond to each other, from the root on: those of limb after limb; of fingers,
         finger 1 of all limbs first.
         """
-        inner = [places for group in self.nested for places in group.lanes()]
-        alone = set(range(len(self.limbs[0]))).difference(*inner)
+        alike = dict(zip(self.limbs[0], zip(*self.limbs, strict=True), strict=True))
+        inner = [bodies for group in self.nested for bodies in group.lanes()]
+        alone = set(alike).difference(*inner)
         return [
-            tuple(limb[k] for k in places for limb in self.limbs)
-            for places in sorted([*((k,) for k in alone), *inner])
+            tuple(body for k in bodies for body in alike[k])
+            for bodies in sorted([*((k,) for k in alone), *inner])
         ]
 
     def steps(self) -> list[dict[int, int]]:
@@ -51,15 +52,8 @@ class LimbGroup:
         one, then, as the last of them has come to be the first, the fingers of the first.
         """
         following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
-        first, result = (
-            self.limbs[0],
-            [{here: there for pair in following for here, there in zip(*pair, strict=True)}],
-        )
-        inner = [
-            {first[k]: first[n] for k, n in step.items()}
-            for step in united(group.steps() for group in self.nested)
-        ]
-        return result + inner
+        step = {here: there for pair in following for here, there in zip(*pair, strict=True)}
+        return [step, *united(group.steps() for group in self.nested)]
 
 
 def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
@@ -89,8 +83,8 @@ def _groups(
     nested: bool,
     within: bool = False,
 ) -> list[LimbGroup]:
-    """The groups among the children of some bodies. `within` limbs even a single joint counts, and what is
-    left over is in lanes anyway.
+    """The groups among the children of some bodies. A single joint is not worth a vector, but `within` limbs,
+    where what is left over is in lanes anyway.
     """
     found: list[LimbGroup] = []
     taken: set[int] = set()
@@ -101,30 +95,18 @@ def _groups(
         alike: dict[Signature, list[int]] = {}
         for child in model.children(parent):
             signature = signatures[child]
-            if signature is not None:
+            if signature is not None and (within or len(signature) > 1):
                 alike.setdefault(signature, []).append(child)
         for siblings in alike.values():
             for size in sizes:
-                while len(siblings) >= size and (
-                    within or (len(siblings) % size == 0 and _worth(signatures[siblings[0]]))
-                ):
+                while len(siblings) >= size and (within or len(siblings) % size == 0):
                     limbs = tuple(tuple(_bodies(model, root, signatures)) for root in siblings[:size])
                     room = [n for n in sizes if nested and n * size <= sizes[0]]
                     inner = _groups(model, signatures, limbs[0], room, nested=True, within=True)
-                    found.append(LimbGroup(limbs, tuple(_placed(group, limbs[0]) for group in inner)))
+                    found.append(LimbGroup(limbs, tuple(inner)))
                     taken.update(siblings[:size])
                     siblings = siblings[size:]
     return found
-
-
-def _placed(group: LimbGroup, limb: Sequence[int]) -> LimbGroup:
-    """A group within a limb, bodies as places in that limb."""
-    return replace(group, limbs=tuple(tuple(limb.index(body) for body in one) for one in group.limbs))
-
-
-def _worth(signature: Signature | None) -> bool:
-    """A single joint is not worth a vector."""
-    return signature is not None and len(signature) > 1
 
 
 def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) -> Signature | None:
