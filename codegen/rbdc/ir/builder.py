@@ -27,8 +27,9 @@ has nothing to say.
 """
 Replacement: TypeAlias = Callable[["Builder", Sequence[int], int], int | None]
 """replacement(builder, new, index) gives what stands for value `index` of a program, whose values before it
-are `new` in the builder, or None where it stays.
+are `new` in the builder, None where it stays, and `LEFT_OUT` where it is made with the values that use it.
 """
+LEFT_OUT = -1
 
 
 class Builder:
@@ -189,6 +190,7 @@ def rewrite(program: Program, rules: Sequence[Rule] = (), other: Replacement | N
         new.append(made)
     symbols: dict[int, str] = {}
     for old, symbol in program.symbols.items():
-        symbols.setdefault(new[old], symbol)
+        if new[old] != LEFT_OUT:
+            symbols.setdefault(new[old], symbol)
     results = tuple(tuple(new[k] for k in result) for result in program.results)
     return replace(program, values=tuple(builder.values), results=results, symbols=symbols)

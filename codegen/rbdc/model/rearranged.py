@@ -56,9 +56,7 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
             raise OptionError(f"{called} does not exist; there are {_moving(description)}")
         if kind == "fixed" or DESCRIBED[kind].nv != 1 or not DESCRIBED[kind].euclidean:
             raise OptionError(f"{called} is {kind}: only joints with one coordinate are locked")
-    values = dict(given)
-    if coupled:
-        values |= _followers(joints, values)
+    values = _followers(joints, dict(given)) if coupled else dict(given)
     made = []
     for joint in description.joints:
         if joint.name in values:
@@ -80,18 +78,15 @@ def _beyond_limits(joint: Joint, value: float) -> list[Note]:
 
 
 def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:
-    """Where the joints are that follow those with these values, directly or through others."""
-    found: dict[str, float] = {}
-    for joint in joints.values():
-        curve, at = [0.0, 1.0], joint
-        for _ in joints:
-            if at.name in values or at.mimic is None or at.mimic.leader not in joints:
-                break
-            curve = composed(curve, at.mimic.coefficients)
-            at = joints[at.mimic.leader]
-        if at is not joint and at.name in values:
-            found[joint.name] = composed(curve, [values[at.name]])[0]
-    return found
+    """These values, and where joints are that follow those which have them, directly or through others."""
+    known = dict(values)
+    while more := {
+        joint.name: composed(joint.mimic.coefficients, [known[joint.mimic.leader]])[0]
+        for joint in joints.values()
+        if joint.name not in known and joint.mimic is not None and joint.mimic.leader in known
+    }:
+        known |= more
+    return known
 
 
 def _moving(description: Description) -> str:
