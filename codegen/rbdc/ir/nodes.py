@@ -37,19 +37,6 @@ class Value(NamedTuple):
         """The numbers that it is in its lanes: one for a scalar, none if it is no constant."""
         return self.numbers if self.constant is None else (self.constant,)
 
-    def moved(self, arguments: tuple[int, ...], section: int) -> Value:
-        """The operation on other arguments in another section."""
-        return Value(
-            self.operation,
-            arguments,
-            self.constant,
-            self.source,
-            section,
-            self.width,
-            self.lane,
-            self.numbers,
-        )
-
     def __str__(self) -> str:
         """The right-hand side of the assignment: values are %0, %1, ... in their order."""
         operation, names = self.operation, [f"%{k}" for k in self.arguments]
@@ -125,7 +112,7 @@ class Program:
         return replace(
             self,
             values=tuple(
-                v.moved(tuple([new[k] for k in v.arguments]), v.section)
+                v._replace(arguments=tuple([new[k] for k in v.arguments]))
                 for v in (self.values[old] for old in order)
             ),
             results=tuple(tuple(new[k] for k in result) for result in self.results),

@@ -9,8 +9,8 @@ from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.attachments import Contact, ContactKind, Frame
-from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Limits, Link, Note
-from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
+from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Link, Note
+from rbdc.model.joints import DESCRIBED, JointType
 from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, JointNumbers, ModelOptions
@@ -41,7 +41,7 @@ def lump(description: Description, **keywords: Any) -> Model:
     notes = validate(description, coupled=options.mimic == "coupled", included=included)
     description = in_floats(description)
     by_name = options.joint_order == "name" and not description.in_order
-    walk = _Walk(description, options.root_joint == "free-flyer", by_name)
+    walk = _Walk(description, "floating" if options.root_joint == "free-flyer" else "fixed", by_name)
     if not walk.bodies:
         raise DescriptionError(
             "nothing moves: every joint is fixed",
@@ -143,9 +143,9 @@ def _with_armature(description: Description, given: JointNumbers) -> Description
 
 
 class _Walk:
-    """Depth-first walk, through fixed joints, siblings by joint name or as listed."""
+    """Depth-first walk from the root's joint, through fixed joints, siblings by joint name or as listed."""
 
-    def __init__(self, description: Description, free_flyer: bool, by_name: bool) -> None:
+    def __init__(self, description: Description, root_kind: str, by_name: bool) -> None:
         self.bodies: list[Body] = []
         self.frames: list[Frame] = []
         self.links: list[Link] = []
@@ -157,23 +157,23 @@ class _Walk:
             children.setdefault(joint.parent, []).append(joint)
         carried = {joint.child for joint in description.joints}
         root = next(link.name for link in description.links if link.name not in carried)
-        if free_flyer:
-            self._body(root, ROOT_JOINT_NAME, FreeFlyer(), WORLD, Placement.identity(), None)
-        self._visit(links[root], None, 0 if free_flyer else WORLD, Placement.identity())
-        waiting = [(joint, self.frames[0]) for joint in reversed(children.get(root, []))]
+        waiting = [(Joint(ROOT_JOINT_NAME, root_kind, "", root), Frame("", WORLD, Placement.identity()))]
         while waiting:
             joint, above = waiting.pop()
-            self._visit(links[joint.child], joint, above.body, above.placement.compose(joint.placement))
+            self._visit(links[joint.child], joint, above)
             own = self.frames[-1]
             waiting += [(below, own) for below in reversed(children.get(joint.child, []))]
 
-    def _visit(self, link: Link, joint: Joint | None, body: int, placement: Placement) -> None:
-        """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves.
-
-        joint: what carries it, None for the root; placement: in `body`, where the joint is at rest.
-        """
-        if joint is not None and joint.kind != "fixed":
-            self._body(link.name, joint.name, joint_type(joint), body, placement, joint)
+    def _visit(self, link: Link, joint: Joint, above: Frame) -> None:
+        """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves."""
+        body, placement = above.body, above.placement.compose(joint.placement)
+        if joint.kind != "fixed":
+            drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
+            own = Body(
+                link.name, joint.name, joint_type(joint), body, placement, Inertia.zero(), joint.limits, 0, 0,
+                described=joint.kind, **drive,
+            )  # fmt: skip
+            self.bodies.append(own)
             body, placement = len(self.bodies) - 1, Placement.identity()
         self.frames.append(Frame(link.name, body, placement))
         self.links.append(link)
@@ -182,15 +182,6 @@ class _Walk:
             self.base_inertia = self.base_inertia + inertia
         else:
             self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
-
-    def _body(
-        self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None
-    ) -> None:
-        body = Body(link, name, kind, parent, placement, Inertia.zero(), Limits(), 0, 0)
-        if joint is not None:
-            drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
-            body = replace(body, limits=joint.limits, described=joint.kind, **drive)
-        self.bodies.append(body)
 
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:
