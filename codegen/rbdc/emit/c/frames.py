@@ -45,16 +45,15 @@ _CROSS = Cost(additions=18, multiplications=18)
 _EXPRESS = Cost(additions=18, multiplications=24)
 _PUT = _EXPRESS + Cost(additions=6, multiplications=6)
 _RATES = Cost(additions=6, multiplications=7)
-_STEP = _CROSS + _ADD
 _ALIGN = Cost(additions=12, multiplications=18)
 _TURN = Cost(additions=3, multiplications=6)
 
 _LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
     frame_jacobian: (Cost(), Cost(), _PUT),
     frame_jacobian_time_derivative: (Cost(), Cost(), _RATES.times(2) + _CROSS + _PUT),
-    frame_drift: (_EXPRESS, _STEP, _RATES),
+    frame_drift: (_EXPRESS, _CROSS, _RATES),
     frame_velocity: (_EXPRESS, Cost(), _RATES),
-    frame_acceleration: (_EXPRESS, _STEP, _RATES.times(2)),
+    frame_acceleration: (_EXPRESS, _CROSS, _RATES.times(2)),
     relative_jacobian: (Cost(), Cost(), _PUT),
     manipulability_gradient: (
         Cost(additions=36, multiplications=67, divisions=15, calls=1),
@@ -64,7 +63,7 @@ _LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
     frame_velocity_derivatives: (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
     frame_acceleration_derivatives: (
         Cost(),
-        _STEP.times(2),
+        _CROSS.times(2) + _ADD,
         _RATES.times(4) + _CROSS.times(5) + _PUT.times(3),
     ),
     frame_position: (Cost(), Cost(), Cost()),
