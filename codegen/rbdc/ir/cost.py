@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from rbdc.ir.forms import Form
 from rbdc.ir.nodes import Program
 from rbdc.ir.operations import NEG, REDUCE
 
@@ -67,7 +68,7 @@ def cost(program: Program) -> Cost:
         operation = value.operation
         if operation is REDUCE:
             counts["additions"] += program.values[value.arguments[0]].width - 1
-        elif operation.is_lane_operation:
+        elif operation.form is Form.LANES:
             counts["moves"] += 1
         elif operation.is_elementary:
             counts["calls"] += value.width

@@ -6,7 +6,7 @@ from enum import Enum, IntEnum
 
 
 class Form(Enum):
-    """How a backend writes an operation on scalars."""
+    """How a backend writes an operation."""
 
     MISSING = "not at all: a pass replaces it"
     LEAF = "a literal, or an entry of an array"
@@ -15,17 +15,7 @@ class Form(Enum):
     FUNCTION = "a call of an elementary function"
     JOINT_CALL = "a statement of its own, which computes others of the same arguments with it"
     CHOICE = "the second argument where the first is true, else the third"
-    INITIALIZER = "a list of lanes"
-    SUBSCRIPT = "one lane of a vector"
-    REDUCTION = "a sum of lanes"
-
-
-class VectorForm(Enum):
-    """How a backend writes an operation on vectors."""
-
-    OPERATOR = "as on scalars"
-    FUNCTION = "a call of a function over pointers"
-    JOINT_CALL = "a call that computes others of the same arguments with it"
+    LANES = "a vector made or taken apart, lane by lane"
 
 
 class Precedence(IntEnum):
