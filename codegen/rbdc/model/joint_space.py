@@ -99,18 +99,6 @@ def _quarters(angle: float) -> int | None:
     return quarters % 4 if abs(angle - quarters * (math.pi / 2.0)) <= ROUNDING else None
 
 
-def turned_by(angle: float) -> Rotation:
-    """Rotation about z by an angle (rad)."""
-    c, s = cosine_and_sine(angle)
-    return Rotation(Vector3(c, s, 0.0), Vector3(-s, c, 0.0), Vector3(0.0, 0.0, 1.0))
-
-
-def cosine_and_sine(angle: float) -> tuple[float, float]:
-    """Cosine and sine of an angle (rad), without rounding at multiples of a right angle."""
-    c, s = math.cos(angle), math.sin(angle)
-    return (float(round(c)), float(round(s))) if min(abs(c), abs(s)) < ROUNDING else (c, s)
-
-
 def largest(entries: Vector3 | Symmetric3) -> float:
     """The largest entry, without its sign."""
     return max(abs(float(x)) for x in entries.scalars())
@@ -147,13 +135,14 @@ def reframed(body: JointSpaceBody, above: Placement, move: Placement) -> JointSp
     scale = max(largest(x.translation) for x in (above, body.placement, move))
     placement = above.inverse().compose(body.placement).compose(move)
     gamma, alpha, theta = angles(placement.rotation)
+    turned = about_z(alpha, 0.0)
     return replace(
         body,
         joint=body.joint.on_z(),
         placement=Placement(placement.rotation, cleaned(placement.translation, scale)),
         inertia=tidy(body.inertia.moved(move.inverse())),
-        gamma=AxisRotation("z", *cosine_and_sine(gamma)),
-        alpha=AxisRotation("x", *cosine_and_sine(alpha)),
+        gamma=about_z(gamma, 0.0),
+        alpha=AxisRotation("x", turned.c, turned.s),
         theta=theta,
         chosen=body.chosen.compose(move),
     )

@@ -12,15 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdc.model.joint_space import (
-    ROUNDING,
-    JointSpaceBody,
-    JointSpaceModel,
-    about_z,
-    largest,
-    reframed,
-    turned_by,
-)
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, about_z, largest, reframed
 from rbdc.model.tree import WORLD
 from rbdc.spatial import Placement, Vector3
 
@@ -161,6 +153,6 @@ def _moved(
     """
     if angle == 0.0 and slide == 0.0:
         return bodies
-    still, move = Placement.identity(), Placement(turned_by(angle), Vector3(0.0, 0.0, slide))
+    still, move = Placement.identity(), Placement(about_z(angle, 0.0), Vector3(0.0, 0.0, slide))
     seen = {k: reframed(bodies[k], move, still) for k in children}
     return {**bodies, index: reframed(bodies[index], still, move), **seen}
