@@ -39,16 +39,15 @@ class Builder:
         self.values: list[Value] = []
         self.section = 0
         self._rules = rules
-        self._index: dict[object, int] = {}
+        self._index: dict[Value, int] = {}
 
     def constant(self, number: float) -> int:
         """The value of a constant; -0.0 counts as 0.0."""
-        number = float(number) + 0.0
-        return self._intern(number, Value(CONSTANT, constant=number, section=self.section))
+        return self._intern(Value(CONSTANT, constant=float(number) + 0.0))
 
     def input(self, name: str, index: int) -> int:
         """The value of an entry of an input array."""
-        return self._intern((name, index), Value(INPUT, source=(name, index), section=self.section))
+        return self._intern(Value(INPUT, source=(name, index)))
 
     def apply(self, operation: Operation, arguments: tuple[int, ...]) -> int:
         """The value of an operation, simplified by the rules."""
@@ -60,32 +59,22 @@ class Builder:
 
     def raw(self, operation: Operation, arguments: tuple[int, ...]) -> int:
         """The value of an operation exactly as given."""
-        key = (operation, arguments)
-        known = self._index.get(key)
-        if known is not None:
-            return known
         values, width = self.values, 1
         for k in arguments:
             if values[k].width > width:
                 width = values[k].width
-        self._index[key] = index = len(values)
-        values.append(Value(operation, arguments, None, None, self.section, width))
-        return index
+        return self._intern(Value(operation, arguments, None, None, 0, width))
 
     def lanes(self, numbers: Sequence[float]) -> int:
         """Constants side by side; one constant where all are equal."""
         if len(set(numbers)) == 1:
             return self.constant(numbers[0])
         made = tuple(float(x) + 0.0 for x in numbers)
-        return self._intern(
-            ("lanes", made), Value(LANES, section=self.section, width=len(made), numbers=made)
-        )
+        return self._intern(Value(LANES, width=len(made), numbers=made))
 
     def gather(self, scalars: tuple[int, ...]) -> int:
         """Scalars side by side."""
-        return self._intern(
-            ("gather", scalars), Value(GATHER, scalars, section=self.section, width=len(scalars))
-        )
+        return self._intern(Value(GATHER, scalars, width=len(scalars)))
 
     def extract(self, index: int, lane: int) -> int:
         """One lane; of a scalar, which stands for the same in all lanes, itself."""
@@ -100,9 +89,7 @@ class Builder:
             return self.extract(
                 value.arguments[0], (lane + value.lane) % self.values[value.arguments[0]].width
             )
-        return self._intern(
-            ("extract", index, lane), Value(EXTRACT, (index,), section=self.section, lane=lane)
-        )
+        return self._intern(Value(EXTRACT, (index,), lane=lane))
 
     def rotate(self, index: int, lane: int, width: int) -> int:
         """`width` lanes of which lane m is what was lane m + `lane`, counted round."""
@@ -118,14 +105,13 @@ class Builder:
             inner = self.values[value.arguments[0]].width
             if value.width % inner == 0 or lane + width <= value.width:
                 return self.rotate(value.arguments[0], (lane + value.lane) % inner, width)
-        made = Value(ROTATE, (index,), section=self.section, width=width, lane=lane)
-        return self._intern(("rotate", index, lane, width), made)
+        return self._intern(Value(ROTATE, (index,), width=width, lane=lane))
 
     def reduce(self, index: int, lanes: int) -> int:
         """The sum of all lanes; of a scalar, which stands for the same in all lanes, that many times it."""
         if self.values[index].width == 1:
             return self.apply(MUL, (self.constant(lanes), index))
-        return self._intern(("reduce", index), Value(REDUCE, (index,), section=self.section, lane=lanes))
+        return self._intern(Value(REDUCE, (index,), lane=lanes))
 
     def fold(self, index: int, lanes: int, width: int) -> int:
         """`width` lanes of which lane m is the sum of lanes m, m + `width` and so on.
@@ -168,11 +154,12 @@ class Builder:
         value = self.values[index]
         return value.arguments[0] if value.operation is NEG else None
 
-    def _intern(self, key: object, value: Value) -> int:
-        known = self._index.get(key)
+    def _intern(self, value: Value) -> int:
+        """A value of whatever section: that which is there, or a new one of this section."""
+        known = self._index.get(value)
         if known is None:
-            known = self._index[key] = len(self.values)
-            self.values.append(value)
+            known = self._index[value] = len(self.values)
+            self.values.append(value._replace(section=self.section))
         return known
 
 
