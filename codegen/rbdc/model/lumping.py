@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rbdc.errors import DescriptionError, OptionError
+from rbdc.errors import DescriptionError
 from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Link, Note
-from rbdc.model.joints import DESCRIBED, JointType
 from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
-from rbdc.model.options import Gravity, JointNumbers, ModelOptions
+from rbdc.model.options import Gravity, ModelOptions
+from rbdc.model.rearranged import rearranged
 from rbdc.model.tree import WORLD, Body, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
@@ -21,7 +21,6 @@ from rbdc.spatial import Inertia, Placement, Vector3
 
 ROOT_JOINT_NAME = "root_joint"
 """The name of a free-flyer root's joint, as in Pinocchio."""
-_UNIT_TOLERANCE = 1e-12
 
 
 def lump(description: Description, **keywords: Any) -> Model:
@@ -31,12 +30,8 @@ def lump(description: Description, **keywords: Any) -> Model:
     """
     options = ModelOptions.of(keywords)
     field, gravity_notes = _gravity(description, options)
-    description = _with_armature(description, options.armature)
-    if options.lock or options.base is not None or options.frames:
-        from rbdc.model.rearranged import rearranged
-
-        validate(description)  # what is rearranged must be a tree
-        description = rearranged(description, options)
+    validate(description)  # what is rearranged must be a tree
+    description = rearranged(description, options)
     included = tuple(term for term in DriveTerm if getattr(options, term) == "include")
     notes = validate(description, coupled=options.mimic == "coupled", included=included)
     description = in_floats(description)
@@ -123,25 +118,6 @@ def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, 
     return field, [Note(f"gravity is the description's: {' '.join(map(repr, field))}")]
 
 
-def _with_armature(description: Description, given: JointNumbers) -> Description:
-    """The description with some joints' armature in place of its own; OptionError for a joint that it does
-    not have, or that is fixed.
-    """
-    names = {joint.name for joint in description.joints}
-    moving = [joint.name for joint in description.joints if joint.kind != "fixed"]
-    for name, _ in given:
-        if name not in moving:
-            problem = "is fixed" if name in names else "does not exist"
-            there = ", ".join(map(shown, moving))
-            raise OptionError(f'--armature: joint "{shown(name)}" {problem}; there are {there}')
-    numbers = dict(given)
-    joints = [
-        replace(joint, armature=float(numbers[joint.name])) if joint.name in numbers else joint
-        for joint in description.joints
-    ]
-    return replace(description, joints=tuple(joints))
-
-
 class _Walk:
     """Depth-first walk from the root's joint, through fixed joints, siblings by joint name or as listed."""
 
@@ -170,8 +146,8 @@ class _Walk:
         if joint.kind != "fixed":
             drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
             own = Body(
-                link.name, joint.name, joint_type(joint), body, placement, Inertia.zero(), joint.limits, 0, 0,
-                described=joint.kind, **drive,
+                link.name, joint.name, joint.joint_type(), body, placement, Inertia.zero(), joint.limits,
+                index_q=0, index_v=0, described=joint.kind, **drive,
             )  # fmt: skip
             self.bodies.append(own)
             body, placement = len(self.bodies) - 1, Placement.identity()
@@ -220,19 +196,6 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
             )
             raise DescriptionError(problem, remedy, description.file, link.line)
     return notes
-
-
-def joint_type(joint: Joint) -> JointType:
-    """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis in every
-    component is that axis exactly.
-    """
-    own = DESCRIBED[joint.kind]
-    if not own.uses_axis:
-        return own.described(joint.axis)
-    length = math.hypot(*joint.axis.scalars())
-    unit = [float(x) / length for x in joint.axis.scalars()]
-    near = all(abs(x - round(x)) <= _UNIT_TOLERANCE for x in unit)
-    return own.described(Vector3.of([float(round(x)) for x in unit] if near else unit))
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
