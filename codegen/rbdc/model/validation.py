@@ -183,11 +183,11 @@ class _Check:
         if not all(map(math.isfinite, inertia.about_centre().scalars())):
             problem = "has a mass, a centre of mass or an inertia beyond all measure"
             self.refuse(link, problem, "give SI units")
+        if negative_moment(inertia) is not None:
+            return  # which is said where it is known what else the body is made of
         moments, rounding = _principal_moments(inertia)
         least, middle, largest = moments
         scale = max(abs(least), abs(largest))
-        if _is_indefinite(moments, rounding):
-            return  # which is said where it is known what else the body is made of
         if inertia.mass == 0 and scale > 0:
             self.note(link, "has no mass but an inertia: taken as given")
         elif least < -_SEMI_DEFINITE_TOLERANCE * scale - rounding:
@@ -225,8 +225,8 @@ def negative_moment(inertia: RigidInertia) -> float | None:
     """The principal moment (kg m^2) of a finite inertia that is clearly negative, an error of sign and not of
     few digits; None without.
     """
-    moments, rounding = _principal_moments(inertia)
-    return moments[0] if _is_indefinite(moments, rounding) else None
+    (least, _, largest), rounding = _principal_moments(inertia)
+    return least if least < -_INDEFINITE * max(abs(least), abs(largest)) - rounding else None
 
 
 def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tuple[str, str]:
@@ -247,10 +247,6 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
         if current is joint
         else ("mimics a joint that mimics itself", "break the chain")
     )
-
-
-def _is_indefinite(moments: list[float], rounding: float) -> bool:
-    return moments[0] < -_INDEFINITE * max(abs(moments[0]), abs(moments[2])) - rounding
 
 
 def _principal_moments(inertia: RigidInertia) -> tuple[list[float], float]:
