@@ -39,7 +39,7 @@ class Builder:
         self.values: list[Value] = []
         self.section = 0
         self._rules = rules
-        self._index: dict[Value, int] = {}
+        self._index: dict[tuple[object, ...], int] = {}
 
     def constant(self, number: float) -> int:
         """The value of a constant; -0.0 counts as 0.0."""
@@ -59,11 +59,17 @@ class Builder:
 
     def raw(self, operation: Operation, arguments: tuple[int, ...]) -> int:
         """The value of an operation exactly as given."""
+        key = (operation, arguments)
+        known = self._index.get(key)
+        if known is not None:
+            return known
         values, width = self.values, 1
         for k in arguments:
             if values[k].width > width:
                 width = values[k].width
-        return self._intern(Value(operation, arguments, None, None, 0, width))
+        self._index[key] = index = len(values)
+        values.append(Value(operation, arguments, None, None, self.section, width))
+        return index
 
     def lanes(self, numbers: Sequence[float]) -> int:
         """Constants side by side; one constant where all are equal."""

@@ -103,7 +103,7 @@ class Program:
         return replace(
             self,
             values=tuple(
-                v._replace(arguments=tuple([new[k] for k in v.arguments]))
+                Value(v.operation, tuple([new[k] for k in v.arguments]), *v[2:])
                 for v in (self.values[old] for old in order)
             ),
             results=tuple(tuple(new[k] for k in result) for result in self.results),
