@@ -45,6 +45,7 @@ _CROSS = Cost(additions=18, multiplications=18)
 _EXPRESS = Cost(additions=18, multiplications=24)
 _PUT = _EXPRESS + Cost(additions=6, multiplications=6)
 _RATES = Cost(additions=6, multiplications=7)
+_STEP = _CROSS + _ADD
 _ALIGN = Cost(additions=12, multiplications=18)
 _TURN = Cost(additions=3, multiplications=6)
 
@@ -66,9 +67,9 @@ class _Loops(NamedTuple):
 _LOOPS: Mapping[Callable[..., Any], _Loops] = {
     frame_jacobian: _Loops(dof=_PUT),
     frame_jacobian_time_derivative: _Loops(dof=_RATES.times(2) + _CROSS + _PUT),
-    frame_drift: _Loops(_EXPRESS, _CROSS, _RATES),
+    frame_drift: _Loops(_EXPRESS, _STEP, _RATES),
     frame_velocity: _Loops(_EXPRESS, dof=_RATES),
-    frame_acceleration: _Loops(_EXPRESS, _CROSS, _RATES.times(2)),
+    frame_acceleration: _Loops(_EXPRESS, _STEP, _RATES.times(2)),
     relative_jacobian: _Loops(dof=_PUT),
     manipulability_gradient: _Loops(
         Cost(additions=36, multiplications=67, divisions=15, calls=1),
@@ -77,7 +78,7 @@ _LOOPS: Mapping[Callable[..., Any], _Loops] = {
     ),
     frame_velocity_derivatives: _Loops(dof=(_RATES + _CROSS + _PUT).times(2)),
     frame_acceleration_derivatives: _Loops(
-        body=_CROSS.times(2) + _ADD, dof=_RATES.times(4) + _CROSS.times(5) + _PUT.times(3)
+        body=_STEP.times(2), dof=_RATES.times(4) + _CROSS.times(5) + _PUT.times(3)
     ),
     frame_position: _Loops(),
     frame_placement: _Loops(),
