@@ -19,9 +19,8 @@ from rbdc.emit.c.expressions import StatementWriter
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder, rewrite
 from rbdc.ir.cost import Cost
-from rbdc.ir.forms import Form
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import ADD, JOINT_CALLS, LESS, MUL, NOT, OPERATIONS, WHERE, Operation
+from rbdc.ir.operations import ADD, JOINT_CALLS, LESS, MUL, NOT, OPERATIONS, WHERE, Form, Operation
 from rbdc.ir.passes.function_splitting import chunk
 from rbdc.ir.passes.rules import fold_constants
 from rbdc.ir.passes.simplify import optimise, remove_dead_code

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from rbdc.ir.forms import Form
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import NEG, REDUCE
+from rbdc.ir.operations import NEG, REDUCE, Form
 
 _FLOPS = ("additions", "multiplications")
 

@@ -9,9 +9,31 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, IntEnum
 from typing import Any
 
-from rbdc.ir.forms import Form, Precedence
+
+class Form(Enum):
+    """How a backend writes an operation."""
+
+    MISSING = "not at all: a pass replaces it"
+    LEAF = "a literal, or an entry of an array"
+    PREFIX = "a sign and its argument"
+    INFIX = "a sign between its arguments"
+    FUNCTION = "a call of an elementary function"
+    JOINT_CALL = "a statement of its own, which computes others of the same arguments with it"
+    CHOICE = "the second argument where the first is true, else the third"
+    LANES = "a vector made or taken apart, lane by lane"
+
+
+class Precedence(IntEnum):
+    """How strongly what is written binds."""
+
+    CONDITION = 0
+    SUM = 1
+    PRODUCT = 2
+    UNARY = 3
+    ATOM = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,7 +57,7 @@ class Operation:
     counted_as: the field of `rbdc.ir.cost.Cost` that counts it on scalars.
     latency: about how many cycles pass until its result can be used.
 
-    form, spelling, precedence: how it is written; see `rbdc.ir.forms`.
+    form, spelling, precedence: how it is written.
     call: the name of the call that computes it together with others.
     """
 

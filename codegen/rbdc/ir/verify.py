@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rbdc.ir.forms import Form
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import OPERATIONS
+from rbdc.ir.operations import OPERATIONS, Form
 
 
 class MalformedProgram(Exception):

@@ -11,9 +11,21 @@ from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
 from rbdc.emit.c.trigonometry import joint_angles, made_together, statements
 from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.forms import Form, Precedence
 from rbdc.ir.nodes import Program, Section, Value
-from rbdc.ir.operations import ATAN2, CONSTANT, COS, DIV, EXTRACT, GATHER, JOINT_CALLS, LANES, ROTATE, SIN
+from rbdc.ir.operations import (
+    ATAN2,
+    CONSTANT,
+    COS,
+    DIV,
+    EXTRACT,
+    GATHER,
+    JOINT_CALLS,
+    LANES,
+    ROTATE,
+    SIN,
+    Form,
+    Precedence,
+)
 from rbdc.ir.passes.angles import is_joint_angle
 from rbdc.ir.passes.function_splitting import Chunks
 from rbdc.ir.verify import MalformedProgram

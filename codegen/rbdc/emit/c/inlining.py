@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from rbdc.ir.forms import Form
 from rbdc.ir.nodes import Program, Value
-from rbdc.ir.operations import EXTRACT, GATHER, LANES, REDUCE, ROTATE
+from rbdc.ir.operations import EXTRACT, GATHER, LANES, REDUCE, ROTATE, Form
 from rbdc.ir.passes.function_splitting import Chunks
 
 MAXIMUM_INLINED = 8
