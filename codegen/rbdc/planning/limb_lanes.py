@@ -22,8 +22,8 @@ from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.rules import order_operands
 from rbdc.ir.passes.simplify import optimise, remove_dead_code
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
-from rbdc.model import Body, Model
-from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
+from rbdc.model import Model
+from rbdc.model.description import DRIVE_NUMBERS
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.planning.contact_lanes import contact_moves, contacts_of
@@ -109,19 +109,9 @@ def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
     """
     body = model.bodies[index]
     frames = [body.own_placement(placement) for placement in contacts_of(model, index)]
-    placements = [x for frame in frames for x in frame.scalars()]
-    made = [sign, *constants(body), *body.chosen.scalars(), *_drive(model, body, sign), *placements]
-    return [float(x) for x in made]
-
-
-def _drive(model: Model, body: Body, sign: float) -> tuple[Scalar, ...]:
-    """The numbers of a joint's drive, zero where they do not count; `sign`: that of its coordinate."""
-    terms = model.drive_terms
-    damping = body.damping if DriveTerm.DAMPING in terms else 0.0
-    friction = body.friction if DriveTerm.FRICTION in terms else 0.0
-    sprung = DriveTerm.SPRINGS in terms and body.stiffness != 0.0
-    spring = (body.stiffness, sign * body.spring_rest) if sprung else (0.0, 0.0)
-    return body.armature, damping, friction, *spring
+    *drive, rest = (getattr(body, name) for name in DRIVE_NUMBERS)  # at rest in the joint's own direction
+    made = [sign, *constants(body), *body.chosen.scalars(), *drive, sign * rest]
+    return [float(x) for x in (*made, *(x for frame in frames for x in frame.scalars()))]
 
 
 _SAME = 4e-15
@@ -227,22 +217,16 @@ def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) 
     """A permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
+    rows = {row.body: NUMBERS * k for k, row in enumerate(limbs.model.parameters)}
     for here, there in step.items():
         for p in (p for p in inputs if p.kind not in APART):
             places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
             moves[p.name, places[0]] = (p.name, places[1])
-        moves |= _moved_rows(limbs.model, here, there)
+        if here in rows:  # both bodies take their inertial parameters at run time
+            moves |= {(PARAMETERS, rows[here] + k): (PARAMETERS, rows[there] + k) for k in range(NUMBERS)}
     moves |= {
         (CONSTANTS, slot): (CONSTANTS, limbs.slots[step[index], which])
         for (index, which), slot in limbs.slots.items()
         if index in step
     }
     return moves | contact_moves(limbs.model, step, inputs)
-
-
-def _moved_rows(model: Model, here: int, there: int) -> dict[Source, Source]:
-    """Lanes of the inertial parameters that both bodies take at run time."""
-    rows = {row.body: NUMBERS * k for k, row in enumerate(model.parameters)}
-    if here not in rows:
-        return {}
-    return {(PARAMETERS, rows[here] + k): (PARAMETERS, rows[there] + k) for k in range(NUMBERS)}
