@@ -31,8 +31,6 @@ from rbdc.spatial.scalars import cos, is_number, sin
 Entries = TypeVar("Entries", Vector3, Symmetric3)
 ROUNDING = 4e-15
 """The size, relative to numbers that cancel, below which the rest counts as zero."""
-TURNED_OVER = Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))
-"""Half a turn about x."""
 
 
 @dataclass(frozen=True)
@@ -181,13 +179,6 @@ def angles(rotation: AnyRotation) -> tuple[float, float, float]:
 
 
 def _z_frame(body: Body) -> Placement:
-    """The body's own frame, turned so that z is the axis of a one-dof joint: by the least rotation, or, where
-    the axis points the other way, by half a turn about x and the least rotation from there.
-    """
+    """The body's own frame, turned by the least rotation so that z is the axis of a one-dof joint."""
     axis = body.joint.main_axis()
-    if axis is None:
-        return Placement.identity()
-    if axis.z > -0.5:
-        return Placement(Rotation.from_z_to(axis), Vector3.zero())
-    rest = Rotation.from_z_to(Vector3(axis.x, -axis.y, -axis.z))
-    return Placement(TURNED_OVER.compose(rest), Vector3.zero())
+    return Placement.identity() if axis is None else Placement(Rotation.from_z_to(axis), Vector3.zero())

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.model import WORLD
-from rbdc.model.joint_space import ROUNDING, TURNED_OVER, JointSpaceBody, JointSpaceModel, about_z, reframed
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, about_z, reframed
 from rbdc.reduction.limbs import THETA, LimbGroup, constants
 from rbdc.spatial import Placement, Rotation, Vector3
+from rbdc.spatial.vectors import AXES
 
 OTHER_ZERO, OTHER_THETA, BACKWARDS, OTHER_TURN, OTHER_NUMBER = 100.0, 0.5, 2.0, 1.5, 0.05
 """Cost of a constant that is zero in one limb alone, of another theta, of a joint that runs backwards, of
@@ -28,7 +29,7 @@ and 1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378, 12063 and 12
 
 _TURNS = tuple(
     Placement(turn, Vector3.zero())
-    for over in (Rotation.identity(), TURNED_OVER)
+    for over in (Rotation.from_z_to(z) for z in (AXES[2], -AXES[2]))
     for turn in (about_z(quarter * math.pi / 2.0, 0.0).compose(over) for quarter in range(4))
 )
 """The turns of a frame: about z, the first of which is none, and the same turned over."""
