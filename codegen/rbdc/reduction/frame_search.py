@@ -55,22 +55,19 @@ def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
         else 0.0
     )
     for _ in range(SWEEPS):
-        changed = False
         for index in range(model.njoints):
-            changed |= _improve(bodies, index, children, farthest)
-        if not changed:
-            break
+            _improve(bodies, index, children, farthest)
     return replace(model, bodies=tuple(bodies))
 
 
 def _improve(
     bodies: list[JointSpaceBody], index: int, children: Sequence[Sequence[int]], farthest: float
-) -> bool:
+) -> None:
     """Try every move of one link's frame, and of those of parallel links after it along with it, and keep the
-    best; whether there was one.
+    best.
     """
     if bodies[index].joint.main_axis() is None:
-        return False
+        return
     saved, best = 0, {}
     for run in _runs(bodies, index, children):
         touched = sorted({k for member in run for k in (member, *children[member])})
@@ -89,7 +86,6 @@ def _improve(
                     saved, best = less, moved
     for k, body in best.items():
         bodies[k] = body
-    return bool(best)
 
 
 def _runs(
