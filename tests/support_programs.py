@@ -15,9 +15,8 @@ from rbdc.emit.c.polynomials import elementary_header
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder
-from rbdc.ir.forms import Form
 from rbdc.ir.nodes import Array, Program, Section, Value
-from rbdc.ir.operations import CONSTANT, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE
+from rbdc.ir.operations import CONSTANT, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE, Form
 from rbdc.ir.passes.function_splitting import chunk
 from rbdc.ir.passes.vectorise.batch_vectorise import widened
 from rbdc.native.toolchain import WARNING_FLAGS, find_compiler, run

@@ -49,7 +49,7 @@ def signs(model: Model) -> set[float]:
     """Of the joints in their limbs' common frame."""
     limbs_alike = lane_model(model)
     assert limbs_alike is not None
-    return {numbers[-1] for numbers in limbs_alike.numbers.values()}
+    return {numbers[0] for numbers in limbs_alike.numbers.values()}
 
 
 @pytest.mark.parametrize("case", slow_but(CASES, ("as many rows as joints",)))

@@ -27,7 +27,7 @@ from rbdc.ir.cost import cost
 from rbdc.ir.operations import ADD, MUL, SUB
 from rbdc.model import WORLD
 from rbdc.model import Model as Tree
-from rbdc.model.joint_space import JointSpaceModel
+from rbdc.model.joint_space import JointSpaceModel, reframed
 from rbdc.planning.limb_lanes import lane_model, laned, side_by_side
 from rbdc.planning.pass_statistics import limb_groups
 from rbdc.reduction import limb_frames
@@ -313,6 +313,7 @@ def test_frames_of_limbs_cost_least(seed: int) -> None:
     turned = {other for other, _ in pairs}
     for _ in range(200):
         turns = {k: int(rng.integers(8)) if k in turned else 0 for k in range(small.njoints)} | {WORLD: 0}
-        bodies = [limb_frames._reframed(b, turns[b.parent], turns[k]) for k, b in enumerate(small.bodies)]
-        backwards = sum(limb_frames._TURNS[turn][1] for turn in turns.values())
+        moves = {k: limb_frames._TURNS[turn] for k, turn in turns.items()}
+        bodies = [reframed(b, moves[b.parent], moves[k]) for k, b in enumerate(small.bodies)]
+        backwards = sum(turn >= limb_frames._OVER for turn in turns.values())
         assert least <= total(replace(small, bodies=tuple(bodies)), backwards) + 1e-9

@@ -17,7 +17,7 @@ from rbdc.emit.registry import BACKENDS
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.ir.cost import cost
-from rbdc.model.parameters import with_parameters, with_rows
+from rbdc.model.parameters import constant_part, with_parameters, with_rows
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.planning.candidates import along_paths, chosen
@@ -44,7 +44,7 @@ def test_the_same_as_a_rebuild(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = with_rows(random_tree(seed), (), ())
     entries = [float(x) for _ in model.parameters for x in random_inertia(rng).scalars()]
-    rebuilt = with_parameters(model, entries)
+    rebuilt = with_parameters(constant_part(model), entries)
     q = integrate(model, model.neutral(), [float(x) for x in rng.normal(size=model.nv)])
     v, a = ([float(x) for x in rng.normal(size=model.nv)] for _ in range(2))
     given = {"q": [float(x) for x in q], "v": v, "a": a, "tau": a, "parameters": entries}
@@ -66,7 +66,7 @@ def test_second_derivatives_take_them(seed: int, size: int, loops: bool) -> None
     module = build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, verify=False)
     rng = np.random.default_rng(seed)
     entries = np.array([random_inertia(rng).scalars() for _ in model.parameters], dtype=float)
-    check(module, with_parameters(model, [float(x) for x in entries.ravel()]), entries)
+    check(module, with_parameters(constant_part(model), [float(x) for x in entries.ravel()]), entries)
 
 
 def test_kernels_along_paths_have_constants() -> None:

@@ -18,7 +18,6 @@ from rbdc.algorithms.dynamics.regressor import regressor_by_forces, regressor_of
 from rbdc.algorithms.reference.frames import frame_jacobian
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.model.joints import Revolute
-from rbdc.model.lumping import joint_type
 from rbdc.reduction.passes import reduced
 from rbdc.resources import resolve
 from rbdc.spatial import Force
@@ -124,7 +123,7 @@ def test_a_unit_force_is_minus_a_row_of_the_jacobian(name: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("written", [(1e-6, 0.0, 1.0), (1.0, 1e-6, 0.0), (0.0, 2.0, 1e-6), (1e-13, 0.0, 1.0)])
 def test_axes_are_unit_vectors(written: tuple[float, float, float]) -> None:
-    made = joint_type(Joint("j", "revolute", "a", "b", axis=Vector3(*written)))
+    made = Joint("j", "revolute", "a", "b", axis=Vector3(*written)).joint_type()
     assert isinstance(made, Revolute)
     assert abs(math.hypot(*made.axis.scalars()) - 1.0) < 3e-16
 

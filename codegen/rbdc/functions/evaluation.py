@@ -15,7 +15,7 @@ from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, FRICTI
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions
 from rbdc.model.joint_space import JointSpaceModel
-from rbdc.model.parameters import constant_part, in_chosen_frames
+from rbdc.model.parameters import constant_part, with_parameters
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Force, Motion, Scalar
 
@@ -115,7 +115,7 @@ class OnJointSpace:
         """An `Evaluate`."""
         if PARAMETERS not in inputs:
             return arrays(_call(self.algorithm, reduced(model), inputs, trace))
-        constant = replace(reduced(constant_part(model)), parameters=model.parameters)
+        constant = reduced(constant_part(model))
         return arrays(_call(self.algorithm, *_with_parameters(constant, inputs), trace))
 
 
@@ -156,9 +156,8 @@ def _with_parameters(model: JointSpaceModel, inputs: Inputs) -> tuple[JointSpace
     """
     if PARAMETERS not in inputs:
         return model, inputs
-    given = in_chosen_frames(model, model.parameters, inputs[PARAMETERS])
     others = {name: value for name, value in inputs.items() if name != PARAMETERS}
-    return replace(given, parameters=()), others
+    return with_parameters(model, inputs[PARAMETERS]), others
 
 
 def arrays(result: Any) -> list[list[Scalar]]:

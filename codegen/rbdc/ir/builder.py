@@ -27,8 +27,9 @@ has nothing to say.
 """
 Replacement: TypeAlias = Callable[["Builder", Sequence[int], int], int | None]
 """replacement(builder, new, index) gives what stands for value `index` of a program, whose values before it
-are `new` in the builder, or None where it stays.
+are `new` in the builder, None where it stays, and `LEFT_OUT` where it is made with the values that use it.
 """
+LEFT_OUT = -1
 
 
 class Builder:
@@ -38,16 +39,15 @@ class Builder:
         self.values: list[Value] = []
         self.section = 0
         self._rules = rules
-        self._index: dict[object, int] = {}
+        self._index: dict[tuple[object, ...], int] = {}
 
     def constant(self, number: float) -> int:
         """The value of a constant; -0.0 counts as 0.0."""
-        number = float(number) + 0.0
-        return self._intern(number, Value(CONSTANT, constant=number, section=self.section))
+        return self._intern(Value(CONSTANT, constant=float(number) + 0.0))
 
     def input(self, name: str, index: int) -> int:
         """The value of an entry of an input array."""
-        return self._intern((name, index), Value(INPUT, source=(name, index), section=self.section))
+        return self._intern(Value(INPUT, source=(name, index)))
 
     def apply(self, operation: Operation, arguments: tuple[int, ...]) -> int:
         """The value of an operation, simplified by the rules."""
@@ -76,15 +76,11 @@ class Builder:
         if len(set(numbers)) == 1:
             return self.constant(numbers[0])
         made = tuple(float(x) + 0.0 for x in numbers)
-        return self._intern(
-            ("lanes", made), Value(LANES, section=self.section, width=len(made), numbers=made)
-        )
+        return self._intern(Value(LANES, width=len(made), numbers=made))
 
     def gather(self, scalars: tuple[int, ...]) -> int:
         """Scalars side by side."""
-        return self._intern(
-            ("gather", scalars), Value(GATHER, scalars, section=self.section, width=len(scalars))
-        )
+        return self._intern(Value(GATHER, scalars, width=len(scalars)))
 
     def extract(self, index: int, lane: int) -> int:
         """One lane; of a scalar, which stands for the same in all lanes, itself."""
@@ -99,9 +95,7 @@ class Builder:
             return self.extract(
                 value.arguments[0], (lane + value.lane) % self.values[value.arguments[0]].width
             )
-        return self._intern(
-            ("extract", index, lane), Value(EXTRACT, (index,), section=self.section, lane=lane)
-        )
+        return self._intern(Value(EXTRACT, (index,), lane=lane))
 
     def rotate(self, index: int, lane: int, width: int) -> int:
         """`width` lanes of which lane m is what was lane m + `lane`, counted round."""
@@ -117,14 +111,13 @@ class Builder:
             inner = self.values[value.arguments[0]].width
             if value.width % inner == 0 or lane + width <= value.width:
                 return self.rotate(value.arguments[0], (lane + value.lane) % inner, width)
-        made = Value(ROTATE, (index,), section=self.section, width=width, lane=lane)
-        return self._intern(("rotate", index, lane, width), made)
+        return self._intern(Value(ROTATE, (index,), width=width, lane=lane))
 
     def reduce(self, index: int, lanes: int) -> int:
         """The sum of all lanes; of a scalar, which stands for the same in all lanes, that many times it."""
         if self.values[index].width == 1:
             return self.apply(MUL, (self.constant(lanes), index))
-        return self._intern(("reduce", index), Value(REDUCE, (index,), section=self.section, lane=lanes))
+        return self._intern(Value(REDUCE, (index,), lane=lanes))
 
     def fold(self, index: int, lanes: int, width: int) -> int:
         """`width` lanes of which lane m is the sum of lanes m, m + `width` and so on.
@@ -167,11 +160,12 @@ class Builder:
         value = self.values[index]
         return value.arguments[0] if value.operation is NEG else None
 
-    def _intern(self, key: object, value: Value) -> int:
-        known = self._index.get(key)
+    def _intern(self, value: Value) -> int:
+        """A value of whatever section: that which is there, or a new one of this section."""
+        known = self._index.get(value)
         if known is None:
-            known = self._index[key] = len(self.values)
-            self.values.append(value)
+            known = self._index[value] = len(self.values)
+            self.values.append(value._replace(section=self.section))
         return known
 
 
@@ -189,6 +183,7 @@ def rewrite(program: Program, rules: Sequence[Rule] = (), other: Replacement | N
         new.append(made)
     symbols: dict[int, str] = {}
     for old, symbol in program.symbols.items():
-        symbols.setdefault(new[old], symbol)
+        if new[old] != LEFT_OUT:
+            symbols.setdefault(new[old], symbol)
     results = tuple(tuple(new[k] for k in result) for result in program.results)
     return replace(program, values=tuple(builder.values), results=results, symbols=symbols)

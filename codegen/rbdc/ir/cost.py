@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import NEG, REDUCE
+from rbdc.ir.operations import NEG, REDUCE, Form
 
 _FLOPS = ("additions", "multiplications")
 
@@ -67,7 +67,7 @@ def cost(program: Program) -> Cost:
         operation = value.operation
         if operation is REDUCE:
             counts["additions"] += program.values[value.arguments[0]].width - 1
-        elif operation.is_lane_operation:
+        elif operation.form is Form.LANES:
             counts["moves"] += 1
         elif operation.is_elementary:
             counts["calls"] += value.width

@@ -23,7 +23,9 @@ from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_number
 
 _OF_CASADI = {
-    getattr(ca, operation.casadi): operation for operation in OPERATIONS.values() if operation.casadi
+    getattr(ca, f"OP_{name.upper()}"): operation
+    for name, operation in OPERATIONS.items()
+    if hasattr(ca, f"OP_{name.upper()}")
 }
 _CALLS = {operations[0].arity: operations for operations in JOINT_CALLS.values()}
 """By the number of arguments: CasADi does not say which function an instruction calls."""

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rbdc.ir.forms import Form
-from rbdc.ir.operations import CONSTANT, EXTRACT, INPUT, LANES, MUL, ROTATE, Operation
+from rbdc.ir.operations import EXTRACT, MUL, ROTATE, Operation
 
 
 class Value(NamedTuple):
@@ -37,32 +36,11 @@ class Value(NamedTuple):
         """The numbers that it is in its lanes: one for a scalar, none if it is no constant."""
         return self.numbers if self.constant is None else (self.constant,)
 
-    def moved(self, arguments: tuple[int, ...], section: int) -> Value:
-        """The operation on other arguments in another section."""
-        return Value(
-            self.operation,
-            arguments,
-            self.constant,
-            self.source,
-            section,
-            self.width,
-            self.lane,
-            self.numbers,
-        )
-
     def __str__(self) -> str:
         """The right-hand side of the assignment: values are %0, %1, ... in their order."""
-        operation, names = self.operation, [f"%{k}" for k in self.arguments]
-        if operation is CONSTANT:
-            return repr(self.constant)
-        if operation is INPUT and self.source is not None:
-            return f"{self.source[0]}[{self.source[1]}]"
-        if operation is LANES:
-            return f"lanes({', '.join(map(repr, self.numbers))})"
-        if operation.form is Form.INFIX:
-            return f" {operation.spelling} ".join(names)
-        lane = [str(self.lane)] if operation in (EXTRACT, ROTATE) else []
-        return f"{operation}({', '.join(names + lane)})"
+        lane = [self.lane] if self.operation in (EXTRACT, ROTATE) else []
+        shown = [*(f"%{k}" for k in self.arguments), *self.known, *(self.source or ()), *lane]
+        return f"{self.operation}({', '.join(map(str, shown))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +103,7 @@ class Program:
         return replace(
             self,
             values=tuple(
-                v.moved(tuple([new[k] for k in v.arguments]), v.section)
+                Value(v.operation, tuple([new[k] for k in v.arguments]), *v[2:])
                 for v in (self.values[old] for old in order)
             ),
             results=tuple(tuple(new[k] for k in result) for result in self.results),

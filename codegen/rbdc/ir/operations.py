@@ -9,9 +9,31 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, IntEnum
 from typing import Any
 
-from rbdc.ir.forms import Form, Precedence, VectorForm
+
+class Form(Enum):
+    """How a backend writes an operation."""
+
+    MISSING = "not at all: a pass replaces it"
+    LEAF = "a literal, or an entry of an array"
+    PREFIX = "a sign and its argument"
+    INFIX = "a sign between its arguments"
+    FUNCTION = "a call of an elementary function"
+    JOINT_CALL = "a statement of its own, which computes others of the same arguments with it"
+    CHOICE = "the second argument where the first is true, else the third"
+    LANES = "a vector made or taken apart, lane by lane"
+
+
+class Precedence(IntEnum):
+    """How strongly what is written binds."""
+
+    CONDITION = 0
+    SUM = 1
+    PRODUCT = 2
+    UNARY = 3
+    ATOM = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -20,66 +42,63 @@ class Operation:
 
     It equals only itself.
 
-    name: what programs print.
+    name: what programs print, and CasADi's name of what it stands for.
     arity: how many values it uses; None: as many as there are lanes, or one or two.
     numeric: one lane of the result from one lane of each argument; None of leaves and lane operations.
     is_defined: whether there is such a number. Constants for which there is none are not folded, nor are
     vectors of constants of an operation that can be undefined.
 
-    is_leaf: a constant or an input, which takes no statement.
-    is_sum, is_product: of two values; a difference and a quotient are ones too.
     is_trigonometric: a sine or cosine.
-    is_elementary: computed by a call.
     is_condition: true or false, used by choices alone.
-    is_lane_operation: makes vectors or takes them apart.
     is_commutative: the same with its arguments exchanged.
-    is_packed: computed side by side for limbs that are alike.
     signs: +1 or -1 for each argument of what adds them up; empty for all else.
     parity: f(-x) / f(x), or 0 where that is not 1 or -1 everywhere.
 
     counted_as: the field of `rbdc.ir.cost.Cost` that counts it on scalars.
     latency: about how many cycles pass until its result can be used.
 
-    form, vector_form, spelling, precedence: how it is written on scalars and on vectors; see `rbdc.ir.forms`.
-    needs_names: takes its vectors by address or lane by lane, so that they must be variables.
+    form, spelling, precedence: how it is written.
     call: the name of the call that computes it together with others.
-    lowered_by: the pass that replaces it before a backend sees it.
-    casadi: the name of the CasADi operation that it stands for.
     """
 
     name: str
     arity: int | None
     numeric: Callable[..., float] | None = None
     is_defined: Callable[..., bool] | None = None
-    is_leaf: bool = False
-    is_sum: bool = False
-    is_product: bool = False
     is_trigonometric: bool = False
-    is_elementary: bool = False
     is_condition: bool = False
-    is_lane_operation: bool = False
     is_commutative: bool = False
-    is_packed: bool = False
     signs: tuple[int, ...] = ()
     parity: int = 0
     counted_as: str = "others"
     latency: int = 4
     form: Form = Form.MISSING
-    vector_form: VectorForm = VectorForm.OPERATOR
     spelling: str = ""
     precedence: Precedence = Precedence.ATOM
-    needs_names: bool = False
     call: str = ""
-    lowered_by: str = ""
-    casadi: str = ""
 
     def __repr__(self) -> str:
         return self.name
 
     @property
-    def remedy(self) -> str:
-        """Advice on what should have happened to it before it came to a backend that cannot write it."""
-        return f"the pass {self.lowered_by} replaces it" if self.lowered_by else "no pass replaces it"
+    def is_leaf(self) -> bool:
+        """Whether it is a constant or an input, which takes no statement."""
+        return self.form is Form.LEAF
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is a sum of two values, or their difference."""
+        return len(self.signs) == 2
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it is a product of two values, or their quotient."""
+        return self.precedence is Precedence.PRODUCT
+
+    @property
+    def is_elementary(self) -> bool:
+        """Whether a call computes it."""
+        return self.counted_as == "calls"
 
     def __reduce__(self) -> tuple[object, ...]:
         """So that an operation is still itself in another process."""
@@ -90,20 +109,18 @@ def _named(name: str) -> Operation:
     return OPERATIONS[name]
 
 
-CONSTANT = Operation("constant", 0, is_leaf=True, latency=0, form=Form.LEAF)
-INPUT = Operation("input", 0, is_leaf=True, latency=0, form=Form.LEAF)
+CONSTANT = Operation("constant", 0, latency=0, form=Form.LEAF)
+INPUT = Operation("input", 0, latency=0, form=Form.LEAF)
 
 NEG = Operation(
     "neg",
     1,
     operator.neg,
-    is_packed=True,
     signs=(-1,),
     counted_as="negations",
     form=Form.PREFIX,
     spelling="-",
     precedence=Precedence.UNARY,
-    casadi="OP_NEG",
 )
 
 
@@ -111,49 +128,23 @@ def _infix(
     name: str, numeric: Callable[..., float], spelling: str, binds: Precedence, **others: Any
 ) -> Operation:
     """An operation of two values, written between them."""
-    return Operation(
-        name,
-        2,
-        numeric,
-        is_sum=binds is Precedence.SUM,
-        is_product=binds is Precedence.PRODUCT,
-        is_condition=binds is Precedence.CONDITION,
-        is_packed=binds is not Precedence.CONDITION,
-        form=Form.INFIX,
-        spelling=spelling,
-        precedence=binds,
-        casadi=f"OP_{name.upper()}",
-        **others,
-    )
-
-
-def _elementary(name: str, arity: int | None, numeric: Callable[..., float], **others: Any) -> Operation:
-    """An operation that is computed by a call."""
-    return Operation(name, arity, numeric, is_elementary=True, counted_as="calls", needs_names=True, **others)
+    return Operation(name, 2, numeric, form=Form.INFIX, spelling=spelling, precedence=binds, **others)
 
 
 def _function(name: str, arity: int | None, numeric: Callable[..., float], **others: Any) -> Operation:
     """An elementary function of the C library."""
-    others = {"vector_form": VectorForm.FUNCTION, **others}
-    return _elementary(
-        name, arity, numeric, form=Form.FUNCTION, spelling=name, casadi=f"OP_{name.upper()}", **others
-    )
+    return Operation(name, arity, numeric, counted_as="calls", form=Form.FUNCTION, spelling=name, **others)
 
 
 def _sine_or_cosine(name: str, numeric: Callable[[float], float], parity: int) -> Operation:
     """The sine or cosine of an angle; once joint angles are gathered, a constant to be added to it is a
     second argument.
     """
-    return _function(
-        name,
-        None,
-        lambda angle, offset=0.0: numeric(angle + offset),
-        is_trigonometric=True,
-        is_packed=True,
-        parity=parity,
-        latency=60,
-        vector_form=VectorForm.JOINT_CALL,
-    )
+
+    def of_sum(angle: float, offset: float = 0.0) -> float:
+        return numeric(angle + offset)
+
+    return _function(name, None, of_sum, is_trigonometric=True, parity=parity, latency=60)
 
 
 ADD = _infix(
@@ -178,14 +169,14 @@ ATAN2 = _function("atan2", 2, math.atan2, latency=100)
 
 def _ratio(name: str, arity: int, call: str, numeric: Callable[..., float]) -> Operation:
     """One of what exponentials and logarithms of rotations are made of: see `rbdc.spatial.quaternions`."""
-    return _elementary(
+    return Operation(
         name,
         arity,
         numeric,
         is_defined=lambda *arguments: arguments[-1] >= 0.0,
+        counted_as="calls",
         latency=40,
         form=Form.JOINT_CALL,
-        vector_form=VectorForm.JOINT_CALL,
         call=call,
     )
 
@@ -225,27 +216,24 @@ CUBIC_RATIO = _ratio("cubic_ratio", 1, "exponential", _cubic_ratio)
 ANGLE_RATIO = _ratio("angle_ratio", 2, "logarithm", _angle_ratio)
 COTANGENT_RATIO = _ratio("cotangent_ratio", 2, "logarithm", _cotangent_ratio)
 
-LESS = _infix("lt", lambda a, b: float(a < b), "<", Precedence.CONDITION)
-NOT = Operation(
-    "not", 1, lambda a: float(not a), is_condition=True, lowered_by="join_choices", casadi="OP_NOT"
-)
+LESS = _infix("lt", lambda a, b: float(a < b), "<", Precedence.CONDITION, is_condition=True)
+NOT = Operation("not", 1, lambda a: float(not a), is_condition=True)
+"""`join_choices` replaces it."""
 WHERE = Operation(
     "where", 3, lambda a, b, c: b if a else c, form=Form.CHOICE, precedence=Precedence.CONDITION
 )
 
-LANES = Operation("lanes", 0, is_lane_operation=True, latency=0, form=Form.INITIALIZER)
+LANES = Operation("lanes", 0, latency=0, form=Form.LANES)
 """Constants, one a lane."""
-GATHER = Operation("gather", None, is_lane_operation=True, latency=0, form=Form.INITIALIZER)
+GATHER = Operation("gather", None, latency=0, form=Form.LANES)
 """Lanes of scalars."""
-EXTRACT = Operation("extract", 1, is_lane_operation=True, latency=0, form=Form.SUBSCRIPT, needs_names=True)
+EXTRACT = Operation("extract", 1, latency=0, form=Form.LANES)
 """Lane `lane`."""
-ROTATE = Operation("rotate", 1, is_lane_operation=True, form=Form.INITIALIZER, needs_names=True)
+ROTATE = Operation("rotate", 1, form=Form.LANES)
 """Lane m is what was lane m + `lane`, counted round: of a wider value as many lanes as it has itself, a
 narrower one repeated.
 """
-REDUCE = Operation(
-    "reduce", 1, is_lane_operation=True, form=Form.REDUCTION, precedence=Precedence.SUM, needs_names=True
-)
+REDUCE = Operation("reduce", 1, form=Form.LANES, precedence=Precedence.SUM)
 """The sum of all lanes."""
 
 OPERATIONS: dict[str, Operation] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import OPERATIONS
+from rbdc.ir.operations import OPERATIONS, Form
 
 
 class MalformedProgram(Exception):
@@ -31,7 +31,7 @@ def verify(program: Program) -> Program:
         for argument in arguments:
             if not 0 <= argument < index:
                 raise MalformedProgram(f"{program.name}: value {index} is used before it is made")
-            if widths[argument] not in (1, value.width) and not operation.is_lane_operation:
+            if widths[argument] not in (1, value.width) and operation.form is not Form.LANES:
                 raise MalformedProgram(f"{program.name}: value {index}: {operation} of different widths")
         if value.source is not None and not 0 <= value.source[1] < sizes.get(value.source[0], 0):
             raise MalformedProgram(f"{program.name}: value {index}: no input {value.source}")

@@ -8,11 +8,14 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rbdc.model.joints import DESCRIBED
+from rbdc.model.joints import DESCRIBED, JointType
 from rbdc.spatial import Inertia, Placement, Vector3
 
 JOINT_KINDS = (*DESCRIBED, "fixed")
 """The values of `Joint.kind`; `spherical` has no URDF spelling, it is for models built in code."""
+
+
+_UNIT_TOLERANCE = 1e-12
 
 
 class DriveTerm(StrEnum):
@@ -93,6 +96,18 @@ class Joint:
     stiffness: float = 0.0
     spring_rest: float = 0.0
     other_drives: tuple[tuple[DriveTerm, str], ...] = ()
+
+    def joint_type(self) -> JointType:
+        """The type of a joint that moves, with its axis of unit length; an axis within 1e-12 of a coordinate
+        axis in every component is that axis exactly.
+        """
+        own = DESCRIBED[self.kind]
+        if not own.uses_axis:
+            return own.described(self.axis)
+        length = math.hypot(*self.axis.scalars())
+        unit = [float(x) / length for x in self.axis.scalars()]
+        near = all(abs(x - round(x)) <= _UNIT_TOLERANCE for x in unit)
+        return own.described(Vector3.of([float(round(x)) for x in unit] if near else unit))
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import Literal, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeVar
 
 from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import AnyRotation, Force, MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import (
+    AnyRotation,
+    Force,
+    MomentInertia,
+    Placement,
+    RigidInertia,
+    Rotation,
+    Scalar,
+    Symmetric3,
+    Vector3,
+)
 from rbdc.spatial.axis_rotations import AxisRotation, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
 
 Entries = TypeVar("Entries", Vector3, Symmetric3)
 ROUNDING = 4e-15
 """The size, relative to numbers that cancel, below which the rest counts as zero."""
-TURNED_OVER = Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))
-"""Half a turn about x."""
 
 
 @dataclass(frozen=True)
@@ -35,24 +43,22 @@ class JointSpaceBody(Body):
     """
 
     inertia: MomentInertia
-    gamma: float = 0.0
-    alpha: float = 0.0
-    theta: float = 0.0
+    gamma: AxisRotation = field(default_factory=lambda: AxisRotation("z", 1.0, 0.0))
+    alpha: AxisRotation = field(default_factory=lambda: AxisRotation("x", 1.0, 0.0))
+    theta: Scalar = 0.0
     chosen: Placement = field(default_factory=Placement.identity)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
         """The chosen frame in the parent's chosen frame, its rotation about one axis after the other."""
-        steps: list[AnyRotation] = [_about("z", self.gamma), _about("x", self.alpha)]
+        turned = self.joint.rotation == "angle"
+        turns: list[AnyRotation] = [self.gamma, self.alpha, about_z(self.theta, q[0] if turned else 0.0)]
         translation = self.placement.translation
-        if self.joint.rotation == "angle":
-            steps.append(about_z(self.theta, q[0]))
-        else:
-            steps.append(_about("z", self.theta))
+        if not turned:
             moved = self.joint.placement(q)
-            translation = translation + rotation_product(steps).apply(moved.translation)
+            translation = translation + rotation_product(turns).apply(moved.translation)
             if self.joint.rotation != "none":
-                steps.append(moved.rotation)
-        return Placement(rotation_product(steps), translation)
+                turns.append(moved.rotation)
+        return Placement(rotation_product(turns), translation)
 
     def own_force(self, force: Force) -> Force:
         """A force given in the body's own frame, in the chosen one."""
@@ -62,6 +68,11 @@ class JointSpaceBody(Body):
         """A placement given in the body's own frame, in the chosen one."""
         return self.chosen.inverse().compose(placement)
 
+    def own_inertia(self, inertia: RigidInertia) -> MomentInertia:
+        """An inertia given in the body's own frame, in the chosen one by its second moments."""
+        moments = MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments())
+        return moments.moved(self.chosen.inverse())
+
 
 @dataclass(frozen=True)
 class JointSpaceModel(Model):
@@ -70,32 +81,20 @@ class JointSpaceModel(Model):
     bodies: tuple[JointSpaceBody, ...]
 
 
-def _about(axis: Literal["x", "z"], angle: float) -> AxisRotation:
-    return AxisRotation(axis, *cosine_and_sine(angle))
-
-
 def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
     """About z by q + theta; for multiples of a right angle by exchanging cosine and sine: the sum would be
     rounded, to 4e-16 beyond 4 rad, and robots of light links make a thousand times that of it.
     """
-    if is_number(theta):
-        quarters = round(theta / (math.pi / 2.0))
-        if abs(theta - quarters * (math.pi / 2.0)) <= ROUNDING:
-            c, s = cos(q), sin(q)
-            return AxisRotation("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters % 4])
+    if is_number(theta) and (quarters := _quarters(theta)) is not None:
+        c, s = cos(q), sin(q)
+        return AxisRotation("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters])
     return AxisRotation("z", cos(q + theta), sin(q + theta))
 
 
-def turned_by(angle: float) -> Rotation:
-    """Rotation about z by an angle (rad)."""
-    c, s = cosine_and_sine(angle)
-    return Rotation(Vector3(c, s, 0.0), Vector3(-s, c, 0.0), Vector3(0.0, 0.0, 1.0))
-
-
-def cosine_and_sine(angle: float) -> tuple[float, float]:
-    """Cosine and sine of an angle (rad), without rounding at multiples of a right angle."""
-    c, s = math.cos(angle), math.sin(angle)
-    return (float(round(c)), float(round(s))) if min(abs(c), abs(s)) < ROUNDING else (c, s)
+def _quarters(angle: float) -> int | None:
+    """The right angles that an angle is, 0 to 3, None where it is no multiple."""
+    quarters = round(angle / (math.pi / 2.0))
+    return quarters % 4 if abs(angle - quarters * (math.pi / 2.0)) <= ROUNDING else None
 
 
 def largest(entries: Vector3 | Symmetric3) -> float:
@@ -116,24 +115,35 @@ def with_z_axes(model: Model) -> JointSpaceModel:
     The values of all joint-space functions are unchanged but for rounding.
     """
     turns = {WORLD: Placement.identity(), **{k: _z_frame(body) for k, body in enumerate(model.bodies)}}
-    bodies = [reframed(body, turns[body.parent], turns[k]) for k, body in enumerate(model.bodies)]
+    bodies = [reframed(_own(body), turns[body.parent], turns[k]) for k, body in enumerate(model.bodies)]
     given = {f.name: getattr(model, f.name) for f in fields(Model)}
     return JointSpaceModel(**{**given, "bodies": tuple(bodies)})
 
 
-def reframed(body: Body, above: Placement, turn: Placement) -> JointSpaceBody:
-    """The body with its frame turned, in a parent whose frame is turned; a one-dof axis must be z there."""
-    placement = above.inverse().compose(body.placement).compose(turn)
+def _own(body: Body) -> JointSpaceBody:
+    """The body in its own frame, its turns unknown."""
+    made = JointSpaceBody(**{f.name: getattr(body, f.name) for f in fields(Body)})
+    return replace(made, inertia=made.own_inertia(body.inertia))
+
+
+def reframed(body: JointSpaceBody, above: Placement, move: Placement) -> JointSpaceBody:
+    """The body with its frame moved, in a parent whose frame is moved by `above`; a one-dof axis must be z
+    there.
+    """
+    scale = max(largest(x.translation) for x in (above, body.placement, move))
+    placement = above.inverse().compose(body.placement).compose(move)
     gamma, alpha, theta = angles(placement.rotation)
-    translation = cleaned(placement.translation, largest(body.placement.translation))
-    own, chosen = body.inertia, turn
-    if isinstance(body, JointSpaceBody):
-        chosen = body.chosen.compose(turn)
-    moments = MomentInertia(own.mass, own.first_moment, own.second_moments())
-    given = {f.name: getattr(body, f.name) for f in fields(Body)}
-    given |= {"joint": body.joint.on_z(), "placement": Placement(placement.rotation, translation)}
-    given["inertia"] = tidy(moments.moved(turn.inverse()))
-    return JointSpaceBody(**given, gamma=gamma, alpha=alpha, theta=theta, chosen=chosen)
+    turned = about_z(alpha, 0.0)
+    return replace(
+        body,
+        joint=body.joint.on_z(),
+        placement=Placement(placement.rotation, cleaned(placement.translation, scale)),
+        inertia=tidy(body.inertia.moved(move.inverse())),
+        gamma=about_z(gamma, 0.0),
+        alpha=AxisRotation("x", turned.c, turned.s),
+        theta=theta,
+        chosen=body.chosen.compose(move),
+    )
 
 
 def tidy(inertia: MomentInertia) -> MomentInertia:
@@ -143,42 +153,32 @@ def tidy(inertia: MomentInertia) -> MomentInertia:
 
 
 def angles(rotation: AnyRotation) -> tuple[float, float, float]:
-    """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi]; gamma is 0 where the axes are
-    parallel.
+    """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi], theta in (-pi, pi]; gamma is 0
+    where the axes are parallel.
 
     Next to parallel axes gamma, from the axis' small components, is uncertain by their rounding over
-    sin(alpha); theta makes up for it.
+    sin(alpha). theta makes up for it, by what is certain whatever alpha: for axes less than a right angle
+    apart gamma + theta from (1 + cos alpha) (cos, sin) of it, beyond gamma - theta from (1 - cos alpha) (cos,
+    sin).
     """
-    x, y, z = rotation.z.scalars()
-    sine = math.hypot(x, y)
+    x, y, z = rotation.x, rotation.y, rotation.z
+    sine = math.hypot(z.x, z.y)
     gamma, alpha = (
-        (0.0, 0.0 if z > 0.0 else math.pi) if sine < ROUNDING else (math.atan2(x, -y), math.atan2(sine, z))
+        (0.0, 0.0 if z.z > 0.0 else math.pi)
+        if sine < ROUNDING
+        else (math.atan2(z.x, -z.y), math.atan2(sine, z.z))
     )
-    return gamma, alpha, theta_beside(rotation, gamma)
-
-
-def theta_beside(rotation: AnyRotation, gamma: float) -> float:
-    """theta of Rz(gamma) Rx(alpha) Rz(theta) for a gamma at hand, in [-pi, pi].
-
-    By what is certain whatever alpha: for axes less than a right angle apart gamma + theta from (1 + cos
-    alpha) (cos, sin) of it, beyond gamma - theta from (1 - cos alpha) (cos, sin).
-    """
-    x, y = rotation.x, rotation.y
-    if rotation.z.z > 0.0:
+    if z.z > 0.0:
         theta = math.atan2(x.y - y.x, x.x + y.y) - gamma
     else:
         theta = gamma - math.atan2(x.y + y.x, x.x - y.y)
-    return math.remainder(theta, 2.0 * math.pi)
+    quarters = _quarters(theta)
+    if quarters is not None:
+        return gamma, alpha, (0.0, 0.5, 1.0, -0.5)[quarters] * math.pi
+    return gamma, alpha, math.remainder(theta, 2.0 * math.pi)
 
 
 def _z_frame(body: Body) -> Placement:
-    """The body's own frame, turned so that z is the axis of a one-dof joint: by the least rotation, or, where
-    the axis points the other way, by half a turn about x and the least rotation from there.
-    """
+    """The body's own frame, turned by the least rotation so that z is the axis of a one-dof joint."""
     axis = body.joint.main_axis()
-    if axis is None:
-        return Placement.identity()
-    if axis.z > -0.5:
-        return Placement(Rotation.from_z_to(axis), Vector3.zero())
-    rest = Rotation.from_z_to(Vector3(axis.x, -axis.y, -axis.z))
-    return Placement(TURNED_OVER.compose(rest), Vector3.zero())
+    return Placement.identity() if axis is None else Placement(Rotation.from_z_to(axis), Vector3.zero())

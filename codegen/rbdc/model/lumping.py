@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rbdc.errors import DescriptionError, OptionError
+from rbdc.errors import DescriptionError
 from rbdc.model.attachments import Contact, ContactKind, Frame
-from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Limits, Link, Note
-from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
+from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Link, Note
 from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
-from rbdc.model.options import Gravity, JointNumbers, ModelOptions
+from rbdc.model.options import Gravity, ModelOptions
+from rbdc.model.rearranged import rearranged
 from rbdc.model.tree import WORLD, Body, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
@@ -21,7 +21,6 @@ from rbdc.spatial import Inertia, Placement, Vector3
 
 ROOT_JOINT_NAME = "root_joint"
 """The name of a free-flyer root's joint, as in Pinocchio."""
-_UNIT_TOLERANCE = 1e-12
 
 
 def lump(description: Description, **keywords: Any) -> Model:
@@ -31,17 +30,13 @@ def lump(description: Description, **keywords: Any) -> Model:
     """
     options = ModelOptions.of(keywords)
     field, gravity_notes = _gravity(description, options)
-    description = _with_armature(description, options.armature)
-    if options.lock or options.base is not None or options.frames:
-        from rbdc.model.rearranged import rearranged
-
-        validate(description)  # what is rearranged must be a tree
-        description = rearranged(description, options)
+    validate(description)  # what is rearranged must be a tree
+    description = rearranged(description, options)
     included = tuple(term for term in DriveTerm if getattr(options, term) == "include")
     notes = validate(description, coupled=options.mimic == "coupled", included=included)
     description = in_floats(description)
     by_name = options.joint_order == "name" and not description.in_order
-    walk = _Walk(description, options.root_joint == "free-flyer", by_name)
+    walk = _Walk(description, "floating" if options.root_joint == "free-flyer" else "fixed", by_name)
     if not walk.bodies:
         raise DescriptionError(
             "nothing moves: every joint is fixed",
@@ -123,29 +118,10 @@ def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, 
     return field, [Note(f"gravity is the description's: {' '.join(map(repr, field))}")]
 
 
-def _with_armature(description: Description, given: JointNumbers) -> Description:
-    """The description with some joints' armature in place of its own; OptionError for a joint that it does
-    not have, or that is fixed.
-    """
-    names = {joint.name for joint in description.joints}
-    moving = [joint.name for joint in description.joints if joint.kind != "fixed"]
-    for name, _ in given:
-        if name not in moving:
-            problem = "is fixed" if name in names else "does not exist"
-            there = ", ".join(map(shown, moving))
-            raise OptionError(f'--armature: joint "{shown(name)}" {problem}; there are {there}')
-    numbers = dict(given)
-    joints = [
-        replace(joint, armature=float(numbers[joint.name])) if joint.name in numbers else joint
-        for joint in description.joints
-    ]
-    return replace(description, joints=tuple(joints))
-
-
 class _Walk:
-    """Depth-first walk, through fixed joints, siblings by joint name or as listed."""
+    """Depth-first walk from the root's joint, through fixed joints, siblings by joint name or as listed."""
 
-    def __init__(self, description: Description, free_flyer: bool, by_name: bool) -> None:
+    def __init__(self, description: Description, root_kind: str, by_name: bool) -> None:
         self.bodies: list[Body] = []
         self.frames: list[Frame] = []
         self.links: list[Link] = []
@@ -157,23 +133,23 @@ class _Walk:
             children.setdefault(joint.parent, []).append(joint)
         carried = {joint.child for joint in description.joints}
         root = next(link.name for link in description.links if link.name not in carried)
-        if free_flyer:
-            self._body(root, ROOT_JOINT_NAME, FreeFlyer(), WORLD, Placement.identity(), None)
-        self._visit(links[root], None, 0 if free_flyer else WORLD, Placement.identity())
-        waiting = [(joint, self.frames[0]) for joint in reversed(children.get(root, []))]
+        waiting = [(Joint(ROOT_JOINT_NAME, root_kind, "", root), Frame("", WORLD, Placement.identity()))]
         while waiting:
             joint, above = waiting.pop()
-            self._visit(links[joint.child], joint, above.body, above.placement.compose(joint.placement))
+            self._visit(links[joint.child], joint, above)
             own = self.frames[-1]
             waiting += [(below, own) for below in reversed(children.get(joint.child, []))]
 
-    def _visit(self, link: Link, joint: Joint | None, body: int, placement: Placement) -> None:
-        """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves.
-
-        joint: what carries it, None for the root; placement: in `body`, where the joint is at rest.
-        """
-        if joint is not None and joint.kind != "fixed":
-            self._body(link.name, joint.name, joint_type(joint), body, placement, joint)
+    def _visit(self, link: Link, joint: Joint, above: Frame) -> None:
+        """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves."""
+        body, placement = above.body, above.placement.compose(joint.placement)
+        if joint.kind != "fixed":
+            drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
+            own = Body(
+                link.name, joint.name, joint.joint_type(), body, placement, Inertia.zero(), joint.limits,
+                index_q=0, index_v=0, described=joint.kind, **drive,
+            )  # fmt: skip
+            self.bodies.append(own)
             body, placement = len(self.bodies) - 1, Placement.identity()
         self.frames.append(Frame(link.name, body, placement))
         self.links.append(link)
@@ -182,15 +158,6 @@ class _Walk:
             self.base_inertia = self.base_inertia + inertia
         else:
             self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
-
-    def _body(
-        self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None
-    ) -> None:
-        body = Body(link, name, kind, parent, placement, Inertia.zero(), Limits(), 0, 0)
-        if joint is not None:
-            drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
-            body = replace(body, limits=joint.limits, described=joint.kind, **drive)
-        self.bodies.append(body)
 
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:
@@ -229,19 +196,6 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
             )
             raise DescriptionError(problem, remedy, description.file, link.line)
     return notes
-
-
-def joint_type(joint: Joint) -> JointType:
-    """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis in every
-    component is that axis exactly.
-    """
-    own = DESCRIBED[joint.kind]
-    if not own.uses_axis:
-        return own.described(joint.axis)
-    length = math.hypot(*joint.axis.scalars())
-    unit = [float(x) / length for x in joint.axis.scalars()]
-    near = all(abs(x - round(x)) <= _UNIT_TOLERANCE for x in unit)
-    return own.described(Vector3.of([float(round(x)) for x in unit] if near else unit))
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rbdc.model.tree import Model
@@ -9,20 +10,17 @@ from rbdc.model.tree import Model
 
 def warnings_of(model: Model) -> list[str]:
     """The notes of a model, each with its place."""
-    return _noted(model, place_of(model))
+    place = place_of(model)
+    return [
+        f"{place}{f':{note.line}' if note.line is not None else ''}: {note.message}" for note in model.notes
+    ]
 
 
 def kept_warnings(model: Model) -> list[str]:
     """The notes of a model as a package keeps them: of the place the file's name alone, for a package is the
     same wherever its description lies.
     """
-    return _noted(model, Path(place_of(model)).name)
-
-
-def _noted(model: Model, place: str) -> list[str]:
-    return [
-        f"{place}{f':{note.line}' if note.line is not None else ''}: {note.message}" for note in model.notes
-    ]
+    return warnings_of(replace(model, file=Path(place_of(model)).name))
 
 
 def place_of(model: Model) -> str:

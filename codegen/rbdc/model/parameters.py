@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from rbdc.errors import OptionError
 from rbdc.model.attachments import ParameterRow
-from rbdc.model.joint_space import JointSpaceModel
 from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
-from rbdc.spatial import Inertia, MomentInertia, Placement, Scalar
+from rbdc.spatial import Inertia, Placement, Scalar
+
+AnyModel = TypeVar("AnyModel", bound=Model)
 
 NUMBERS = 10
 """Numbers in one row."""
@@ -58,40 +60,22 @@ def nominal(model: Model) -> list[list[Scalar]]:
 
 
 def constant_part(model: Model) -> Model:
-    """The model without what is given at run time."""
+    """The model with zero for the inertia of bodies that take theirs at run time, which `with_parameters`
+    adds.
+    """
     given = {row.body for row in model.parameters if not row.added}
     bodies = [
         replace(body, inertia=Inertia.zero()) if index in given else body
         for index, body in enumerate(model.bodies)
     ]
-    return replace(model, bodies=tuple(bodies), parameters=())
+    return replace(model, bodies=tuple(bodies))
 
 
-def _inertia(row: ParameterRow, entries: Sequence[Scalar]) -> Inertia:
-    """A row's inertia in its body's frame."""
-    own = Inertia.of(entries)
-    return own.moved(row.placement) if row.added else own
-
-
-def with_parameters(model: Model, entries: Sequence[Scalar]) -> Model:
-    """The model as described with these rows, one after the other, in place of its constants."""
+def with_parameters(model: AnyModel, entries: Sequence[Scalar]) -> AnyModel:
+    """A constant part, or the joint-space model of one, with these rows added, one after the other."""
     bodies = list(model.bodies)
     for k, row in enumerate(model.parameters):
-        own, before = _inertia(row, entries[NUMBERS * k : NUMBERS * (k + 1)]), bodies[row.body].inertia
-        if row.added:
-            h = own.first_moment + before.first_moment
-            own = Inertia(own.mass + before.mass, h, own.about_origin + before.about_origin)
-        bodies[row.body] = replace(bodies[row.body], inertia=own)
+        body, own = bodies[row.body], Inertia.of(entries[NUMBERS * k : NUMBERS * (k + 1)])
+        own = own.moved(row.placement) if row.added else own
+        bodies[row.body] = replace(body, inertia=body.inertia + body.own_inertia(own))
     return replace(model, bodies=tuple(bodies), parameters=())
-
-
-def in_chosen_frames(
-    model: JointSpaceModel, rows: Sequence[ParameterRow], entries: Sequence[Scalar]
-) -> JointSpaceModel:
-    """The joint-space model of a constant part with the rows added, seen from the frames that it chose."""
-    bodies = list(model.bodies)
-    for k, row in enumerate(rows):
-        body, own = bodies[row.body], _inertia(row, entries[NUMBERS * k : NUMBERS * (k + 1)])
-        moments = MomentInertia(own.mass, own.first_moment, own.second_moments())
-        bodies[row.body] = replace(body, inertia=body.inertia + moments.moved(body.chosen.inverse()))
-    return replace(model, bodies=tuple(bodies))

@@ -1,5 +1,5 @@
-"""Descriptions rearranged before they become models: joints that are locked, another link as the root, frames
-that are added.
+"""Descriptions rearranged before they become models: joints that are locked or have another armature, another
+link as the root, frames that are added.
 """
 
 from __future__ import annotations
@@ -9,25 +9,41 @@ from dataclasses import replace
 
 from rbdc.errors import OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Note
-from rbdc.model.joints import DESCRIBED
+from rbdc.model.joints import ONE_DOF
 from rbdc.model.joints.coupling import composed
-from rbdc.model.lumping import joint_type
 from rbdc.model.options import FrameOption, JointNumbers, ModelOptions
 from rbdc.model.xml import free_name, shown
 from rbdc.spatial import Placement, Rotation, Vector3
 
 
 def rearranged(description: Description, options: ModelOptions) -> Description:
-    """The description with the options' frames added, its root where they want it, and their joints locked.
+    """The description with the options' armature and frames, its root where they want it, and their joints
+    locked.
 
     The description must make a tree. Raises OptionError for links and joints that it does not have, and for
     joints that cannot be locked or turned round.
     """
+    description = _with_armature(description, options.armature)
     for name, link, numbers in options.frames:
         description = _with_frame(description, name, link, numbers)
     if options.base is not None:
         description = _rooted_at(description, options.base)
     return _locked(description, options.lock, coupled=options.mimic == "coupled")
+
+
+def _with_armature(description: Description, given: JointNumbers) -> Description:
+    """The description with some joints' armature in place of its own; OptionError for a joint that it does
+    not have, or that is fixed.
+    """
+    kinds, numbers = {joint.name: joint.kind for joint in description.joints}, dict(given)
+    for name in numbers:
+        if kinds.get(name, "fixed") == "fixed":
+            problem = "is fixed" if name in kinds else "does not exist"
+            raise OptionError(
+                f'--armature: joint "{shown(name)}" {problem}; there are {_moving(description)}'
+            )
+    joints = [replace(own, armature=numbers.get(own.name, own.armature)) for own in description.joints]
+    return replace(description, joints=tuple(joints))
 
 
 def _with_frame(description: Description, name: str, link: str, numbers: FrameOption) -> Description:
@@ -54,11 +70,9 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
         called = f'--lock: joint "{shown(name)}"'
         if kind is None:
             raise OptionError(f"{called} does not exist; there are {_moving(description)}")
-        if kind == "fixed" or DESCRIBED[kind].nv != 1 or not DESCRIBED[kind].euclidean:
+        if kind not in ONE_DOF:
             raise OptionError(f"{called} is {kind}: only joints with one coordinate are locked")
-    values = dict(given)
-    if coupled:
-        values |= _followers(joints, values)
+    values = _followers(joints, dict(given)) if coupled else dict(given)
     made = []
     for joint in description.joints:
         if joint.name in values:
@@ -80,18 +94,15 @@ def _beyond_limits(joint: Joint, value: float) -> list[Note]:
 
 
 def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:
-    """Where the joints are that follow those with these values, directly or through others."""
-    found: dict[str, float] = {}
-    for joint in joints.values():
-        curve, at = [0.0, 1.0], joint
-        for _ in joints:
-            if at.name in values or at.mimic is None or at.mimic.leader not in joints:
-                break
-            curve = composed(curve, at.mimic.coefficients)
-            at = joints[at.mimic.leader]
-        if at is not joint and at.name in values:
-            found[joint.name] = composed(curve, [values[at.name]])[0]
-    return found
+    """These values, and where joints are that follow those which have them, directly or through others."""
+    known = dict(values)
+    while more := {
+        joint.name: composed(joint.mimic.coefficients, [known[joint.mimic.leader]])[0]
+        for joint in joints.values()
+        if joint.name not in known and joint.mimic is not None and joint.mimic.leader in known
+    }:
+        known |= more
+    return known
 
 
 def _moving(description: Description) -> str:
@@ -99,7 +110,7 @@ def _moving(description: Description) -> str:
 
 
 def _fixed(joint: Joint, value: float) -> Joint:
-    moved = joint_type(joint).placement([value])
+    moved = joint.joint_type().placement([value])
     placement = joint.placement.compose(moved)
     return Joint(joint.name, "fixed", joint.parent, joint.child, placement, line=joint.line)
 
@@ -130,8 +141,7 @@ def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list
     back = joint.placement.inverse()
     if joint.kind == "fixed":
         return [], [replace(joint, parent=joint.child, child=joint.parent, placement=back)]
-    own = DESCRIBED[joint.kind]
-    if own.nv != 1 or not own.euclidean:
+    if joint.kind not in ONE_DOF:
         problem = f'joint "{shown(joint.name)}" between it and the root is {joint.kind}'
         raise OptionError(f"--base: {problem}: only joints with one coordinate are turned round")
     round_ = replace(

@@ -85,6 +85,10 @@ class Body:
         """A placement given in the body's frame, in the frame that `placement_at` places: here the same."""
         return placement
 
+    def own_inertia(self, inertia: RigidInertia) -> RigidInertia:
+        """An inertia given in the body's frame, as `inertia` has it: here the same."""
+        return inertia
+
 
 @dataclass(frozen=True)
 class Model:

@@ -10,11 +10,10 @@ import numpy as np
 
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import DRIVE_NUMBERS, JOINT_KINDS, Description, DriveTerm, Joint, Link, Note
-from rbdc.model.joints import DESCRIBED, WITH_AXIS
+from rbdc.model.joints import ONE_DOF, WITH_AXIS
 from rbdc.model.xml import shown
 from rbdc.spatial import RigidInertia
 
-_ONE_DOF = frozenset(kind for kind, own in DESCRIBED.items() if own.nv == 1 and own.euclidean)
 _SEMI_DEFINITE_TOLERANCE = 1e-9
 """Relative to the largest principal moment: a negative one of this size is rounding."""
 _INDEFINITE = 1e-3
@@ -98,7 +97,7 @@ class _Check:
         if joint.armature < 0.0:
             problem = f"has the negative armature {joint.armature}"
             self.refuse(joint, problem, "give the inertia of its motor, or 0")
-        if joint.stiffness != 0.0 and joint.kind not in (*_ONE_DOF, "fixed"):
+        if joint.stiffness != 0.0 and joint.kind not in (*ONE_DOF, "fixed"):
             self.refuse(joint, "has a spring and more than one coordinate", "give springs to joints with one")
         if joint.kind in WITH_AXIS:
             self.axis(joint)
@@ -119,7 +118,7 @@ class _Check:
         if limits.lower > limits.upper:
             problem = f"has the lower limit {limits.lower} above the upper {limits.upper}"
             self.refuse(joint, problem, "swap them")
-        if limits.lower == limits.upper and joint.kind in _ONE_DOF:
+        if limits.lower == limits.upper and joint.kind in ONE_DOF:
             problem = f"moves, but has equal limits, {limits.lower:.6g}: taken as given"
             self.note(joint, f"{problem}; mend them, or describe it as fixed")
         if limits.velocity < 0 or limits.effort < 0:
@@ -184,11 +183,11 @@ class _Check:
         if not all(map(math.isfinite, inertia.about_centre().scalars())):
             problem = "has a mass, a centre of mass or an inertia beyond all measure"
             self.refuse(link, problem, "give SI units")
+        if negative_moment(inertia) is not None:
+            return  # which is said where it is known what else the body is made of
         moments, rounding = _principal_moments(inertia)
         least, middle, largest = moments
         scale = max(abs(least), abs(largest))
-        if _is_indefinite(moments, rounding):
-            return  # which is said where it is known what else the body is made of
         if inertia.mass == 0 and scale > 0:
             self.note(link, "has no mass but an inertia: taken as given")
         elif least < -_SEMI_DEFINITE_TOLERANCE * scale - rounding:
@@ -226,15 +225,15 @@ def negative_moment(inertia: RigidInertia) -> float | None:
     """The principal moment (kg m^2) of a finite inertia that is clearly negative, an error of sign and not of
     few digits; None without.
     """
-    moments, rounding = _principal_moments(inertia)
-    return moments[0] if _is_indefinite(moments, rounding) else None
+    (least, _, largest), rounding = _principal_moments(inertia)
+    return least if least < -_INDEFINITE * max(abs(least), abs(largest)) - rounding else None
 
 
 def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tuple[str, str]:
     """Why a joint cannot follow the one that its <mimic> names, and what to do; nothing where it can."""
     if leader not in joints:
         return f'mimics "{shown(leader)}", which does not exist', "name a joint"
-    if not {joint.kind, joints[leader].kind} <= _ONE_DOF:
+    if not {joint.kind, joints[leader].kind} <= ONE_DOF:
         return "mimics, but it or its leader is not revolute, continuous or prismatic", "remove <mimic>"
     seen, current = {joint.name}, joints[leader]
     while current.name not in seen:
@@ -248,10 +247,6 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
         if current is joint
         else ("mimics a joint that mimics itself", "break the chain")
     )
-
-
-def _is_indefinite(moments: list[float], rounding: float) -> bool:
-    return moments[0] < -_INDEFINITE * max(abs(moments[0]), abs(moments[2])) - rounding
 
 
 def _principal_moments(inertia: RigidInertia) -> tuple[list[float], float]:

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from rbdc.algorithms.trace import Trace
@@ -21,18 +22,16 @@ from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.rules import order_operands
 from rbdc.ir.passes.simplify import optimise, remove_dead_code
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
-from rbdc.model import Body, Model
-from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
-from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
+from rbdc.model import Model
+from rbdc.model.description import DRIVE_NUMBERS
+from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.planning.contact_lanes import contact_moves, contacts_of
 from rbdc.planning.lane_signs import signed, signed_output, signs_of
 from rbdc.reduction.limb_frames import aligned
-from rbdc.reduction.limbs import LimbGroup, LinkConstants, constants, groups, united
+from rbdc.reduction.limbs import LimbGroup, constants, groups, united, with_constants
 from rbdc.reduction.passes import Space, reduced
-from rbdc.spatial import AnyRotation, Placement, Scalar
-from rbdc.spatial.axis_rotations import AxisRotation, rotation_product
-from rbdc.spatial.scalars import cos, sin
+from rbdc.spatial import Placement, Scalar
 
 CONSTANTS = "limb_constants"
 """The input array of the limbs' differing constants; packing makes numbers of it again."""
@@ -47,63 +46,16 @@ lengthens the critical path.
 
 
 @dataclass(frozen=True)
-class LaneConstants:
-    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, the
-    numbers of its joint's drive, the sign of its joint, and the frames of contacts in the chosen one.
+class LaneBody(JointSpaceBody):
+    """A body of a limb with its constants given as scalars; `contacts`: the frames of contacts on it, as
+    described, and in the chosen one.
     """
 
-    link: LinkConstants
-    chosen: Placement
-    drive: tuple[Scalar, ...]
-    sign: Scalar
-    contacts: tuple[Placement, ...]
-
-    @staticmethod
-    def of(scalars: Sequence[Scalar]) -> LaneConstants:
-        """The constants from their `scalars`."""
-        count = len(LinkConstants._fields)
-        *drive, sign = scalars[count + 12 : count + 13 + len(DRIVE_NUMBERS)]
-        contacts = range(count + 13 + len(DRIVE_NUMBERS), len(scalars), 12)
-        return LaneConstants(
-            LinkConstants(*scalars[:count]),
-            Placement.of(scalars[count : count + 12]),
-            tuple(drive),
-            sign,
-            tuple(Placement.of(scalars[k : k + 12]) for k in contacts),
-        )
-
-    def scalars(self) -> list[Scalar]:
-        """All of them in a row."""
-        own = [*self.link, *self.chosen.scalars(), *self.drive, self.sign]
-        return [*own, *(x for contact in self.contacts for x in contact.scalars())]
-
-
-@dataclass(frozen=True)
-class LaneBody(JointSpaceBody):
-    """A body of a limb with its constants given as scalars."""
-
-    link: LinkConstants = field(kw_only=True)
-    contacts: tuple[tuple[Placement, Placement], ...] = field(kw_only=True)
+    contacts: tuple[tuple[Placement, Placement], ...] = ()
 
     def own_placement(self, placement: Placement) -> Placement:
         """The frame of a contact, by the constants."""
         return next(own for described, own in self.contacts if described == placement)
-
-    def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """The placement of the joint-space model's body, by the constants."""
-        link = self.link
-        steps: list[AnyRotation] = [
-            AxisRotation("z", link.cos_gamma, link.sin_gamma),
-            AxisRotation("x", link.cos_alpha, link.sin_alpha),
-        ]
-        translation = link.offset
-        if self.joint.rotation == "angle":
-            steps.append(about_z(link.theta, q[0]))
-        else:
-            steps.append(AxisRotation("z", cos(link.theta), sin(link.theta)))
-            slide = self.joint.placement(q).translation
-            translation = translation + rotation_product(steps).apply(slide)
-        return Placement(rotation_product(steps), translation)
 
 
 @dataclass(frozen=True)
@@ -124,14 +76,13 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     same inertial parameters at run time. `nested`: with the groups within them; None without such. `space` as
     of `reduced`.
     """
-    small = reduced(constant_part(model) if model.parameters else model, space)
+    small = reduced(constant_part(model), space)
     found = groups(small, nested=nested)
     if not found or (nested and not any(group.nested for group in found)):
         return None
     if not all(_take_the_same(model, bodies) for group in found for bodies in group.lanes()):
         return None
     alike, signs = aligned(small, found)
-    alike = replace(alike, parameters=model.parameters)
     numbers: dict[int, tuple[float, ...]] = {}
     differing: list[tuple[int, int]] = []
     for bodies in (bodies for group in found for bodies in group.lanes()):
@@ -153,21 +104,14 @@ def _take_the_same(model: Model, bodies: Sequence[int]) -> bool:
 
 
 def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
-    """The constants of a body of the aligned model."""
+    """The constants of a body of the aligned model: the sign of its joint, its link's, its chosen frame, the
+    numbers of its joint's drive, and the frames of contacts in the chosen one.
+    """
     body = model.bodies[index]
-    frames = tuple(body.own_placement(placement) for placement in contacts_of(model, index))
-    made = LaneConstants(constants(body), body.chosen, _drive(model, body, sign), sign, frames)
-    return [float(x) for x in made.scalars()]
-
-
-def _drive(model: Model, body: Body, sign: float) -> tuple[Scalar, ...]:
-    """The numbers of a joint's drive, zero where they do not count; `sign`: that of its coordinate."""
-    terms = model.drive_terms
-    damping = body.damping if DriveTerm.DAMPING in terms else 0.0
-    friction = body.friction if DriveTerm.FRICTION in terms else 0.0
-    sprung = DriveTerm.SPRINGS in terms and body.stiffness != 0.0
-    spring = (body.stiffness, sign * body.spring_rest) if sprung else (0.0, 0.0)
-    return body.armature, damping, friction, *spring
+    frames = [body.own_placement(placement) for placement in contacts_of(model, index)]
+    *drive, rest = (getattr(body, name) for name in DRIVE_NUMBERS)  # at rest in the joint's own direction
+    made = [sign, *constants(body), *body.chosen.scalars(), *drive, sign * rest]
+    return [float(x) for x in (*made, *(x for frame in frames for x in frame.scalars()))]
 
 
 _SAME = 4e-15
@@ -224,9 +168,7 @@ def evaluated(
 
     Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
     """
-    signs = signs_of(
-        limbs.model.bodies, {index: LaneConstants.of(own).sign for index, own in scalars.items()}
-    )
+    signs = signs_of(limbs.model.bodies, {index: sign for index, (sign, *_) in scalars.items()})
     inputs = {
         p.name: given[p.name]
         if p.kind in APART
@@ -243,17 +185,17 @@ def evaluated(
 def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
     """The model with the limbs' bodies by their scalars."""
     bodies = list(limbs.model.bodies)
-    for index, values in scalars.items():
-        own = LaneConstants.of(values)
-        given: dict[str, Any] = {f.name: getattr(bodies[index], f.name) for f in fields(JointSpaceBody)}
-        given |= {
-            "inertia": own.link.inertia,
-            "chosen": own.chosen,
-            **dict(zip(DRIVE_NUMBERS, own.drive, strict=True)),
-        }
-        described = contacts_of(limbs.model, index)
-        contacts = tuple(zip(described, own.contacts, strict=True))
-        bodies[index] = LaneBody(**given, link=own.link, contacts=contacts)
+    for index, (_, *values) in scalars.items():
+        row, described = iter(values), contacts_of(limbs.model, index)
+        own, chosen, drive, *frames = (
+            list(islice(row, count))
+            for count in (len(constants(bodies[index])), 12, len(DRIVE_NUMBERS), *[12] * len(described))
+        )
+        body = with_constants(bodies[index], own)
+        given: dict[str, Any] = {f.name: getattr(body, f.name) for f in fields(JointSpaceBody)}
+        given |= {"chosen": Placement.of(chosen), **dict(zip(DRIVE_NUMBERS, drive, strict=True))}
+        contacts = zip(described, map(Placement.of, frames), strict=True)
+        bodies[index] = LaneBody(**given, contacts=tuple(contacts))
     return replace(limbs.model, bodies=tuple(bodies))
 
 
@@ -275,22 +217,16 @@ def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) 
     """A permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
+    rows = {row.body: NUMBERS * k for k, row in enumerate(limbs.model.parameters)}
     for here, there in step.items():
         for p in (p for p in inputs if p.kind not in APART):
             places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
             moves[p.name, places[0]] = (p.name, places[1])
-        moves |= _moved_rows(limbs.model, here, there)
+        if here in rows:  # both bodies take their inertial parameters at run time
+            moves |= {(PARAMETERS, rows[here] + k): (PARAMETERS, rows[there] + k) for k in range(NUMBERS)}
     moves |= {
         (CONSTANTS, slot): (CONSTANTS, limbs.slots[step[index], which])
         for (index, which), slot in limbs.slots.items()
         if index in step
     }
     return moves | contact_moves(limbs.model, step, inputs)
-
-
-def _moved_rows(model: Model, here: int, there: int) -> dict[Source, Source]:
-    """Lanes of the inertial parameters that both bodies take at run time."""
-    rows = {row.body: NUMBERS * k for k, row in enumerate(model.parameters)}
-    if here not in rows:
-        return {}
-    return {(PARAMETERS, rows[here] + k): (PARAMETERS, rows[there] + k) for k in range(NUMBERS)}

@@ -46,10 +46,8 @@ def limb_groups(model: Model) -> list[list[str]]:
     limbs = lane_model(model, nested=True) or lane_model(model)
     roots = []
     for group in () if limbs is None else limbs.groups:
-        roots.append([limb[0] for limb in group.limbs])
-        roots += [
-            [limb[places[0]] for places in inner.limbs for limb in group.limbs] for inner in group.nested
-        ]
+        lanes = {bodies[0]: bodies for bodies in group.lanes()}
+        roots += [lanes[own.limbs[0][0]] for own in (group, *group.nested)]
     return [[model.bodies[index].name for index in indices] for indices in roots]
 
 

@@ -12,16 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdc.model.joint_space import (
-    ROUNDING,
-    JointSpaceBody,
-    JointSpaceModel,
-    cleaned,
-    cosine_and_sine,
-    largest,
-    tidy,
-    turned_by,
-)
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, about_z, largest, reframed
 from rbdc.model.tree import WORLD
 from rbdc.spatial import Placement, Vector3
 
@@ -47,8 +38,8 @@ def work_of(body: JointSpaceBody) -> int:
         for part in (body.inertia.first_moment, body.inertia.second_moments(), body.placement.translation)
     )
     numbers = 2 * first + second
-    turns = [0.0 not in cosine_and_sine(angle) for angle in (body.gamma, body.alpha, body.theta)]
-    turned = sum(weight for weight, turn in zip((16, 16, 1), turns, strict=True) if turn)
+    turns = zip((16, 16, 1), (body.gamma, body.alpha, about_z(body.theta, 0.0)), strict=True)
+    turned = sum(weight for weight, turn in turns if 0.0 not in (turn.c, turn.s))
     return turned + (numbers if body.parent == WORLD else 2 * (numbers + 2 * offset))
 
 
@@ -64,22 +55,19 @@ def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
         else 0.0
     )
     for _ in range(SWEEPS):
-        changed = False
         for index in range(model.njoints):
-            changed |= _improve(bodies, index, children, farthest)
-        if not changed:
-            break
+            _improve(bodies, index, children, farthest)
     return replace(model, bodies=tuple(bodies))
 
 
 def _improve(
     bodies: list[JointSpaceBody], index: int, children: Sequence[Sequence[int]], farthest: float
-) -> bool:
+) -> None:
     """Try every move of one link's frame, and of those of parallel links after it along with it, and keep the
-    best; whether there was one.
+    best.
     """
     if bodies[index].joint.main_axis() is None:
-        return False
+        return
     saved, best = 0, {}
     for run in _runs(bodies, index, children):
         touched = sorted({k for member in run for k in (member, *children[member])})
@@ -98,7 +86,6 @@ def _improve(
                     saved, best = less, moved
     for k, body in best.items():
         bodies[k] = body
-    return bool(best)
 
 
 def _runs(
@@ -111,10 +98,10 @@ def _runs(
     last = {index: 1}
     while last:
         last = {
-            k: sign * round(math.cos(bodies[k].alpha))
+            k: sign * round(bodies[k].alpha.c)
             for member, sign in last.items()
             for k in children[member]
-            if bodies[k].joint.rotation == "angle" and abs(math.sin(bodies[k].alpha)) < ROUNDING
+            if bodies[k].joint.rotation == "angle" and bodies[k].alpha.s == 0.0
         }
         if last:
             runs.append({**runs[-1], **last})
@@ -133,7 +120,7 @@ def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[fl
     ]
     for child in children:
         offset = child.placement.translation
-        found += [child.gamma, math.atan2(offset.y, offset.x)]
+        found += [math.atan2(child.gamma.s, child.gamma.c), math.atan2(offset.y, offset.x)]
     quarter = math.pi / 2.0
     return list(dict.fromkeys(angle + turn * quarter for angle in found for turn in (0, 1)))
 
@@ -162,34 +149,6 @@ def _moved(
     """
     if angle == 0.0 and slide == 0.0:
         return bodies
-    body, move = bodies[index], Placement(turned_by(angle), Vector3(0.0, 0.0, slide))
-    scale = max(abs(slide), largest(body.placement.translation))
-    own = replace(
-        body,
-        theta=_wrapped(body.theta + angle),
-        placement=_tidy(body.placement.compose(move), scale),
-        inertia=tidy(body.inertia.moved(move.inverse())),
-        chosen=body.chosen.compose(move),
-    )
-    return {**bodies, index: own, **{k: _child(bodies[k], move, angle, slide) for k in children}}
-
-
-def _child(child: JointSpaceBody, move: Placement, angle: float, slide: float) -> JointSpaceBody:
-    """A child in the moved frame; where its axis is parallel to the parent's, theta takes the turn."""
-    scale = max(abs(slide), largest(child.placement.translation))
-    placement = _tidy(move.inverse().compose(child.placement), scale)
-    if abs(math.sin(child.alpha)) < ROUNDING:
-        return replace(
-            child, placement=placement, theta=_wrapped(child.theta - angle * round(math.cos(child.alpha)))
-        )
-    return replace(child, placement=placement, gamma=_wrapped(child.gamma - angle))
-
-
-def _tidy(placement: Placement, scale: float) -> Placement:
-    return Placement(placement.rotation, cleaned(placement.translation, scale))
-
-
-def _wrapped(angle: float) -> float:
-    """In (-pi, pi]; zero where rounding is all that is left."""
-    angle = math.remainder(angle, 2.0 * math.pi)
-    return 0.0 if abs(angle) < ROUNDING else angle
+    still, move = Placement.identity(), Placement(about_z(angle, 0.0), Vector3(0.0, 0.0, slide))
+    seen = {k: reframed(bodies[k], move, still) for k in children}
+    return {**bodies, index: reframed(bodies[index], still, move), **seen}

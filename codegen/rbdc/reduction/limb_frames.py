@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.model import WORLD
-from rbdc.model.joint_space import ROUNDING, TURNED_OVER, JointSpaceBody, JointSpaceModel, reframed, turned_by
-from rbdc.reduction.limbs import LimbGroup, LinkConstants, constants
-from rbdc.spatial import Placement, Vector3
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, about_z, reframed
+from rbdc.reduction.limbs import THETA, LimbGroup, constants
+from rbdc.spatial import Placement, Rotation, Vector3
+from rbdc.spatial.vectors import AXES
 
 OTHER_ZERO, OTHER_THETA, BACKWARDS, OTHER_TURN, OTHER_NUMBER = 100.0, 0.5, 2.0, 1.5, 0.05
 """Cost of a constant that is zero in one limb alone, of another theta, of a joint that runs backwards, of
@@ -27,11 +28,13 @@ and 1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378, 12063 and 12
 
 
 _TURNS = tuple(
-    (Placement(turn.compose(TURNED_OVER) if over else turn, Vector3.zero()), over)
-    for over in (False, True)
-    for turn in (turned_by(quarter * math.pi / 2.0) for quarter in range(4))
+    Placement(turn, Vector3.zero())
+    for over in (Rotation.from_z_to(z) for z in (AXES[2], -AXES[2]))
+    for turn in (about_z(quarter * math.pi / 2.0, 0.0).compose(over) for quarter in range(4))
 )
-"""The turns of a frame, the first of which is none, and whether it is turned over."""
+"""The turns of a frame: about z, the first of which is none, and the same turned over."""
+_OVER = 4
+"""The first that is turned over."""
 
 
 def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSpaceModel, list[float]]:
@@ -49,8 +52,9 @@ def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSp
         """Least cost of a subtree by the turns of its root and of what carries that."""
         total = sum(least[child, turn][0] for child in model.children(index))
         if index in like:
-            total += _difference(model.bodies[like[index]], _reframed(model.bodies[index], above, turn))
-        return total + (BACKWARDS if _TURNS[turn][1] else 0.0)
+            turned = reframed(model.bodies[index], _TURNS[above], _TURNS[turn])
+            total += _difference(model.bodies[like[index]], turned)
+        return total + (BACKWARDS if turn >= _OVER else 0.0)
 
     def choices(index: int) -> range:
         return range(len(_TURNS) if index in like else 1)
@@ -65,35 +69,17 @@ def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSp
         above = turns[body.parent]
         turns[index] = least[index, above][1]
         if index in like or above:
-            bodies[index] = _reframed(body, above, turns[index])
-        signs[index] = -1.0 if _TURNS[turns[index]][1] else 1.0
+            bodies[index] = reframed(body, _TURNS[above], _TURNS[turns[index]])
+        signs[index] = -1.0 if turns[index] >= _OVER else 1.0
     return replace(model, bodies=tuple(bodies)), signs
-
-
-def _reframed(body: JointSpaceBody, above: int, turn: int) -> JointSpaceBody:
-    """The body with its own frame turned, in a parent whose frame is turned."""
-    made = reframed(body, _TURNS[above][0], _TURNS[turn][0])
-    return replace(made, gamma=_quarter(made.gamma), alpha=_quarter(made.alpha), theta=_quarter(made.theta))
-
-
-def _quarter(angle: float) -> float:
-    """The angle, free of rounding next to a multiple of a right angle."""
-    nearest = round(angle / (math.pi / 2.0)) * (math.pi / 2.0)
-    return nearest if abs(angle - nearest) < ROUNDING else angle
 
 
 def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
     """Cost of the differences between the constants of two bodies."""
     total = 0.0
-    for name, x, y in zip(LinkConstants._fields, constants(one), constants(other), strict=True):
-        if name != "theta" and (abs(x) < ROUNDING) != (abs(y) < ROUNDING):
+    for k, (x, y) in enumerate(zip(constants(one), constants(other), strict=True)):
+        if k != THETA and (abs(x) < ROUNDING) != (abs(y) < ROUNDING):
             total += OTHER_ZERO
         elif abs(x - y) > 1e-9 * max(abs(x), abs(y)):
-            total += _weight(name)
+            total += OTHER_TURN if k < THETA else OTHER_THETA if k == THETA else OTHER_NUMBER
     return total
-
-
-def _weight(name: str) -> float:
-    if name == "theta":
-        return OTHER_THETA
-    return OTHER_TURN if name.startswith(("cos", "sin")) else OTHER_NUMBER

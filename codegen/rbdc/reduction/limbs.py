@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
-from rbdc.model.joint_space import JointSpaceBody, cosine_and_sine
+from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.tree import Model
-from rbdc.spatial import MomentInertia, Scalar, Symmetric3, Vector3
+from rbdc.spatial import MomentInertia, Scalar, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation
 
 LANES = (4, 2)
 """Sizes of groups, larger first; groups within groups have no more lanes together. Of eight lanes gcc makes
@@ -25,49 +25,11 @@ eight lanes take up to a seventh less.
 Signature = tuple[object, ...]
 
 
-class LinkConstants(NamedTuple):
-    """All that distinguishes a body of one limb from that of another.
-
-    Its placement in the parent is Rz(gamma) Rx(alpha) Rz(theta + q) at `offset` (m), its inertia is by mass
-    (kg), first moment h (kg m) and second moments K (kg m^2).
-    """
-
-    cos_gamma: Scalar
-    sin_gamma: Scalar
-    cos_alpha: Scalar
-    sin_alpha: Scalar
-    theta: Scalar
-    offset_x: Scalar
-    offset_y: Scalar
-    offset_z: Scalar
-    mass: Scalar
-    h_x: Scalar
-    h_y: Scalar
-    h_z: Scalar
-    k_xx: Scalar
-    k_xy: Scalar
-    k_yy: Scalar
-    k_xz: Scalar
-    k_yz: Scalar
-    k_zz: Scalar
-
-    @property
-    def offset(self) -> Vector3:
-        """The body's origin in the parent's frame, at q = 0 of a joint that slides."""
-        return Vector3(self.offset_x, self.offset_y, self.offset_z)
-
-    @property
-    def inertia(self) -> MomentInertia:
-        """The body's inertia about its origin."""
-        second = Symmetric3(self.k_xx, self.k_xy, self.k_yy, self.k_xz, self.k_yz, self.k_zz)
-        return MomentInertia(self.mass, Vector3(self.h_x, self.h_y, self.h_z), second)
-
-
 @dataclass(frozen=True)
 class LimbGroup:
     """limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k].
 
-    nested: groups within each limb, with places k in place of bodies.
+    nested: groups within the first limb; those of the other limbs correspond to them.
     """
 
     limbs: tuple[tuple[int, ...], ...]
@@ -77,11 +39,12 @@ class LimbGroup:
         """The bodies that correspond to each other, from the root on: those of limb after limb; of fingers,
         finger 1 of all limbs first.
         """
-        inner = [places for group in self.nested for places in group.lanes()]
-        alone = set(range(len(self.limbs[0]))).difference(*inner)
+        alike = dict(zip(self.limbs[0], zip(*self.limbs, strict=True), strict=True))
+        inner = [bodies for group in self.nested for bodies in group.lanes()]
+        alone = set(alike).difference(*inner)
         return [
-            tuple(limb[k] for k in places for limb in self.limbs)
-            for places in sorted([*((k,) for k in alone), *inner])
+            tuple(body for k in bodies for body in alike[k])
+            for bodies in sorted([*((k,) for k in alone), *inner])
         ]
 
     def steps(self) -> list[dict[int, int]]:
@@ -89,15 +52,8 @@ class LimbGroup:
         one, then, as the last of them has come to be the first, the fingers of the first.
         """
         following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
-        first, result = (
-            self.limbs[0],
-            [{here: there for pair in following for here, there in zip(*pair, strict=True)}],
-        )
-        inner = [
-            {first[k]: first[n] for k, n in step.items()}
-            for step in united(group.steps() for group in self.nested)
-        ]
-        return result + inner
+        step = {here: there for pair in following for here, there in zip(*pair, strict=True)}
+        return [step, *united(group.steps() for group in self.nested)]
 
 
 def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
@@ -127,8 +83,8 @@ def _groups(
     nested: bool,
     within: bool = False,
 ) -> list[LimbGroup]:
-    """The groups among the children of some bodies. `within` limbs even a single joint counts, and what is
-    left over is in lanes anyway.
+    """The groups among the children of some bodies. A single joint is not worth a vector, but `within` limbs,
+    where what is left over is in lanes anyway.
     """
     found: list[LimbGroup] = []
     taken: set[int] = set()
@@ -139,30 +95,18 @@ def _groups(
         alike: dict[Signature, list[int]] = {}
         for child in model.children(parent):
             signature = signatures[child]
-            if signature is not None:
+            if signature is not None and (within or len(signature) > 1):
                 alike.setdefault(signature, []).append(child)
         for siblings in alike.values():
             for size in sizes:
-                while len(siblings) >= size and (
-                    within or (len(siblings) % size == 0 and _worth(signatures[siblings[0]]))
-                ):
+                while len(siblings) >= size and (within or len(siblings) % size == 0):
                     limbs = tuple(tuple(_bodies(model, root, signatures)) for root in siblings[:size])
                     room = [n for n in sizes if nested and n * size <= sizes[0]]
                     inner = _groups(model, signatures, limbs[0], room, nested=True, within=True)
-                    found.append(LimbGroup(limbs, tuple(_placed(group, limbs[0]) for group in inner)))
+                    found.append(LimbGroup(limbs, tuple(inner)))
                     taken.update(siblings[:size])
                     siblings = siblings[size:]
     return found
-
-
-def _placed(group: LimbGroup, limb: Sequence[int]) -> LimbGroup:
-    """A group within a limb, bodies as places in that limb."""
-    return replace(group, limbs=tuple(tuple(limb.index(body) for body in one) for one in group.limbs))
-
-
-def _worth(signature: Signature | None) -> bool:
-    """A single joint is not worth a vector."""
-    return signature is not None and len(signature) > 1
 
 
 def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) -> Signature | None:
@@ -184,8 +128,25 @@ def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None])
     return result
 
 
-def constants(body: JointSpaceBody) -> LinkConstants:
-    """The constants of a body of a limb, as floats."""
-    turns = [x for angle in (body.gamma, body.alpha) for x in cosine_and_sine(angle)]
-    numbers = [*turns, body.theta, *body.placement.translation.scalars(), *body.inertia.scalars()]
-    return LinkConstants(*(float(x) for x in numbers))
+THETA = 4
+"""The place of theta among `constants`."""
+
+
+def constants(body: JointSpaceBody) -> list[Scalar]:
+    """All that distinguishes a body of one limb from that of another: cosine and sine of gamma and alpha,
+    theta, the origin in the parent's frame (m), the inertia by its second moments (kg, kg m, kg m^2).
+    """
+    turns = [body.gamma.c, body.gamma.s, body.alpha.c, body.alpha.s, body.theta]
+    return [*turns, *body.placement.translation.scalars(), *body.inertia.scalars()]
+
+
+def with_constants(body: JointSpaceBody, given: Sequence[Scalar]) -> JointSpaceBody:
+    """The body with these numbers in place of its `constants`."""
+    return replace(
+        body,
+        gamma=AxisRotation("z", *given[:2]),
+        alpha=AxisRotation("x", *given[2:THETA]),
+        theta=given[THETA],
+        placement=replace(body.placement, translation=Vector3.of(given[THETA + 1 : THETA + 4])),
+        inertia=MomentInertia.of(given[THETA + 4 :]),
+    )

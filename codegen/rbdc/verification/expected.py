@@ -22,7 +22,7 @@ from rbdc.functions.evaluation import Part, arrays, called_with, with_width
 from rbdc.functions.record import Requirement
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
-from rbdc.model.parameters import with_parameters
+from rbdc.model.parameters import constant_part, with_parameters
 from rbdc.spatial import Scalar
 from rbdc.verification.rounded import REPLICAS, Perturbation, longest_offset, values_of
 
@@ -124,7 +124,7 @@ class References:
             largest = (np.max(np.abs(x.values), axis=1, keepdims=True, initial=0.0) for x in made)
             made = [x.widened(part_off * own) for x, own in zip(made, largest, strict=True)]
         if model.parameters:
-            model = with_parameters(model, list(inputs[PARAMETERS].T))
+            model = with_parameters(constant_part(model), list(inputs[PARAMETERS].T))
         inertia = _by_states(bound(crba)(model, list(inputs[q].T)), len(inputs[q]))
         sizes, part_off = _sizes(inertia), _off_by_elimination(inertia, last_place)
         return [
@@ -145,7 +145,7 @@ def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> 
     function = functions_of(model)[part.name]
     given = [p for p in function.declaration.inputs if p.name in inputs and p.kind is not Kind.PARAMETERS]
     if any(p.kind is Kind.PARAMETERS for p in function.declaration.inputs):
-        model = with_parameters(model, inputs[PARAMETERS])
+        model = with_parameters(constant_part(model), inputs[PARAMETERS])
     model, own = with_width(model, {p.name: inputs[p.name] for p in given})
     arguments, keywords = called_with(own)
     return arrays(reference_of(function)(model, *arguments, *part.place, **keywords))

@@ -11,9 +11,21 @@ from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
 from rbdc.emit.c.trigonometry import joint_angles, made_together, statements
 from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.forms import Form, Precedence
 from rbdc.ir.nodes import Program, Section, Value
-from rbdc.ir.operations import ATAN2, CONSTANT, COS, DIV, EXTRACT, GATHER, JOINT_CALLS, LANES, SIN
+from rbdc.ir.operations import (
+    ATAN2,
+    CONSTANT,
+    COS,
+    DIV,
+    EXTRACT,
+    GATHER,
+    JOINT_CALLS,
+    LANES,
+    ROTATE,
+    SIN,
+    Form,
+    Precedence,
+)
 from rbdc.ir.passes.angles import is_joint_angle
 from rbdc.ir.passes.function_splitting import Chunks
 from rbdc.ir.verify import MalformedProgram
@@ -264,10 +276,9 @@ class StatementWriter:
             return self._call(value, number)
         if form is Form.CHOICE:
             return self._choice(value, number)
-        if value.operation.is_lane_operation:
+        if form is Form.LANES:
             return self._lane_expression(value, number)
-        where, operation = f"{self.program.name}: value {index}", value.operation
-        raise MalformedProgram(f"{where}: C has no {operation}; {operation.remedy}")
+        raise MalformedProgram(f"{self.program.name}: value {index}: C has no {value.operation}")
 
     def _infix(self, value: Value, number: int) -> str:
         """The left operand binds as written, the right one keeps the association of the program."""
@@ -317,7 +328,7 @@ class StatementWriter:
         if value.operation is EXTRACT:
             return f"{vector}[{value.lane}]"
         width = self.program.values[value.arguments[0]].width
-        if value.operation.form is Form.INITIALIZER:
+        if value.operation is ROTATE:
             return f"{{{', '.join(f'{vector}[{(m + value.lane) % width}]' for m in range(value.width))}}}"
         parts = (range(width // 2), range(width // 2, width))
         halves = [" + ".join(f"{vector}[{m}]" for m in part) for part in parts]

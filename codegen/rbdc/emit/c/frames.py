@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rbdc.algorithms.derivatives.frame_derivatives import (
     frame_acceleration_derivatives,
@@ -49,51 +49,49 @@ _STEP = _CROSS + _ADD
 _ALIGN = Cost(additions=12, multiplications=18)
 _TURN = Cost(additions=3, multiplications=6)
 
-_LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
-    frame_jacobian: (Cost(), Cost(), _PUT),
-    frame_jacobian_time_derivative: (Cost(), Cost(), _RATES.times(2) + _CROSS + _PUT),
-    frame_drift: (_EXPRESS, _STEP, _RATES),
-    frame_velocity: (_EXPRESS, Cost(), _RATES),
-    frame_acceleration: (_EXPRESS, _STEP, _RATES.times(2)),
-    relative_jacobian: (Cost(), Cost(), _PUT),
-    manipulability_gradient: (
+
+class _Loops(NamedTuple):
+    """Operations of the loops of an algorithm's template: once, for each body and for each degree of freedom
+    on the frame's path, for each pair of these, and for each pair of which the second belongs to the joint of
+    the first or to one nearer to the root; for each entry of v.
+    """
+
+    once: Cost = Cost()
+    body: Cost = Cost()
+    dof: Cost = Cost()
+    pair: Cost = Cost()
+    ordered: Cost = Cost()
+    column: Cost = Cost()
+
+
+_LOOPS: Mapping[Callable[..., Any], _Loops] = {
+    frame_jacobian: _Loops(dof=_PUT),
+    frame_jacobian_time_derivative: _Loops(dof=_RATES.times(2) + _CROSS + _PUT),
+    frame_drift: _Loops(_EXPRESS, _STEP, _RATES),
+    frame_velocity: _Loops(_EXPRESS, dof=_RATES),
+    frame_acceleration: _Loops(_EXPRESS, _STEP, _RATES.times(2)),
+    relative_jacobian: _Loops(dof=_PUT),
+    manipulability_gradient: _Loops(
         Cost(additions=36, multiplications=67, divisions=15, calls=1),
-        Cost(),
-        Cost(additions=31, multiplications=38),
+        dof=Cost(additions=31, multiplications=38),
+        column=Cost(additions=51, multiplications=51, divisions=6),
     ),
-    frame_velocity_derivatives: (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
-    frame_acceleration_derivatives: (
-        Cost(),
-        _STEP.times(2),
-        _RATES.times(4) + _CROSS.times(5) + _PUT.times(3),
+    frame_velocity_derivatives: _Loops(dof=(_RATES + _CROSS + _PUT).times(2)),
+    frame_acceleration_derivatives: _Loops(
+        body=_STEP.times(2), dof=_RATES.times(4) + _CROSS.times(5) + _PUT.times(3)
     ),
-    frame_position: (Cost(), Cost(), Cost()),
-    frame_placement: (Cost(), Cost(), Cost()),
-    frame_position_derivatives: (Cost(), Cost(), _ALIGN + Cost(additions=3, multiplications=3)),
-    frame_placement_derivatives: (
-        Cost(),
-        Cost(),
-        _ALIGN + _TURN.times(3) + Cost(additions=12, multiplications=12),
+    frame_position: _Loops(),
+    frame_placement: _Loops(),
+    frame_position_derivatives: _Loops(dof=_ALIGN + Cost(additions=3, multiplications=3)),
+    frame_placement_derivatives: _Loops(dof=_ALIGN + _TURN.times(3) + Cost(additions=12, multiplications=12)),
+    frame_position_second_derivatives: _Loops(dof=_ALIGN, pair=_TURN + Cost(additions=3, multiplications=6)),
+    frame_placement_second_derivatives: _Loops(
+        dof=_ALIGN, pair=_TURN.times(7) + Cost(additions=12, multiplications=24)
     ),
-    frame_position_second_derivatives: (Cost(), Cost(), _ALIGN),
-    frame_placement_second_derivatives: (Cost(), Cost(), _ALIGN),
-    frame_jacobian_derivatives: (Cost(), Cost(), _EXPRESS),
+    frame_jacobian_derivatives: _Loops(
+        dof=_EXPRESS, pair=Cost(additions=6, multiplications=12), ordered=_CROSS
+    ),
 }
-"""Operations of the loops of an algorithm's template: once, for each body and for each degree of freedom on
-the frame's path.
-"""
-
-_PAIRS = {
-    frame_position_second_derivatives: (_TURN + Cost(additions=3, multiplications=6), Cost()),
-    frame_placement_second_derivatives: (_TURN.times(7) + Cost(additions=12, multiplications=24), Cost()),
-    frame_jacobian_derivatives: (Cost(additions=6, multiplications=12), _CROSS),
-}
-"""Operations of an algorithm's template for each pair of these degrees of freedom, and for each of which the
-second belongs to the joint of the first or to one nearer to the root.
-"""
-
-_COLUMNS = {manipulability_gradient: Cost(additions=51, multiplications=51, divisions=6)}
-"""Operations of an algorithm's template for each entry of v."""
 
 _SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
 """Names that the functions share, as `frames.h.jinja` declares it."""
@@ -105,13 +103,11 @@ def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> C
     """
     if function.at_frame is None or function.at_frame not in _LOOPS:
         raise UnsupportedError(f"{function.name}: no template climbs from a frame for it")
-    once, body, dof = _LOOPS[function.at_frame]
-    loops = once + body.times(model.njoints) + dof.times(len(frame_dofs(model)))
-    loops += _COLUMNS.get(function.at_frame, Cost()).times(model.nv)
-    every, ordered = _PAIRS.get(function.at_frame, (Cost(), Cost()))
+    loops = _LOOPS[function.at_frame]
     count, own = len(dof_table(model)), sum(body.joint.nv**2 for body in model.bodies)
-    loops += every.times(count**2) + ordered.times((count**2 + own) // 2)
-    return sum((cost(step) for step in steps), loops)
+    total = loops.once + loops.body.times(model.njoints) + loops.dof.times(len(frame_dofs(model)))
+    total += loops.pair.times(count**2) + loops.ordered.times((count**2 + own) // 2)
+    return sum(map(cost, steps), total + loops.column.times(model.nv))
 
 
 def frames_source(robot: str, function: Function, model: Model, steps: Sequence[Program]) -> FunctionSource:

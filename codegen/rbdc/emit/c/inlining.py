@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from rbdc.ir.forms import Form, VectorForm
 from rbdc.ir.nodes import Program, Value
-from rbdc.ir.operations import EXTRACT, GATHER, LANES
+from rbdc.ir.operations import EXTRACT, GATHER, LANES, REDUCE, ROTATE, Form
 from rbdc.ir.passes.function_splitting import Chunks
 
 MAXIMUM_INLINED = 8
@@ -34,7 +33,8 @@ def inlined(
 
 def is_function_of_vectors(value: Value) -> bool:
     """Whether a function of ours makes it, over pointers: vectors as such are no matter for every ABI."""
-    return value.width > 1 and value.operation.vector_form is VectorForm.FUNCTION
+    alone = value.operation.form is Form.FUNCTION and not value.operation.is_trigonometric
+    return value.width > 1 and alone
 
 
 def _is_known(
@@ -51,8 +51,9 @@ def _is_known(
         return True  # nothing but the lists of angles and offsets has them, one by one
     if is_function_of_vectors(value):
         return False
-    needed = any(program.values[user].operation.needs_names for user in users if user >= 0)
-    return False if value.width > 1 and (operation.form is Form.INITIALIZER or needed) else None
+    using = [program.values[user].operation for user in users if user >= 0]
+    needed = any(own.is_elementary or own in (EXTRACT, ROTATE, REDUCE) for own in using)
+    return False if value.width > 1 and (operation.form is Form.LANES or needed) else None
 
 
 def _has_one_user_nearby(program: Program, chunks: Chunks, index: int, users: Sequence[int]) -> bool:

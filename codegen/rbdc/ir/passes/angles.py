@@ -20,25 +20,26 @@ JOINT_ANGLES = Section("joint angles", "sines and cosines of all of them, side b
 def gather_angles(program: Program) -> Program:
     """See the module's docstring."""
     program = _with_offsets(program)
-    needed: set[int] = set()
-    gathered = []
-    for k, value in enumerate(program.values):
-        if value.operation.is_trigonometric:
-            nodes = _angle(program, value.arguments[0])
-            if nodes is not None:
-                needed.update(nodes, value.arguments)
-                gathered.append(k)
+    values = program.values
+    gathered = [
+        k
+        for k, value in enumerate(values)
+        if value.operation.is_trigonometric and is_joint_angle(program, value.arguments[0])
+    ]
     if not gathered:
         return program
-    first = [*sorted(needed), *sorted(gathered, key=lambda k: program.values[k].arguments[0])]
+    needed = {argument for k in gathered for argument in values[k].arguments}
+    for k in reversed(range(max(needed) + 1)):
+        needed.update(values[k].arguments if k in needed else ())
+    first = [*sorted(needed), *sorted(gathered, key=lambda k: values[k].arguments[0])]
     chosen = set(first)
-    order = first + [k for k in range(len(program.values)) if k not in chosen]
+    order = first + [k for k in range(len(values)) if k not in chosen]
     moved = program.reordered(order)
-    values = (
-        value.moved(value.arguments, 0 if k < len(first) else value.section + 1)
+    labelled = (
+        value._replace(section=0 if k < len(first) else value.section + 1)
         for k, value in enumerate(moved.values)
     )
-    return replace(moved, values=tuple(values), sections=(JOINT_ANGLES, *program.sections))
+    return replace(moved, values=tuple(labelled), sections=(JOINT_ANGLES, *program.sections))
 
 
 def gathered_calls(program: Program) -> int:
@@ -57,31 +58,18 @@ def _with_offsets(program: Program) -> Program:
             angle = values[value.arguments[0]]
             if angle.operation is ADD and values[angle.arguments[0]].operation in (CONSTANT, LANES):
                 offset, rest = angle.arguments
-                values[k] = value.moved((rest, offset), value.section)
+                values[k] = value._replace(arguments=(rest, offset))
     return remove_dead_code(replace(program, values=tuple(values)))
-
-
-def is_joint_angle(program: Program, index: int) -> bool:
-    """Whether a value is an input but for its sign and constants."""
-    return _angle(program, index) is not None
 
 
 _MAKES_ANGLES = (INPUT, CONSTANT, LANES, GATHER, ADD, SUB, MUL, NEG)
 _DEEPEST = 4
 
 
-def _angle(program: Program, index: int, depth: int = 0) -> list[int] | None:
-    """All values that an argument is made of, if it is an input but for its sign and constants, else None."""
+def is_joint_angle(program: Program, index: int, depth: int = 0) -> bool:
+    """Whether a value is an input but for its sign and constants."""
     value = program.values[index]
-    if value.operation not in _MAKES_ANGLES or depth > _DEEPEST:
-        return None
     variable = [k for k in value.arguments if program.values[k].operation not in (CONSTANT, LANES)]
-    if value.operation not in (INPUT, GATHER) and len(variable) > 1:
-        return None
-    nodes = [index]
-    for argument in value.arguments:
-        below = _angle(program, argument, depth + 1)
-        if below is None:
-            return None
-        nodes += below
-    return nodes
+    if value.operation not in _MAKES_ANGLES or (value.operation is not GATHER and len(variable) > 1):
+        return False
+    return depth <= _DEEPEST and all(is_joint_angle(program, k, depth + 1) for k in value.arguments)

@@ -47,8 +47,10 @@ class Counterparts:
             else:
                 arguments = [self.image[k] for k in value.arguments]
                 found = index if arguments == list(value.arguments) else None
-                narrow = value.width == 1 and all(self.program.values[k].width == 1 for k in value.arguments)
-                if found is None and narrow and value.operation.is_packed and None not in arguments:
+                operation, used = value.operation, (self.program.values[k] for k in value.arguments)
+                narrow = value.width == 1 and all(own.width == 1 for own in used)
+                packed = operation.signs or operation.is_product or operation.is_trigonometric
+                if found is None and narrow and packed and None not in arguments:
                     found = index_of.get(self._key(value, tuple(k for k in arguments if k is not None), None))
                 self.image.append(found if found is not None else self._as_invariant_sum(index))
 

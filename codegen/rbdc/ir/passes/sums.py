@@ -8,12 +8,12 @@ are ready, the latest last.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from fractions import Fraction
 
-from rbdc.ir.builder import Builder
+from rbdc.ir.builder import LEFT_OUT, Builder, rewrite
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import ADD, NEG, SUB, Operation
+from rbdc.ir.operations import ADD, NEG, SUB
 
 Term = tuple[int, int]
 """One term of a sum: a value of the program before, and its sign."""
@@ -21,81 +21,68 @@ Term = tuple[int, int]
 
 def chain_sums(program: Program) -> Program:
     """The program with its sums as chains."""
-    return _Chains(program).made()
+    return rewrite(program, other=_Chains(program).made)
 
 
 class _Chains:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._users = program.users()
-        self._builder = Builder()
-        self._new: dict[int, int] = {}
         self._ready: list[int] = []
 
-    def made(self) -> Program:
-        program = self._program
-        for index, value in enumerate(program.values):
-            if self._is_inner(index) or self._is_fused(index):
-                continue
-            self._builder.section = value.section
-            self._new[index] = self._sum(index) if value.operation.signs else self._again(index)
-        results = tuple(tuple(self._new[k] for k in result) for result in program.results)
-        symbols = {self._new[k]: name for k, name in program.symbols.items() if k in self._new}
-        return replace(program, values=tuple(self._builder.values), results=results, symbols=symbols)
+    def made(self, builder: Builder, new: Sequence[int], index: int) -> int | None:
+        """The chain of a sum; nothing for what is made where it is added."""
+        if self._is_inner(index) or self._is_fused(index):
+            return LEFT_OUT
+        return self._sum(builder, new, index) if self._program.values[index].operation.signs else None
 
     def _is_inner(self, index: int) -> bool:
         """Whether a value is a part of the sum that alone uses it, in the same section.
 
         Across sections a sum of few values would pass from one C function to the next as all of its terms.
         """
-        value, users = self._program.values[index], self._users[index]
-        alone = bool(value.operation.signs) and len(users) == 1 and self._is_sum(users[0])
-        return alone and self._program.values[users[0]].section == value.section
+        values, users = self._program.values, self._users[index]
+        if not values[index].operation.signs or len(users) != 1 or users[0] < 0:
+            return False
+        user = values[users[0]]
+        return bool(user.operation.signs) and user.section == values[index].section
 
     def _is_fused(self, index: int) -> bool:
         return self._program.is_fused(self._users, index)
 
-    def _is_sum(self, user: int) -> bool:
-        return user >= 0 and bool(self._program.values[user].operation.signs)
-
-    def _again(self, index: int) -> int:
-        value = self._program.values[index]
-        return self._timed(self._builder.again(value, tuple([self._new[k] for k in value.arguments])))
-
-    def _timed(self, made: int) -> int:
-        """Note when a value is ready."""
-        value = self._builder.values[made]
-        if made == len(self._ready):
+    def _when(self, builder: Builder, new: Sequence[int], index: int) -> int:
+        """When what is added is ready: of a product that is made here its factors."""
+        for value in builder.values[len(self._ready) :]:
             before = max((self._ready[k] for k in value.arguments), default=0)
             self._ready.append(before + value.operation.latency)
-        return made
+        parts = self._program.values[index].arguments if self._is_fused(index) else (index,)
+        return max(self._ready[new[k]] for k in parts)
 
-    def _apply(self, operation: Operation, *arguments: int) -> int:
-        return self._timed(self._builder.raw(operation, arguments))
-
-    def _when(self, index: int) -> int:
-        """When what is added is ready: of a product that is made here its factors."""
-        if self._is_fused(index):
-            return max(self._ready[self._new[k]] for k in self._program.values[index].arguments)
-        return self._ready[self._new[index]]
-
-    def _sum(self, index: int) -> int:
+    def _sum(self, builder: Builder, new: Sequence[int], index: int) -> int:
         """The chain of one sum.
 
         Its constants are one term; the sum starts from it, as from any value that is no product.
         """
         constants, terms = self._split(list(self._program.terms(index, self._is_inner)))
-        terms.sort(key=lambda term: self._when(term[0]))
+        when = {term: self._when(builder, new, term[0]) for term in terms}
+        terms.sort(key=when.__getitem__)
+
+        def value(k: int) -> int:
+            if not self._is_fused(k):
+                return new[k]
+            product = self._program.values[k]
+            return builder.again(product, tuple(new[x] for x in product.arguments))
+
         if any(constants) or not terms:
-            made = self._timed(self._builder.lanes(constants))
+            made = builder.lanes(constants)
         else:
-            start = min(terms, key=lambda term: (-term[1], self._is_fused(term[0]), self._when(term[0])))
+            start = min(terms, key=lambda term: (-term[1], self._is_fused(term[0]), when[term]))
             terms.remove(start)
-            made = self._value(start[0])
+            made = value(start[0])
             if start[1] < 0:
-                made = self._apply(NEG, made)
+                made = builder.raw(NEG, (made,))
         for term, sign in terms:
-            made = self._apply(ADD if sign > 0 else SUB, made, self._value(term))
+            made = builder.raw(ADD if sign > 0 else SUB, (made, value(term)))
         return made
 
     def _split(self, terms: list[Term]) -> tuple[list[float], list[Term]]:
@@ -105,6 +92,3 @@ class _Chains:
         width = max(map(len, held), default=1)
         constants = [float(sum((x[m % len(x)] for x in held), Fraction(0))) for m in range(width)]
         return constants, [term for known, term in numbers if not known]
-
-    def _value(self, index: int) -> int:
-        return self._again(index) if self._is_fused(index) else self._new[index]

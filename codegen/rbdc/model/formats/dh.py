@@ -34,7 +34,6 @@ KINDS = ("revolute", "prismatic", "fixed")
 INERTIA = "inertia_com"
 """The member of a joint that holds its inertia, unless `inertia` of the description names another."""
 
-_ROUNDING = 1e-15
 _Z = Vector3(0.0, 0.0, 1.0)
 
 
@@ -50,7 +49,7 @@ def read_dh(file: str, text: bytes, snap: float = 0.0) -> Description:
 class _Reader:
     def __init__(self, source: Source, snap: float) -> None:
         self.source = source
-        self.snap = max(snap, _ROUNDING)
+        self.snap = snap
         self.top = Fields(source, source.root, "the description")
         self.distal = self._convention() == "distal"
         self.inertia_name = self.top.text("inertia") or INERTIA

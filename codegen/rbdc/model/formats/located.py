@@ -166,11 +166,11 @@ class Fields:
         node = self.get(name)
         return default if node is None else self._finite(name, node)
 
-    def numbers(self, name: str, count: int, default: float = 0.0) -> list[float]:
-        """A list of so many finite numbers."""
+    def numbers(self, name: str, count: int) -> list[float]:
+        """A list of so many finite numbers, zeros where there is none."""
         node = self.get(name)
         if node is None:
-            return [default] * count
+            return [0.0] * count
         if not isinstance(node.value, list) or len(node.value) != count:
             self.fail(f"{name} is no list of {count} numbers", f"write {count} numbers in brackets", node)
         return [self._finite(name, item) for item in node.value]

@@ -33,7 +33,6 @@ _KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revol
 _SITE = 6
 """MuJoCo's number of the object "site"."""
 
-_ROUNDING = 1e-15
 _EVEN = 1e-12
 """Share of the largest number by which those of a joint's directions may differ."""
 
@@ -49,7 +48,7 @@ def read_mjcf(document: Document, snap: float = 0.0) -> Description:
     """
     compiled, noted = _compiled(document)
     elements.refuse(compiled, document.file)
-    reader = _Reader(compiled, document.file, max(snap, _ROUNDING))
+    reader = _Reader(compiled, document.file, snap)
     links, joints = reader.tree()
     said = [*elements.left_out(compiled), *reader.renamed]
     notes = [*document.notes, *noted, *(Note(message) for message in said)]

@@ -26,16 +26,12 @@ def read_description(
     """
     file = fspath(path)
     text = content_of(file)
-    if is_dh(text):
-        _no_arguments(file, arguments)
-        return read_dh(file, text, snap)
-    document = Document(file, text)
-    if document.root.tag != "mujoco" and is_xacro(document):
+    document = None if is_dh(text) else Document(file, text)
+    of_mujoco = document is not None and document.root.tag == "mujoco"
+    if document is not None and not of_mujoco and is_xacro(document):
         return description_of(expanded(document, arguments), snap)
-    _no_arguments(file, arguments)
-    return read_mjcf(document, snap) if document.root.tag == "mujoco" else description_of(document, snap)
-
-
-def _no_arguments(file: str, arguments: Sequence[tuple[str, str]]) -> None:
     if arguments:
         raise OptionError(f"{file}: --xacro-arg is for xacro files, which this is not")
+    if document is None:
+        return read_dh(file, text, snap)
+    return read_mjcf(document, snap) if of_mujoco else description_of(document, snap)

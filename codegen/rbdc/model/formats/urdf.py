@@ -73,7 +73,7 @@ def description_of(document: Document, snap: float) -> Description:
 class _Reader:
     def __init__(self, document: Document, snap: float) -> None:
         self.document = document
-        self.snap = max(snap, _ROUNDING)
+        self.snap = snap
         self.unused: dict[str, list[int | None]] = {}
         self.snapped = 0
         self.kept = 0
@@ -307,9 +307,11 @@ def _drake(motor: etree._Element, name: str) -> etree._Element | None:
 
 
 def snapped(rotation: AnyRotation, snap: float) -> Rotation:
-    """A rotation with what is meant to be 0, 1 or -1 made so; as it is where that leaves no rotation: an
-    entry may also be small as the product of the sines of two small angles that are meant.
+    """A rotation with what is meant to be 0, 1 or -1, within `snap` or rounding, made so; as it is where that
+    leaves no rotation: an entry may also be small as the product of the sines of two small angles that are
+    meant.
     """
+    snap = max(snap, _ROUNDING)
     rows = [_snapped_row(row, snap) for row in rotation.rows()]
     products = [sum(a * b for a, b in zip(x, y, strict=True)) - float(x is y) for x in rows for y in rows]
     orthonormal = max(map(abs, products)) <= _ORTHONORMAL + snap * snap

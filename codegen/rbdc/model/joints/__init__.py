@@ -26,11 +26,15 @@ BOUNDED = frozenset(spelling.name for spelling, _ in _SPELLED if spelling.bounde
 WITH_AXIS = frozenset(spelling.name for spelling, own in _SPELLED if own.uses_axis)
 """The kinds whose axis counts."""
 
+ONE_DOF = frozenset(spelling.name for spelling, own in _SPELLED if own.nv == 1 and own.euclidean)
+"""The kinds with one coordinate."""
+
 __all__ = [
     "BOUNDED",
     "DESCRIBED",
     "JOINT_TYPES",
     "KINDS_OF_URDF",
+    "ONE_DOF",
     "WITH_AXIS",
     "FreeFlyer",
     "JointType",

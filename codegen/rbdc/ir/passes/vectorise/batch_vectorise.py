@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
+from rbdc.ir.lanes import in_lanes
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.operations import LANES
 
@@ -23,21 +24,19 @@ def widened(program: Program, width: int) -> Program:
 
     Each entry of an output is a vector, of as many equal lanes where it is a constant.
     """
-    _check_scalar(program)
-    values, results = list(_wide_values(program, width)), []
-    alike: dict[float, int] = {}
-    for result in program.results:
-        constants = [program.values[k].constant for k in result]
-        for number in (x for x in constants if x is not None and x not in alike):
-            alike[number] = len(values)
-            values.append(Value(LANES, section=len(program.sections), width=width, numbers=(number,) * width))
-        results.append(tuple(k if x is None else alike[x] for k, x in zip(result, constants, strict=True)))
+    if any(value.width > 1 for value in program.values):
+        raise ValueError(f"{program.name} is not scalar")
+    wide = in_lanes(program, {array.name: width for array in (*program.inputs, *program.outputs)})
+    values, alike = list(wide.values), dict[int, int]()
+    for index in (k for result in program.results for k in result if values[k].constant is not None):
+        if index not in alike:
+            alike[index] = len(values)
+            numbers = values[index].known * width
+            values.append(Value(LANES, section=len(program.sections), width=width, numbers=numbers))
     return replace(
-        program,
-        inputs=tuple(replace(array, width=width) for array in program.inputs),
-        outputs=tuple(replace(array, width=width) for array in program.outputs),
+        wide,
         values=tuple(values),
-        results=tuple(results),
+        results=tuple(tuple(alike.get(k, k) for k in result) for result in program.results),
         sections=(*program.sections, Section("results", "the same for all samples")),
     )
 
@@ -60,12 +59,3 @@ def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program]
     )
     places = iter([place[values] for values in entries])
     return made, [tuple(islice(places, array.size)) for array in programs[0].outputs]
-
-
-def _check_scalar(program: Program) -> None:
-    if any(value.width > 1 for value in program.values):
-        raise ValueError(f"{program.name} is not scalar")
-
-
-def _wide_values(program: Program, width: int) -> tuple[Value, ...]:
-    return tuple(v if v.constant is not None else v._replace(width=width) for v in program.values)
