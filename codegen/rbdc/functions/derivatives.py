@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rbdc.algorithms.derivatives.forward_derivatives import (
@@ -23,11 +24,7 @@ from rbdc.algorithms.derivatives.products import (
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
-from rbdc.algorithms.dynamics.forward_dynamics import (
-    Dynamics,
-    solved_by_articulated_bodies,
-    solved_by_factors,
-)
+from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
 from rbdc.functions.dynamics import lagrangian
 from rbdc.functions.evaluation import Evaluate, JointSpace, on_joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
@@ -260,9 +257,9 @@ def _hessian_products(declared: Declared) -> list[Function]:
     ]
 
 
-def _by_dynamics(made: Callable[[Dynamics], Callable[..., Any]]) -> dict[str, Evaluate]:
-    """The methods of an algorithm that is made for solves with M: by articulated bodies, and by factors."""
+def _by_dynamics(algorithm: Callable[..., Any]) -> dict[str, Evaluate]:
+    """The methods of an algorithm that solves with M: by articulated bodies, and by factors."""
     return {
-        "articulated_bodies": JointSpace(made(solved_by_articulated_bodies)),
-        "cholesky": JointSpace(made(solved_by_factors)),
+        "articulated_bodies": JointSpace(partial(algorithm, solved_by_articulated_bodies)),
+        "cholesky": JointSpace(partial(algorithm, solved_by_factors)),
     }
