@@ -5,6 +5,7 @@ the papers' recursions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -151,15 +152,23 @@ def test_what_has_no_tangent_or_adjoint_is_refused() -> None:
 
 METHODS: dict[str, tuple[Callable[..., Any], str, tuple[str, ...]]] = {
     "rnea": (rnea_tangent, "rnea_jvp", ("q", "v", "a", "dq", "dv", "da")),
-    "aba, factors": (aba_tangent(solved_by_factors), "aba_jvp", ("q", "v", "tau", "dq", "dv", "dtau")),
+    "aba, factors": (
+        partial(aba_tangent, solved_by_factors),
+        "aba_jvp",
+        ("q", "v", "tau", "dq", "dv", "dtau"),
+    ),
     "aba, articulated": (
-        aba_tangent(solved_by_articulated_bodies),
+        partial(aba_tangent, solved_by_articulated_bodies),
         "aba_jvp",
         ("q", "v", "tau", "dq", "dv", "dtau"),
     ),
     "adjoint": (rnea_adjoint, "rnea_vjp", ("q", "v", "a", "w")),
-    "adjoint, factors": (aba_adjoint(solved_by_factors), "aba_vjp", ("q", "v", "tau", "w")),
-    "adjoint, articulated": (aba_adjoint(solved_by_articulated_bodies), "aba_vjp", ("q", "v", "tau", "w")),
+    "adjoint, factors": (partial(aba_adjoint, solved_by_factors), "aba_vjp", ("q", "v", "tau", "w")),
+    "adjoint, articulated": (
+        partial(aba_adjoint, solved_by_articulated_bodies),
+        "aba_vjp",
+        ("q", "v", "tau", "w"),
+    ),
 }
 
 

@@ -22,7 +22,7 @@ from rbdc.report.studies.first_order import first_order_page
 from rbdc.report.studies.inertia_inverse import inertia_inverse_page
 from rbdc.report.studies.precision import precision
 from rbdc.report.studies.second_order import Steps, second_order_page
-from rbdc.report.studies.second_order_claims import FIRST, FORWARD, SECOND, TABLE_3
+from rbdc.report.studies.second_order_claims import FIRST, FORWARD, OWN, SECOND, TABLE_3
 
 SIZES = (2, 4, 8, 16)
 
@@ -150,7 +150,7 @@ def test_what_was_not_measured_is_not_reproduced_by_silence() -> None:
     report = as_published()
     for entry in report["entries"]:
         entry["functions"][SECOND]["methods"].pop("finite-diff-2")
-    (claim,) = second_order_claims._lead(report, SECOND, ("finite-diff-2",), "lead", 10.0)
+    (claim,) = second_order_claims._lead(report, "lead", SECOND, ("finite-diff-2",), OWN, 10.0)
     assert claim["verdict"].startswith("not comparable: ")
 
 
@@ -290,7 +290,7 @@ def test_what_differences_leave_at_rest_is_truncation() -> None:
 @pytest.mark.parametrize(
     ("study", "page_of", "figures_of_page"),
     [
-        ("second-order", second_order_page, 10),
+        ("second-order", second_order_page, 9),
         ("inertia-inverse", inertia_inverse_page, 3),
         ("table-1", first_order_page, 7),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rbdc.algorithms.derivatives.forward_derivatives import (
@@ -23,11 +24,7 @@ from rbdc.algorithms.derivatives.products import (
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
-from rbdc.algorithms.dynamics.forward_dynamics import (
-    Dynamics,
-    solved_by_articulated_bodies,
-    solved_by_factors,
-)
+from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
 from rbdc.functions.dynamics import lagrangian
 from rbdc.functions.evaluation import Evaluate, OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
@@ -227,22 +224,17 @@ def _tensors(declared: Declared) -> list[Function]:
                 peers={"pinocchio": ("aba_second_derivatives",)},
             ),
         ),
-        Function(
-            declared["rnea_hessian_vector"],
-            {},
-            chain=ChainRule("rnea_vjp", BY["rnea"], kept=(0, 4, 1, 2)),
-            along_paths=OnJointSpace(path_quantities),
-            preset=SECOND,
-            references={"contracted-idsva-so": ".derivatives.products:rnea_hessian_vector"},
-        ),
-        Function(
-            declared["aba_hessian_vector"],
-            {},
-            chain=ChainRule("aba_vjp", BY["aba"], kept=(0, 4, 1, 2)),
-            along_paths=OnJointSpace(path_quantities),
-            uses=("aba",),
-            preset=SECOND,
-            references={"contracted-fdsva-so": ".derivatives.products:aba_hessian_vector"},
+        *(
+            Function(
+                declared[f"{of}_hessian_vector"],
+                {},
+                chain=ChainRule(f"{of}_vjp", BY[of], kept=(0, 4, 1, 2)),
+                along_paths=OnJointSpace(path_quantities),
+                uses=uses,
+                preset=SECOND,
+                references={f"contracted-{paper}": f".derivatives.products:{of}_hessian_vector"},
+            )
+            for of, paper, uses in (("rnea", "idsva-so", ()), ("aba", "fdsva-so", ("aba",)))
         ),
     ]
 
@@ -260,9 +252,9 @@ def _hessian_products(declared: Declared) -> list[Function]:
     ]
 
 
-def _by_dynamics(made: Callable[[Dynamics], Callable[..., Any]]) -> dict[str, Evaluate]:
-    """The methods of an algorithm that is made for solves with M: by articulated bodies, and by factors."""
+def _by_dynamics(algorithm: Callable[..., Any]) -> dict[str, Evaluate]:
+    """The methods of an algorithm that solves with M: by articulated bodies, and by factors."""
     return {
-        "articulated_bodies": joint_space(made(solved_by_articulated_bodies)),
-        "cholesky": joint_space(made(solved_by_factors)),
+        "articulated_bodies": joint_space(partial(algorithm, solved_by_articulated_bodies)),
+        "cholesky": joint_space(partial(algorithm, solved_by_factors)),
     }

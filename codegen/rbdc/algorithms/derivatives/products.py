@@ -13,7 +13,7 @@ change by the direction of q and v, by that of the accelerations, and by ds = -M
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rbdc.algorithms.dynamics.external_forces import external_torque
 from rbdc.algorithms.dynamics.forward_dynamics import Dynamics
@@ -64,26 +64,23 @@ def values_and_rates(trace: Trace) -> Trace:
     return record
 
 
-def aba_tangent(dynamics: Dynamics) -> Callable[..., Vector]:
-    """The algorithm (model, q, v, tau, *directions) for ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) in the
-    directions dq, dv and dtau, with the solves of `dynamics`. Test: the product of `aba_derivatives`.
+def aba_tangent(
+    dynamics: Dynamics,
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *directions: Scalars,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) in the directions dq, dv and dtau, with the solves of
+    `dynamics`. Test: the product of `aba_derivatives`.
     """
-
-    def tangent(
-        model: Model,
-        q: Scalars,
-        v: Scalars,
-        tau: Scalars,
-        *directions: Scalars,
-        fext: Forces | None = None,
-        trace: Trace = silent,
-    ) -> Vector:
-        dq, dv, dtau = directions
-        a, solve = dynamics(model, q, v, tau, fext, trace)
-        moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext=fext, trace=trace)
-        return solve([x - y for x, y in zip(dtau, moved, strict=True)])
-
-    return tangent
+    dq, dv, dtau = directions
+    a, solve = dynamics(model, q, v, tau, fext, trace)
+    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext=fext, trace=trace)
+    return solve([x - y for x, y in zip(dtau, moved, strict=True)])
 
 
 def rnea_adjoint(
@@ -134,26 +131,24 @@ def there_and_back(tape: Tape, trace: Trace) -> Trace:
     return record
 
 
-def aba_adjoint(dynamics: Dynamics) -> Callable[..., Vectors]:
-    """The algorithm (model, q, v, tau, w) for w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each), with the
-    solves of `dynamics`. Test: the products of `aba_derivatives`.
+def aba_adjoint(
+    dynamics: Dynamics,
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *weights: Scalars,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+) -> Vectors:
+    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each), with the solves of `dynamics`. Test: the products of
+    `aba_derivatives`.
     """
-
-    def weighted(
-        model: Model,
-        q: Scalars,
-        v: Scalars,
-        tau: Scalars,
-        w: Scalars,
-        fext: Forces | None = None,
-        trace: Trace = silent,
-    ) -> Vectors:
-        a, solve = dynamics(model, q, v, tau, fext, trace)
-        solved = solve(list(w))
-        by_q, by_v, _ = rnea_adjoint(model, q, v, a, solved, fext, trace)
-        return [-x for x in by_q], [-x for x in by_v], solved
-
-    return weighted
+    (w,) = weights
+    a, solve = dynamics(model, q, v, tau, fext, trace)
+    solved = solve(list(w))
+    by_q, by_v, _ = rnea_adjoint(model, q, v, a, solved, fext, trace)
+    return [-x for x in by_q], [-x for x in by_v], solved
 
 
 def rnea_hessian_product(
@@ -177,29 +172,25 @@ def rnea_hessian_product(
     return by_q, by_v, by_a
 
 
-def aba_hessian_product(dynamics: Dynamics) -> Callable[..., Vectors]:
-    """The algorithm (model, q, v, tau, w, *direction) for the rates of w^T ddq_dq, w^T ddq_dv and w^T
-    ddq_dtau (nv each) in the direction dq, dv, dtau, with the solves of `dynamics`. Test:
-    `aba_hessian_vector` times it.
+def aba_hessian_product(
+    dynamics: Dynamics,
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *weights_and_direction: Scalars,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+) -> Vectors:
+    """The rates of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) in the direction dq, dv, dtau, with the
+    solves of `dynamics`. Test: `aba_hessian_vector` times it.
     """
-
-    def product(
-        model: Model,
-        q: Scalars,
-        v: Scalars,
-        tau: Scalars,
-        *weights_and_direction: Scalars,
-        fext: Forces | None = None,
-        trace: Trace = silent,
-    ) -> Vectors:
-        (w, dq, dv, dtau), rest = weights_and_direction, [0.0] * model.nv
-        a, solve = dynamics(model, q, v, tau, fext, trace)
-        moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext=fext, trace=trace)
-        da = solve([x - y for x, y in zip(dtau, moved, strict=True)])
-        solved = solve(list(w))
-        turned = solve(rnea_tangent(model.of_inertia(), q, rest, solved, dq, rest, rest, trace=trace))
-        weights = tangents(solved, [-x for x in turned])
-        by_q, by_v, _ = rnea_hessian_product(model, q, v, a, weights, dq, dv, da, fext=fext, trace=trace)
-        return [-x for x in by_q], [-x for x in by_v], [-x for x in turned]
-
-    return product
+    (w, dq, dv, dtau), rest = weights_and_direction, [0.0] * model.nv
+    a, solve = dynamics(model, q, v, tau, fext, trace)
+    moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext=fext, trace=trace)
+    da = solve([x - y for x, y in zip(dtau, moved, strict=True)])
+    solved = solve(list(w))
+    turned = solve(rnea_tangent(model.of_inertia(), q, rest, solved, dq, rest, rest, trace=trace))
+    weights = tangents(solved, [-x for x in turned])
+    by_q, by_v, _ = rnea_hessian_product(model, q, v, a, weights, dq, dv, da, fext=fext, trace=trace)
+    return [-x for x in by_q], [-x for x in by_v], [-x for x in turned]

@@ -70,9 +70,14 @@ class Layout:
         return any(joint.size > 1 for joint in self.joints)
 
     @property
+    def widest(self) -> int:
+        """The most degrees of freedom of a joint, but for a free root, which stands apart."""
+        return max((joint.size for joint in self.joints if joint.position >= self.root), default=1)
+
+    @property
     def several(self) -> bool:
-        """Whether a joint has several degrees of freedom, but for a free root, which stands apart."""
-        return any(joint.size > 1 and joint.position >= self.root for joint in self.joints)
+        """Whether a joint has several."""
+        return self.widest > 1
 
     @property
     def same(self) -> bool:

@@ -33,10 +33,14 @@ from rbdc.report.options import CompareOptions
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import contours, grown
-from rbdc.report.present.tables import CODE, DASH, ERROR, TIME, curves
+from rbdc.report.present.tables import CODE, DASH, ERROR, TIME
 from rbdc.report.studies.claims import untried
 from rbdc.report.studies.second_order_claims import (
+    ALL,
+    BICOMPLEX,
     FAMILIES,
+    FINITE_1,
+    FINITE_2,
     FIRST,
     FORWARD,
     SECOND,
@@ -48,12 +52,10 @@ from rbdc.report.studies.second_order_claims import (
     ratios,
 )
 
-LIMITS = {"chain-rule": 32, "bicomplex-step": 16, "finite-diff-1": 32, "finite-diff-2": 32, "ad": 8}
-"""Up to how many bodies a method takes part: beyond, its compilation alone takes minutes."""
 PRODUCTS = ("unrolled-fdsva-so", "unrolled-fdsva-so-aza", "unrolled-fdsva-so-idfoza")
-MOST_PRODUCTS = 4
-"""Bodies up to which the three ways of FDSVA-SO's products are tried; larger ones take minutes to trace and
-exceed the limit of straight-line code soon after.
+LIMITS = {BICOMPLEX: 16, "ad": 8, **dict.fromkeys(PRODUCTS, 4)}
+"""Up to how many bodies a method takes part where its tracing and compilation alone take minutes beyond, or
+the limit of straight-line code is near.
 """
 ROBOTS = ("double_pendulum", "ur5")
 """The robots of Figs. 10 and 19 that AD is possible for; the UR5 in place of the UR3."""
@@ -64,19 +66,24 @@ class Extent:
     """How much of the study runs.
 
     sizes: bodies of the trees. steps: bodies of those whose steps are varied, the last for the contours.
-    grid: number of steps along an axis. seconds: of timing, for each function.
+    grid: number of steps along an axis. options: of the comparison, with all methods.
     """
 
     sizes: tuple[int, ...]
     steps: tuple[int, ...]
     grid: int
-    seconds: float
     robots: tuple[str, ...]
-    build: BuildOptions
+    options: CompareOptions
 
 
-FULL = Extent((2, 4, 8, 16, 32), (2, 4, 8, 16, 32), 11, 0.3, ROBOTS, BuildOptions())
-QUICK = Extent((3,), (2, 3), 3, 0.02, (), BuildOptions(cflags=("-O0",)))
+MEASURED = CompareOptions(
+    BuildOptions(), (SECOND, FORWARD, FIRST), (ZEROED, *ALL, "ad", *PRODUCTS), (), 4, 1, 0.3
+)
+ROUGHLY = CompareOptions(
+    BuildOptions(cflags=("-O0",)), (SECOND, FIRST), (ZEROED, FINITE_1, FINITE_2), (), 4, 1, 0.02
+)
+FULL = Extent((2, 4, 8, 16, 32), (2, 4, 8, 16, 32), 11, ROBOTS, MEASURED)
+QUICK = Extent((3,), (2, 3), 3, (), ROUGHLY)
 
 
 def second_order(quick: bool, progress: Progress) -> dict[str, Any]:
@@ -94,18 +101,13 @@ def second_order(quick: bool, progress: Progress) -> dict[str, Any]:
 
 def asked(extent: Extent, size: int) -> CompareOptions:
     """The options of a mechanism with so many bodies."""
-    methods = [ZEROED, *(method for method, limit in LIMITS.items() if size <= limit)]
-    if extent is FULL and size <= MOST_PRODUCTS:
-        methods += PRODUCTS
-    if extent is QUICK:
-        methods = [ZEROED, "finite-diff-1", "finite-diff-2"]
-    functions = (SECOND, FORWARD, FIRST) if extent is FULL else (SECOND, FIRST)
-    return CompareOptions(extent.build, functions, tuple(methods), (), 4, 1, extent.seconds)
+    methods = tuple(m for m in extent.options.methods or () if size <= LIMITS.get(m, size))
+    return replace(extent.options, methods=methods)
 
 
 def _robot(robot: str, extent: Extent, progress: Progress) -> dict[str, float]:
     """How many times as long as the generated code CasADi's derivatives through our C take, by function."""
-    options = replace(asked(extent, 2), functions=(SECOND, FORWARD), methods=("ad",))
+    options = replace(extent.options, functions=(SECOND, FORWARD), methods=("ad",))
     report = labelled_report(robot, robot, options, progress)
     return {f["name"]: f["ratios"]["ad"] for f in report["functions"] if "ad" in f["ratios"]}
 
@@ -114,8 +116,7 @@ def _step_errors(extent: Extent, progress: Progress) -> dict[str, Any]:
     """The decimal logarithms of the errors of both differences over their steps, by family and size: of
     Finite-Diff-1 a row for each k, a column for each h.
     """
-    options = CompareOptions(extent.build)
-    tools, found = toolchains(options), []
+    tools, found = toolchains(extent.options), []
     first = np.logspace(-6.0, -1.0, extent.grid).tolist()
     second = np.logspace(-8.0, -2.0, extent.grid + 2).tolist()
     for family in (serial(extent.steps), branched(extent.steps)):
@@ -219,11 +220,9 @@ def second_order_page(report: Report) -> str:
     functions = {function["name"]: function for function in report["functions"]}
     tables = [_table_3(report), *(crossing_table(function) for function in functions.values())]
     tables += [growth_table(function) for function in functions.values() if function["name"] == FORWARD]
-    figures = _inverse(report)
-    if FORWARD in functions:
-        figures += _forward(report)
-    figures += _steps(report)
-    return study_page("Second derivatives of dynamics", lead, notes, report, tables, figures)
+    figures = [_figures(report, name, title) for name, title in FIGURES.items() if name in functions]
+    title = "Second derivatives of dynamics"
+    return study_page(title, lead, notes, report, tables, [*figures, *_steps(report)])
 
 
 def _table_3(report: Report) -> Table:
@@ -248,45 +247,18 @@ def _table_3_row(report: Report, function: str, method: str, published: Sequence
     return row
 
 
-def _inverse(report: Report) -> list[Part]:
-    return [
-        Part(
-            "Figs. 7 and 8",
-            [
-                "Times of second derivatives of inverse dynamics, and how many times as long as generated "
-                "code the others take; chains in full lines, binary trees in dashed ones."
-            ],
-            [family_curves(report, SECOND, TIME), _speedups(report, SECOND)],
-        ),
-        Part(
-            "Fig. 9",
-            ["Machine code of every method; the article has that of CasADi's AD alone."],
-            [family_curves(report, SECOND, CODE), _code(report)],
-        ),
-        Part(
-            "Figs. 11 and 12",
-            ["Root mean square relative errors (43), beside references of 40 digits."],
-            [family_curves(report, SECOND, ERROR)],
-        ),
-    ]
+FIGURES = {SECOND: "Figs. 7, 8, 9, 11 and 12", FORWARD: "Figs. 14 to 17 and 20"}
 
 
-def _forward(report: Report) -> list[Part]:
-    return [
-        Part(
-            "Figs. 14 to 17",
-            [
-                "Times of second derivatives of forward dynamics, the three ways of the inner and outer "
-                "products among them, and how many times as long as generated code the others take."
-            ],
-            [family_curves(report, FORWARD, TIME), _speedups(report, FORWARD)],
-        ),
-        Part(
-            "Fig. 20",
-            ["Root mean square relative errors of forward dynamics."],
-            [family_curves(report, FORWARD, ERROR)],
-        ),
+def _figures(report: Report, function: str, title: str) -> Part:
+    """The figures of a function over the number of bodies."""
+    words = [
+        "Times, how many times as long as generated code the others take, machine code, of which the article "
+        "has that of CasADi's AD alone, and root mean square relative errors (43), beside references of 40 "
+        "digits; chains in full lines, binary trees in dashed ones."
     ]
+    times, *others = (family_curves(report, function, measure) for measure in (TIME, CODE, ERROR))
+    return Part(title, words, [times, _speedups(report, function), *others])
 
 
 def _speedups(report: Report, function: str) -> str:
@@ -299,13 +271,6 @@ def _speedups(report: Report, function: str) -> str:
     dashed = [label for label in found if not label.endswith(", serial")]
     title = f"{function}: times over those of generated code"
     return grown(found, title, BODIES, "ratio", dashed=dashed)
-
-
-def _code(report: Report) -> str:
-    """Code of AD and of generated functions of chains."""
-    found = curves(report["entries"], SECOND, "serial", CODE)
-    chosen = {method: points for method, points in found.items() if method in ("generated", "ad")}
-    return grown(chosen, "Machine code of serial chains", BODIES, "bytes")
 
 
 def _steps(report: Report) -> list[Part]:

@@ -10,46 +10,85 @@ from rbdc.report.methods.contenders import ZEROED
 from rbdc.report.present.tables import ERROR, TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable
 
+BICOMPLEX, CHAIN, FINITE_1, FINITE_2 = "bicomplex-step", "chain-rule", "finite-diff-1", "finite-diff-2"
+OWN = "generated"
 FIRST, SECOND, FORWARD = "rnea_derivatives", "rnea_second_derivatives", "aba_second_derivatives"
 TABLE_3 = {
-    (SECOND, "bicomplex-step"): (2.98, 2.14, 2.98, 2.13),
-    (SECOND, "chain-rule"): (3.05, 0.93, 3.17, 0.47),
-    (SECOND, "finite-diff-1"): (3.02, 1.16, 3.03, 1.13),
-    (SECOND, "finite-diff-2"): (2.38, 0.66, 2.15, 1.38),
+    (SECOND, BICOMPLEX): (2.98, 2.14, 2.98, 2.13),
+    (SECOND, CHAIN): (3.05, 0.93, 3.17, 0.47),
+    (SECOND, FINITE_1): (3.02, 1.16, 3.03, 1.13),
+    (SECOND, FINITE_2): (2.38, 0.66, 2.15, 1.38),
     (SECOND, ZEROED): (3.08, -4.71, 1.45, -0.77),
-    (FIRST, "generated"): (1.76, -2.06, 1.03, 0.01),
+    (FIRST, OWN): (1.76, -2.06, 1.03, 0.01),
 }
 """Table III: A and B of serial chains, A and B of binary trees. Generated code stands for IDSVA-SO and
 IDSVA-FO; the exponents of IDSVA-SO are of its O(N d^2) work, so that the N^3 entries that are always zero are
 left alone.
 """
-WRITTEN = {(SECOND, ZEROED): "generated"}
+WRITTEN = {(SECOND, ZEROED): OWN}
 """The form that writes every entry, of a method that leaves those alone that are always zero."""
 WITHIN = 0.3
 """An exponent is reproduced if it is this close to the article's."""
 WITHIN_DECADE = 10.0
 """An error, or a ratio of two, is reproduced if it is within this factor of the article's."""
 FAMILIES = ("serial", "binary")
-BY_STEPS = ("bicomplex-step", "chain-rule", "finite-diff-1", "finite-diff-2")
+UNMEASURED = "not measured in this run"
 
 Report = Mapping[str, Any]
+Claim = dict[str, str]
+
+ALL = (BICOMPLEX, CHAIN, FINITE_1, FINITE_2)
+LEADS: dict[str, tuple[str, tuple[str, ...], str, float]] = {
+    "Fig. 8: IDSVA-SO outperforms the other methods by more than 10x.": (SECOND, ALL, OWN, 10.0),
+    "Fig. 7: Finite-Diff-2 outperforms Finite-Diff-1.": (SECOND, (FINITE_1,), FINITE_2, 1.0),
+    "Fig. 16: FDSVA-SO outperforms the other methods for all N.": (FORWARD, ALL[:3], OWN, 1.0),
+    "Fig. 17: it is at least 5 times faster than the chain rule.": (FORWARD, (CHAIN,), OWN, 5.0),
+    "Fig. 16: the chain rule takes longer than Finite-Diff-1.": (FORWARD, (CHAIN,), FINITE_1, 1.0),
+}
+"""Claims that each of some methods of a function takes more than so many times as long as another, at every
+size of both families.
+"""
+ERRORS: dict[str, tuple[str, str, tuple[str, str], float, float | None]] = {
+    "Fig. 12: for a binary tree of 40 bodies the error of Finite-Diff-2 is about 1e-3 of Finite-Diff-1's.": (
+        SECOND,
+        "binary",
+        (FINITE_2, FINITE_1),
+        1e-3,
+        None,
+    ),
+    "Fig. 12: the chain rule and IDSVA-SO err alike.": (SECOND, "serial", (CHAIN, OWN), 1.0, None),
+    "Fig. 20: for a chain of 40 FDSVA-SO errs by 1e-11, a thousand times as much as the chain rule.": (
+        FORWARD,
+        "serial",
+        (OWN, CHAIN),
+        1e3,
+        1e-11,
+    ),
+}
+"""Claims of a function that in a family the error of one method is so many times another's, and so large."""
+FEW = "AD's code of more than 12 degrees of freedom is not tried here"
+UNTRIED = {
+    "Figs. 10, 19: 3.2x (ID) and 3.8x (FD) on Atlas, Talos only by analysis.": FEW,
+    "Fig. 9: millions of lines of C, 12 MB, for a chain of 40 by AD.": FEW,
+    "Figs. 14, 15, 18: IDFOZA overtakes DTM at N = 45 (serial) and 25 (binary) in the inner term.": (
+        "the products are compiled into straight-line code, which is too large at such sizes; generated code "
+        "merges both terms in loops along the paths"
+    ),
+}
+"""Claims that are not tried, with the reason."""
 
 
-def claims(report: Report) -> list[dict[str, str]]:
+def claims(report: Report) -> list[Claim]:
     """Every claim with its verdict."""
-    made = _exponents(report)
-    made += _lead(
-        report, SECOND, BY_STEPS, "Fig. 8: IDSVA-SO outperforms the other methods by more than 10x.", 10.0
-    )
-    made += [*_differences(report), *_accuracy(report), *_automatic(report)]
-    if any(f["name"] == FORWARD for f in report["functions"]):
-        made += _forward(report)
-    return [*made, *_steps(report)]
-
-
-def times(report: Report, function: str, family: str) -> dict[str, dict[int, float]]:
-    """Microseconds by method and size."""
-    return curves(report["entries"], function, family, TIME)
+    return [
+        *_exponents(report),
+        *(_lead(report, claim, *of) for claim, of in LEADS.items()),
+        *(_errors(report, claim, *of) for claim, of in ERRORS.items()),
+        *_accuracy(report),
+        _automatic(report),
+        *_steps(report),
+        *(not_comparable(claim, reason) for claim, reason in UNTRIED.items()),
+    ]
 
 
 def fits(report: Report, function: str, method: str) -> dict[str, Mapping[str, float]]:
@@ -63,7 +102,7 @@ def fits(report: Report, function: str, method: str) -> dict[str, Mapping[str, f
     return {family: fit for family, fit in found.items() if fit is not None}
 
 
-def _exponents(report: Report) -> list[dict[str, str]]:
+def _exponents(report: Report) -> list[Claim]:
     """A claim for each method and family."""
     made = []
     for (function, method), published in TABLE_3.items():
@@ -74,7 +113,7 @@ def _exponents(report: Report) -> list[dict[str, str]]:
             if family not in own:
                 made.append(not_comparable(words, "too few sizes"))
                 continue
-            sizes = sorted(times(report, function, family)[method])
+            sizes = sorted(curves(report["entries"], function, family, TIME)[method])
             exponent = own[family]["exponent"]
             found = f"N^{exponent:.2f} over N = {sizes[0]} to {sizes[-1]}, where the article has up to 100 "
             found += f"and more; reproduced means within {WITHIN}"
@@ -84,97 +123,70 @@ def _exponents(report: Report) -> list[dict[str, str]]:
     return made
 
 
-def ratios(report: Report, function: str, method: str) -> dict[tuple[str, int], float]:
-    """A method's times over those of generated code, by family and size; both write every entry."""
+def ratios(report: Report, function: str, method: str, over: str = OWN) -> dict[tuple[str, int], float]:
+    """A method's times over another's, by family and size."""
     found: dict[tuple[str, int], float] = {}
     for family in FAMILIES:
-        by_method = times(report, function, family)
-        own = by_method.get("generated", {})
-        found |= {(family, n): t / own[n] for n, t in by_method.get(method, {}).items()}
+        by_method = curves(report["entries"], function, family, TIME)
+        own, other = by_method.get(method, {}), by_method.get(over, {})
+        found |= {(family, n): t / other[n] for n, t in own.items() if n in other}
     return found
 
 
 def _lead(
-    report: Report, function: str, methods: tuple[str, ...], words: str, least: float
-) -> list[dict[str, str]]:
-    """Whether generated code takes `least` times less time than each of the methods at every size."""
-    ranges = {method: list(ratios(report, function, method).values()) for method in methods}
+    report: Report, claim: str, function: str, methods: tuple[str, ...], over: str, least: float
+) -> Claim:
+    ranges = {method: list(ratios(report, function, method, over).values()) for method in methods}
     kept = {method: values for method, values in ranges.items() if values}
     if not kept:
-        return [not_comparable(words, "none of them was measured in this run")]
+        return not_comparable(claim, UNMEASURED)
     found = "; ".join(f"{method} {min(x):.3g} to {max(x):.3g} times as long" for method, x in kept.items())
-    return [judged(words, all(min(x) > least for x in kept.values()), found)]
+    return judged(claim, all(min(x) > least for x in kept.values()), found)
 
 
-def _largest(
-    report: Report, function: str, family: str, one: str, other: str
-) -> tuple[int, float, float] | None:
-    """The largest size at which both methods' errors are known, and these."""
-    errors = curves(report["entries"], function, family, ERROR)
-    sizes = set(errors.get(one, {})) & set(errors.get(other, {}))
-    if not sizes:
-        return None
-    return max(sizes), errors[one][max(sizes)], errors[other][max(sizes)]
+def _errors(
+    report: Report,
+    claim: str,
+    function: str,
+    family: str,
+    methods: tuple[str, str],
+    ratio: float,
+    size: float | None,
+) -> Claim:
+    """At the largest number of bodies for which both errors are known."""
+    by_method = curves(report["entries"], function, family, ERROR)
+    one, other = (by_method.get(method, {}) for method in methods)
+    if not one.keys() & other.keys():
+        return not_comparable(claim, UNMEASURED)
+    n = max(one.keys() & other.keys())
+    expected = [ratio * other[n], *([] if size is None else [size])]
+    holds = all(1.0 / WITHIN_DECADE < one[n] / x < WITHIN_DECADE for x in expected)
+    found = f"{one[n]:.1e} beside {other[n]:.1e} for {n} bodies, {one[n] / other[n]:.2g} times as much"
+    return judged(claim, holds, f"{found}; reproduced means within a factor of {WITHIN_DECADE:g}")
 
 
-def _alike(one: float, other: float) -> bool:
-    return 1.0 / WITHIN_DECADE < one / other < WITHIN_DECADE
-
-
-def _differences(report: Report) -> list[dict[str, str]]:
-    both = [times(report, SECOND, family) for family in FAMILIES]
-    faster = [
-        by["finite-diff-1"][n] / t
-        for by in both
-        for n, t in by["finite-diff-2"].items()
-        if n in by["finite-diff-1"]
-    ]
-    made = [
-        judged(
-            "Fig. 7: Finite-Diff-2 outperforms Finite-Diff-1.",
-            min(faster) > 1.0,
-            f"{min(faster):.3g} to {max(faster):.3g} times faster",
-        )
-    ]
-    last = _largest(report, SECOND, "binary", "finite-diff-1", "finite-diff-2")
-    if last is not None:
-        size, first, second = last
-        made.append(
-            judged(
-                "Fig. 12: for a binary tree of 40 bodies the error of Finite-Diff-2 is about 1e-3 of that of "
-                "Finite-Diff-1.",
-                _alike(second, 1e-3 * first),
-                f"{second / first:.1e} for {size} bodies; reproduced means within a factor of ten",
-            )
-        )
-    return made
-
-
-def _accuracy(report: Report) -> list[dict[str, str]]:
-    errors = {family: curves(report["entries"], SECOND, family, ERROR) for family in FAMILIES}
-    own = errors["serial"]["generated"]
-    shared = sorted(set(own) & set(errors["binary"]["generated"]))
-    binary = [errors["binary"]["generated"][n] for n in shared]
-    chains = [own[n] for n in shared]
-    made = [
-        _rising(own),
+def _accuracy(report: Report) -> list[Claim]:
+    """The errors of generated code over the sizes."""
+    chains, binary = (curves(report["entries"], SECOND, x, ERROR)[OWN] for x in FAMILIES)
+    shared = sorted(chains.keys() & binary.keys())
+    below, above = [binary[n] for n in shared], [chains[n] for n in shared]
+    forward = curves(report["entries"], FORWARD, FAMILIES[0], ERROR).get(OWN, {})
+    largest = max(forward.values(), default=0.0)
+    bound = "Fig. 20: errors of FDSVA-SO are bounded by 1e-8, for N < 150."
+    return [
+        _rising(chains),
         judged(
             "Fig. 11: the root mean square errors of binary trees are below those of chains.",
-            all(b <= c for b, c in zip(binary, chains, strict=True)),
-            f"N = {listed(shared)}: {listed(binary)} beside {listed(chains)}",
+            all(b <= c for b, c in zip(below, above, strict=True)),
+            f"N = {listed(shared)}: {listed(below)} beside {listed(above)}",
         ),
+        judged(bound, largest < 1e-8, f"at most {largest:.1e}, for N up to {max(forward)}")
+        if forward
+        else not_comparable(bound, UNMEASURED),
     ]
-    last = _largest(report, SECOND, "serial", "chain-rule", "generated")
-    if last is not None:
-        size, rule, generated = last
-        found = (
-            f"{rule:.1e} and {generated:.1e} for a chain of {size}; reproduced means within a factor of ten"
-        )
-        made.append(judged("Fig. 12: the chain rule and IDSVA-SO err alike.", _alike(rule, generated), found))
-    return made
 
 
-def _rising(errors: Mapping[int, float]) -> dict[str, str]:
+def _rising(errors: Mapping[int, float]) -> Claim:
     """Whether errors grow with the size: the exponent that fits them is positive."""
     claim, fit = "Fig. 11: errors of IDSVA-SO grow with N.", growth(errors)
     words = f"{listed(list(errors.values()))} for N = {listed(list(errors))}"
@@ -183,73 +195,18 @@ def _rising(errors: Mapping[int, float]) -> dict[str, str]:
     return judged(claim, fit["exponent"] > 0.0, f"{words}: as N^{fit['exponent']:.2g}")
 
 
-def _automatic(report: Report) -> list[dict[str, str]]:
-    found = ratios(report, SECOND, "ad")
-    robots = {robot: by[SECOND] for robot, by in report["robots"].items() if SECOND in by}
-    words = ", ".join(f"{family} {n}: {x:.3g}" for (family, n), x in found.items())
-    words += "".join(f", {robot}: {x:.3g}" for robot, x in robots.items())
+def _automatic(report: Report) -> Claim:
+    found = {f"{family} {n}": x for (family, n), x in ratios(report, SECOND, "ad").items()}
+    found |= {robot: by[SECOND] for robot, by in report["robots"].items() if SECOND in by}
     claim = "Fig. 10: IDSVA-SO is 1.2 to 5 times faster than CasADi's AD with generated code."
-    values = [*found.values(), *robots.values()]
-    limit = "AD's code of more than 12 degrees of freedom is not tried here"
-    made = [
-        judged(claim, all(1.2 <= x <= 5.0 for x in values), f"{words}; both through the same compiler")
-        if values
-        else not_comparable(claim, "AD was not measured in this run")
-    ]
-    made.append(
-        not_comparable("Figs. 10, 19: 3.2x (ID) and 3.8x (FD) on Atlas, Talos only by analysis.", limit)
-    )
-    made.append(not_comparable("Fig. 9: millions of lines of C, 12 MB, for a chain of 40 by AD.", limit))
-    return made
+    if not found:
+        return not_comparable(claim, UNMEASURED)
+    words = ", ".join(f"{where}: {x:.3g}" for where, x in found.items())
+    holds = all(1.2 <= x <= 5.0 for x in found.values())
+    return judged(claim, holds, f"{words}; both through the same compiler")
 
 
-def _forward(report: Report) -> list[dict[str, str]]:
-    methods = ("chain-rule", "bicomplex-step", "finite-diff-1")
-    made = _lead(report, FORWARD, methods, "Fig. 16: FDSVA-SO outperforms the other methods for all N.", 1.0)
-    made += _lead(
-        report, FORWARD, ("chain-rule",), "Fig. 17: it is at least 5 times faster than the chain rule.", 5.0
-    )
-    by = times(report, FORWARD, "serial")
-    flips = [by["chain-rule"][n] / t for n, t in by["finite-diff-1"].items() if n in by["chain-rule"]]
-    made.append(
-        judged(
-            "Fig. 16: the chain rule takes longer than Finite-Diff-1, unlike for inverse dynamics.",
-            min(flips) > 1.0,
-            f"{listed(flips)} times as long over the sizes",
-        )
-    )
-    made += _forward_errors(report)
-    products = [m for m in by if m.startswith("unrolled-fdsva-so")]
-    words = "; ".join(f"{m}: {listed(list(by[m].values()))} \u00b5s" for m in products)
-    made.append(
-        not_comparable(
-            "Figs. 14, 15, 18: IDFOZA overtakes DTM at N = 45 (serial) and 25 (binary) in the inner term.",
-            "the products are compiled into straight-line code, which is too large at such sizes; generated "
-            "code merges both terms in loops along the paths",
-            f"chains of 2 and 4 bodies: {words}",
-        )
-    )
-    return made
-
-
-def _forward_errors(report: Report) -> list[dict[str, str]]:
-    """Fig. 20: how far apart the errors are, and their bound."""
-    bound = "Fig. 20: errors of FDSVA-SO are bounded by 1e-8, for N < 150."
-    apart = "Fig. 20: for a chain of 40 FDSVA-SO errs by 1e-11, a thousand times as much as the chain rule."
-    own = curves(report["entries"], FORWARD, FAMILIES[0], ERROR)["generated"]
-    largest = max(own.values())
-    made = [judged(bound, largest < 1e-8, f"at most {largest:.1e}, for N up to {max(own)}")]
-    last = _largest(report, FORWARD, FAMILIES[0], "chain-rule", "generated")
-    if last is not None:
-        size, rule, generated = last
-        holds = _alike(generated, 1e-11) and _alike(generated, 1e3 * rule)
-        found = f"{generated:.1e} and {rule:.1e} for a chain of {size}: {generated / rule:.2g} times that; "
-        found += f"reproduced means both within a factor of {WITHIN_DECADE:g}"
-        made.append(judged(apart, holds, found))
-    return made
-
-
-def _steps(report: Report) -> list[dict[str, str]]:
+def _steps(report: Report) -> list[Claim]:
     entries = report["steps"]["entries"]
     pairs = [tuple(entry["best_1"]) for entry in entries]
     inside = [all(10**-4.25 <= x <= 10**-2.75 for x in pair) for pair in pairs]
