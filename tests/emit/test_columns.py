@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from rbdc.algorithms.reference.aba import minverse
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.emit import column_solve
 from rbdc.emit.c.columns import column_cost, kernel, plan_of
-from rbdc.emit.column_solve import row_groups, solve, solve_cost, strips
+from rbdc.emit.column_solve import row_pairs, solve, solve_cost, strips
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
@@ -55,7 +54,7 @@ def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.M
     folder = Path(str(module.__file__)).parent
     manifest = json.loads((folder / "manifest.json").read_text())["functions"]
     assert {manifest[name]["method"] for name in ("minverse", "aba_derivatives")} == {"columns"}
-    assert ("_solve_groups[]" in next(folder.glob("*_aba_derivatives.c")).read_text()) == bool(strip)
+    assert ("_pairs[]" in next(folder.glob("*_aba_derivatives.c")).read_text()) == bool(strip)
     rng = np.random.default_rng(seed)
     for with_forces in (False, True):
         q, (v, tau) = module.random_configuration(rng), rng.standard_normal((2, module.nv))
@@ -94,25 +93,22 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     )
 
 
-def test_groups_take_what_written_rows_take() -> None:
+def test_a_loop_takes_what_written_rows_take() -> None:
     """Every product of a written row is in the strip of its block, and little else but zeros."""
     _, function, programs = prepared("hyq", "aba_derivatives", "free-flyer")
-    plan = replace(plan_of(programs, function.declaration), strip=4)
+    plan = replace(plan_of(programs, function.declaration), looped=True)
     taken, operations = set(), 0
-    for strip in strips(plan, plan.early_blocks):
-        for group in (group for way in row_groups(plan, strip) for group in way):
-            operations += group.operations * len(strip)
-            pairs = combinations(range(3), 2)
-            within = [
-                (group.rows[k], x, group.rows[m]) for (m, k), x in zip(pairs, group.within, strict=True)
-            ]
-            products = [(k, x, i) for xs, i in group.terms for k, x in zip(group.rows, xs, strict=True)]
-            taken |= {(k, x, i, b) for k, x, i in products + within if x < len(plan.factor) for b in strip}
+    for strip in strips(plan.early_blocks):
+        for first, second, terms, within in row_pairs(plan, strip):
+            products = [(first.number, x, i) for x, _, i in terms]
+            products += [(second.number, y, i) for _, y, i in [*terms, (0, within, first.number)]]
+            taken |= {(k, x, i, b) for k, x, i in products if x < len(plan.factor) for b in strip}
+            operations += 2 * len(strip) * (1 + len(products))
     written = {
-        (row.number, term.factor, term.source, block)
+        (row.number, x, i, b)
         for row in solve(plan, plan.early_blocks)
-        for term in row.terms
-        for block, _ in term.blocks
+        for x, i, blocks in row.terms
+        for b in blocks
     }
     assert written <= taken
     assert len(taken) < 1.5 * len(written)

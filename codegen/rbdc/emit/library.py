@@ -202,48 +202,41 @@ def _range(start: int, size: int) -> str:
 
 
 def cpp_function(d: FunctionDeclaration) -> dict[str, Any]:
-    """A function: parameters and their names with pointers; the parameters of overloads that fill matrices,
-    with the arguments of the C function; and of one that gives its only result by value the same, with the
-    type and the name of the result.
+    """A function: parameters and their names with pointers, and overloads for matrices, which fill these, of
+    all inputs too; one that has a single result gives it by value as well.
     """
-    without = [p for p in d.inputs if not p.optional]
-    inputs = [without] if not d.optional else [without, list(d.inputs)]
+    inputs = [d.required, d.inputs] if d.optional else [d.required]
+    given = [_overload(d, d.required, p) for p in d.outputs if len(d.outputs) == 1]
     return {
         "name": d.name,
         "summary": comment(d.summary),
         "pointers": ", ".join(d.parameters(d.scalar.name, restrict="")),
         "names": ", ".join(d.arguments(lambda p: p.name)),
-        "forms": [(_filling(d, given), _passed(d, given)) for given in inputs],
-        "giving": [_giving(d, p, without) for p in d.outputs if len(d.outputs) == 1],
+        "overloads": [*(_overload(d, taken) for taken in inputs), *given],
     }
 
 
-def _filling(d: FunctionDeclaration, given: Sequence[Parameter]) -> str:
-    frame = [f"int {name}" for name in d.place]
-    outputs = [f"{_kind(p, 'Out', d)} {'' if p.shape else '&'}{p.name}" for p in d.outputs]
-    return ", ".join([*_taken(d, given), *frame, *outputs])
-
-
-def _giving(
-    d: FunctionDeclaration, output: Parameter, given: Sequence[Parameter]
+def _overload(
+    d: FunctionDeclaration, taken: Sequence[Parameter], result: Parameter | None = None
 ) -> tuple[str, str, str, str]:
-    frame = [f"int {name}" + (" = LOCAL" if name == "reference" else "") for name in d.place]
-    return ", ".join([*_taken(d, given), *frame]), _passed(d, given), _kind(output, "Matrix", d), output.name
-
-
-def _taken(d: FunctionDeclaration, given: Sequence[Parameter]) -> list[str]:
-    return [f"{_kind(p, 'In', d)} {p.name}" for p in given]
-
-
-def _passed(d: FunctionDeclaration, given: Sequence[Parameter]) -> str:
-    """The arguments of the C function."""
+    """The type of what it returns, its parameters, the name of the result that it returns, if any, and the
+    arguments of the C function.
+    """
 
     def place(p: Parameter) -> str:
-        if p.optional and p not in given:
+        if p.optional and p not in taken:
             return "nullptr"
         return f"{p.name}.data()" if p.shape else f"&{p.name}"
 
-    return ", ".join(d.arguments(place))
+    parameters = [f"{_kind(p, 'In', d)} {p.name}" for p in taken]
+    parameters += [f"int {name}" for name in d.place]
+    if result is not None and d.framed:
+        parameters[-1] += " = LOCAL"
+    parameters += [
+        f"{_kind(p, 'Out', d)} {'' if p.shape else '&'}{p.name}" for p in d.outputs if p is not result
+    ]
+    kind, name = ("void", "") if result is None else (_kind(result, "Matrix", d), result.name)
+    return kind, ", ".join(parameters), name, ", ".join(d.arguments(place))
 
 
 def _kind(p: Parameter, template: str, d: FunctionDeclaration) -> str:

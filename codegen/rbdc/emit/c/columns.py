@@ -15,8 +15,17 @@ from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_kernels, function_file
-from rbdc.emit.column_loop import GROUP_WORDS, loop_of
-from rbdc.emit.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost
+from rbdc.emit.column_solve import (
+    ColumnPlan,
+    SolveRow,
+    System,
+    row_pairs,
+    solve,
+    solve_cost,
+    strips,
+    worth_a_loop,
+)
+from rbdc.emit.render import braced
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
@@ -60,7 +69,7 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
         [(m, *entry) for m in range(sides) for entry in nonzero(sides + m, widths[m])],
         nonzero(2 * sides, system.size),
     )
-    return in_strips(plan)
+    return worth_a_loop(plan)
 
 
 def _nonzero(program: Program, which: int) -> list[int]:
@@ -99,7 +108,7 @@ def column_cost(program: Program, declaration: FunctionDeclaration) -> tuple[Cos
     """
     plan = plan_of([program], declaration)
     solved = solve_cost(plan)
-    looped = solved.operations if plan.strip else 0
+    looped = solved.operations if plan.looped else 0
     return cost(kernel(program, plan)) + solved, looped, plan.size * plan.blocks * plan.lanes
 
 
@@ -114,19 +123,19 @@ def column_source(
     source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(plan), method="columns")
     source.style = "columns"
     parts, call = add_kernels(robot, f"{name}_columns", kernels, source)
-    early, calls = _solve(f"{name}_solve", plan, plan.early_blocks)
-    late, late_calls = _solve(f"{name}_solve_late", plan, plan.late_blocks)
-    source.statements += sum(row.statements for _, part in early["parts"] + late["parts"] for row in part)
+    early = _solve(f"{name}_solve", plan, plan.early_blocks)
+    late = _solve(f"{name}_solve_late", plan, plan.late_blocks)
+    written = [row for _, part in early["parts"] + late["parts"] for row in part]
+    source.statements += sum(1 + len(row.terms) + len(row.blocks) for row in written)
     source.files[f"{name}.c"] = function_file(
         robot,
         source,
         body="columns.c.jinja",
         parts=parts,
         solves=[early, late],
-        calls=calls,
-        late_calls=late_calls,
+        calls=early["calls"],
+        late_calls=late["calls"],
         sizes=_sizes(plan),
-        **GROUP_WORDS,
         lanes=plan.lanes,
         prototype=declaration.prototype(robot),
         call=call,
@@ -165,7 +174,7 @@ def _sizes(plan: ColumnPlan) -> dict[str, int | None]:
     the diagonal of the identity takes, and where that begins. A loop has a row, a factor 0 and a pivot 1
     more.
     """
-    row, more = plan.blocks * plan.lanes, int(plan.strip > 0)
+    row, more = plan.blocks * plan.lanes, int(plan.looped)
     return {
         "joints": plan.system.joints,
         "contacts": plan.system.contacts,
@@ -177,17 +186,49 @@ def _sizes(plan: ColumnPlan) -> dict[str, int | None]:
         "known": max(len(plan.known), 1),
         "diagonal": row + 1,
         "identity": plan.place(len(plan.system.sides), plan.system.contacts, 0) if plan.system.inverse else 0,
-        "zero": len(plan.factor) if plan.strip else None,
-        "one": plan.size if plan.strip else None,
+        "zero": len(plan.factor) if plan.looped else None,
+        "one": plan.size if plan.looped else None,
     }
 
 
-def _solve(name: str, plan: ColumnPlan, blocks: range) -> tuple[dict[str, Any], list[str]]:
-    """The solve for some blocks of columns: functions with rows written out, or one loop; and their names."""
-    rows = solve(plan, blocks)
-    parts = [] if plan.strip else _parts(name, rows)
-    loops = [loop_of(name, plan, blocks)] if plan.strip and rows else []
-    return {"parts": parts, "loops": loops}, [made for made, _ in parts] + [loop["name"] for loop in loops]
+def _solve(name: str, plan: ColumnPlan, blocks: range) -> dict[str, Any]:
+    """The solve for some blocks of columns: functions with rows written out, or a loop for strips of as many
+    blocks; and their names.
+    """
+    parts = [] if plan.looped else _parts(name, solve(plan, blocks))
+    cut = strips(blocks) if plan.looped else []
+    loops = [
+        _loop(f"{name}_by{width}", plan, [strip for strip in cut if len(strip) == width])
+        for width in sorted({len(strip) for strip in cut})
+    ]
+    calls = [made for made, _ in parts] + [loop["name"] for loop in loops]
+    return {"parts": parts, "loops": loops, "calls": calls}
+
+
+def _loop(name: str, plan: ColumnPlan, cut: Sequence[range]) -> dict[str, Any]:
+    """A loop over strips: the C function's name, its tables as C and the type of their numbers, and its
+    bodies, for long registers and for others: lanes of their vectors, and those of a row by their numbers.
+
+    pairs: where two rows begin, their pivots, the entry of L between them, and the end of their terms; terms:
+    entries of L for both, and where the other row begins.
+    """
+    pairs, terms = list[str](), list[str]()
+    for strip in cut:
+        for pair in row_pairs(plan, strip):
+            terms += [braced((x, y, other * plan.blocks + strip.start)) for x, y, other in pair.terms]
+            rows = (pair.first, pair.second)
+            places = braced(row.number * plan.blocks + strip.start for row in rows)
+            pivots = braced(row.number if row.scaled else plan.size for row in rows)
+            pairs.append(braced((places, pivots, pair.within, len(terms))))
+    largest = max((plan.size + 1) * plan.blocks, len(plan.factor), len(terms))
+    return {
+        "name": name,
+        "pairs": pairs,
+        "count": len(pairs),
+        "terms": terms or [braced((0, 0, 0))],
+        "bodies": [(n * plan.lanes, range(len(cut[0]) // n)) for n in (2, 1)],
+        "number": "unsigned short" if largest < 1 << 16 else "unsigned",
+    }
 
 
 def _parts(name: str, rows: Sequence[SolveRow]) -> list[tuple[str, list[SolveRow]]]:
