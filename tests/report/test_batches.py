@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.registry import Generated
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
@@ -211,12 +212,12 @@ def test_baselines_without_batches_are_good(measured: tuple[Path, Result]) -> No
 def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_time = assembly.generated
 
-    def one_sample_late(model: Model, function: Function) -> assembly.Generated:
-        code = in_time(model, function)
-        adapter = code.files["adapter.c"]
+    def one_sample_late(model: Model, function: Function) -> tuple[assembly.Files, FunctionSource]:
+        made, source = in_time(model, function)
+        adapter = made["adapter.c"]
         wrong = re.sub(r"_batch\(n, in\[0\]", "_batch(n - 1, in[0] + 2", adapter)
         assert wrong != adapter
-        return replace(code, files={**code.files, "adapter.c": wrong})
+        return {**made, "adapter.c": wrong}, source
 
     monkeypatch.setattr(assembly, "generated", one_sample_late)
     result = run(

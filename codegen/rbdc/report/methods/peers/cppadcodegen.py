@@ -18,7 +18,14 @@ from rbdc.functions.record import Function
 from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, run
 from rbdc.report.methods.contenders import Toolchains, compiled
-from rbdc.report.methods.implementation import ROBOT, Implementation, entry_point, without_optional
+from rbdc.report.methods.implementation import (
+    ADAPTER,
+    ROBOT,
+    Implementation,
+    entry_point,
+    statements_of,
+    without_optional,
+)
 from rbdc.report.methods.peers.headers import (
     LIMITS,
     WORKERS,
@@ -109,14 +116,9 @@ def _implementation(function: Function, algorithm: str, files: dict[str, str]) -
     """The generated C behind the common entry point."""
     bare = without_optional(function.declaration)
     header = {f"{ROBOT}.h": render("cppadcodegen.h.jinja", entry=_ENTRY)}
-    adapter = entry_point(_call(bare.inputs, bare.outputs))
-    text = "".join(files.values())
-    return Implementation(
-        f"CppADCodeGen's C of Pinocchio's {algorithm}",
-        {**files, **header, "adapter.c": adapter},
-        statements=sum(line.rstrip().endswith(";") for line in text.splitlines()),
-        text_bytes=len(text),
-    )
+    made = {**files, **header, ADAPTER: entry_point(_call(bare.inputs, bare.outputs))}
+    statements = statements_of("".join(files.values()))
+    return Implementation(f"CppADCodeGen's C of Pinocchio's {algorithm}", made, statements=statements)
 
 
 def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str]:
