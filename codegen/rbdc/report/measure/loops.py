@@ -192,8 +192,7 @@ class Samples:
     ) -> None:
         self.library, self.count, self.dtype = library, count, dtype
         self.different = min(len(inputs[0]), count)
-        rows = np.arange(count) % len(inputs[0])
-        self.inputs = [np.take(x, rows, axis=0).astype(dtype, copy=False) for x in inputs]
+        self.inputs = [np.resize(x, (count, x.shape[1])).astype(dtype, copy=False) for x in inputs]
         self.outputs = [np.full((count, size), np.nan, dtype) for size in outputs]
 
     def cut(self, n: int, calls: int = 1) -> Timer:

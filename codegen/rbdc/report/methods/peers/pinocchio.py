@@ -94,14 +94,13 @@ class PinocchioBuild:
 @dataclass(frozen=True)
 class _Piece:
     """Parts of the harness that are compiled as one file for a build that is not made yet; of its pieces the
-    first has what all others need. key: the file's in the cache.
+    first has what all others need.
     """
 
     build: PinocchioBuild
     compiler: Compiler
     parts: Sequence[str]
-    unit: Unit
-    key: str
+    flags: Sequence[str]
 
     @property
     def job(self) -> tuple[str, float]:
@@ -132,26 +131,23 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
     """
     there, offers = headers(), offered(render(_HARNESS))
     parts = [part for part, names in offers.items() if part == MODEL or {*names} & {*wanted}]
-    pieces = _of_library(parts, offers, there) if peer == PINOCCHIO else _native(parts, there)
-    of_key = {piece.key: piece for piece in pieces}
+    pieces = _of_library(parts, offers) if peer == PINOCCHIO else _native(parts)
+    units = dict[str, tuple[_Piece, Unit]]()
+    for piece in pieces:
+        text = "".join(f"#define RBDC_{part}\n" for part in piece.parts) + render(_HARNESS)
+        unit = Unit("peer.cpp", text, {}, (*piece.flags, *there.include_flags))
+        units[unit.key(there.identity(piece.compiler))] = piece, unit
 
     def obtain(key: str) -> tuple[Path, Compiled]:
-        return compiled_object(of_key[key].unit, key, of_key[key].compiler)
+        piece, unit = units[key]
+        return compiled_object(unit, key, piece.compiler)
 
-    made = side_by_side({key: piece.job for key, piece in of_key.items()}, obtain, progress)
-    groups = groupby(pieces, lambda piece: piece.build.name)
-    return [_linked([(one, made[one.key]) for one in of_it], offers, there) for _, of_it in groups]
-
-
-def _piece(
-    build: PinocchioBuild, compiler: Compiler, parts: Sequence[str], flags: Sequence[str], there: Headers
-) -> _Piece:
-    text = "".join(f"#define RBDC_{part}\n" for part in parts) + render(_HARNESS)
-    unit = Unit("peer.cpp", text, {}, (*flags, *there.include_flags))
-    return _Piece(build, compiler, parts, unit, unit.key(there.identity(compiler)))
+    made = side_by_side({key: piece.job for key, (piece, _) in units.items()}, obtain, progress)
+    files = [(piece, made[key]) for key, (piece, _) in units.items()]
+    return [_linked([*of_it], offers, there) for _, of_it in groupby(files, lambda one: one[0].build.name)]
 
 
-def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]], there: Headers) -> list[_Piece]:
+def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Piece]:
     """The pieces of the library of the pip package, with the parts beside it that are wanted."""
     (compiler, extra), beside = quick_compiler(), [part for part in TEMPLATE_PARTS if part in parts]
     calls, templates = ((*_LIBRARY_FLAGS, level, *extra, *LIMITS) for level in (_CALLS, _TEMPLATES))
@@ -161,18 +157,18 @@ def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]], there
     said = f"its calls compiled by {compiler.version}"
     build = PinocchioBuild(PINOCCHIO, PINOCCHIO, what + also, said, calls, shipped=shipped_library())
     return [
-        _piece(build, compiler, LIBRARY_PARTS, calls, there),
-        *(_piece(build, compiler, (part,), templates, there) for part in beside),
+        _Piece(build, compiler, LIBRARY_PARTS, calls),
+        *(_Piece(build, compiler, (part,), templates) for part in beside),
     ]
 
 
-def _native(parts: Sequence[str], there: Headers) -> list[_Piece]:
+def _native(parts: Sequence[str]) -> list[_Piece]:
     """The pieces of a build by each compiler."""
     found, what = [], f"Pinocchio {_version()}, its headers compiled for this processor"
     for name, compiler, extra in compilers():
         flags = (*_NATIVE_FLAGS, *extra, *LIMITS)
         build = PinocchioBuild(f"{NATIVE}-{name}", NATIVE, what, compiler.version, flags)
-        found += [_piece(build, compiler, (part,), flags, there) for part in parts]
+        found += [_Piece(build, compiler, (part,), flags) for part in parts]
     return found
 
 
