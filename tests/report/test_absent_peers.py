@@ -15,6 +15,7 @@ from rbdc.native.toolchain import find_compiler
 from rbdc.report.methods.peers import headers
 from rbdc.report.present.document import summary
 from rbdc.report.studies import inertia_inverse
+from tests.report.test_pinocchio_peer import needs_headers
 
 SAID = "peer.cpp:3:1: error: out of order <&>"
 QUICK = ("--cflags", "-O0", "--samples", "8", "--seconds", "0.02")
@@ -34,9 +35,7 @@ def failing(path: Path, pattern: str) -> str:
 @pytest.fixture(autouse=True)
 def out_of_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All C++ compilers fail, and the one for C fails on CasADi's; nothing of before is in the cache."""
-    reason = headers.availability()
-    if reason is not None:
-        pytest.skip(reason)
+    needs_headers()
     for name in ("g++", *headers._CLANGS[-1:]):
         failing(tmp_path / name, ".cpp")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")

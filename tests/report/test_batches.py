@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.registry import Generated
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
@@ -30,7 +31,7 @@ from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.measure.loops import Method, Samples, Timer
 from rbdc.report.measure.timing import bandwidth_percent, measuring
-from rbdc.report.measure.worker import Bandwidth, best, buffer_size, hot_batches
+from rbdc.report.measure.worker import LIMIT_INPUT, bandwidth, best, buffer_size, hot_batches, kernel
 from rbdc.report.methods import assembly
 from rbdc.report.methods.records import Contender, FunctionRecord
 from rbdc.report.options import CompareOptions
@@ -211,12 +212,12 @@ def test_baselines_without_batches_are_good(measured: tuple[Path, Result]) -> No
 def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_time = assembly.generated
 
-    def one_sample_late(model: Model, function: Function) -> assembly.Generated:
-        code = in_time(model, function)
-        adapter = code.files["adapter.c"]
+    def one_sample_late(model: Model, function: Function) -> tuple[assembly.Files, FunctionSource]:
+        made, source = in_time(model, function)
+        adapter = made["adapter.c"]
         wrong = re.sub(r"_batch\(n, in\[0\]", "_batch(n - 1, in[0] + 2", adapter)
         assert wrong != adapter
-        return replace(code, files={**code.files, "adapter.c": wrong})
+        return {**made, "adapter.c": wrong}, source
 
     monkeypatch.setattr(assembly, "generated", one_sample_late)
     result = run(
@@ -350,21 +351,21 @@ def test_the_fastest_of_a_peer_is_taken() -> None:
 
 @pytest.mark.parametrize("count", [1, 8, 1003])
 def test_the_bandwidth_kernel_goes_through_the_whole_buffer(count: int) -> None:
-    compiler = find_compiler()
-    bandwidth = Bandwidth(str(measuring(compiler, default_flags())), 8 * count)
-    bandwidth.buffer[:] = np.arange(count)
-    bandwidth.timer.hot(bandwidth.kernel, 1)
-    assert np.array_equal(bandwidth.buffer, 0.5 * np.arange(count) + 0.5)
-    once, again = bandwidth.measure(), bandwidth.measure()
+    library = str(measuring(find_compiler(), default_flags()))
+    buffer = np.arange(float(count))
+    timer = Timer(library, [LIMIT_INPUT], outputs=[buffer], n=count, blocks=1)
+    timer.hot(kernel(library, "bandwidth"), 1)
+    assert np.array_equal(buffer, 0.5 * np.arange(count) + 0.5)
+    once, again = bandwidth(library, buffer), bandwidth(library, buffer)
     both, rate = best([once, again]), "bytes_per_second"
     assert both[rate] == max(once[rate], again[rate]) > 0.0, "the best counts"
     assert buffer_size() >= 2**28
 
 
 def test_shares_of_the_bandwidth() -> None:
-    bandwidth = {"bytes_per_second": 20e9}
-    assert bandwidth_percent(bandwidth, 200, 100.0) == 10.0
-    assert bandwidth_percent(bandwidth, 0, 100.0) == 0.0
+    limit = {"bytes_per_second": 20e9}
+    assert bandwidth_percent(limit, 200, 100.0) == 10.0
+    assert bandwidth_percent(limit, 0, 100.0) == 0.0
 
 
 def test_timers_keep_to_their_blocks() -> None:

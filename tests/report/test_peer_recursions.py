@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from rbdc import Model
 from rbdc.cli.commands import commands
+from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.native.toolchain import find_compiler
@@ -22,7 +23,7 @@ from rbdc.report.methods import casadi_methods
 from rbdc.report.methods.casadi_methods import ad_methods, of_casadi
 from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.implementation import Implementation, NotTried, by_the_papers
-from rbdc.report.methods.peers import assembly, cppadcodegen
+from rbdc.report.methods.peers import assembly, headers
 from rbdc.report.options import CPPADCODEGEN, NATIVE, NOT_ASKED, PEERS, CompareOptions
 from rbdc.resources import resolve
 
@@ -124,7 +125,11 @@ def test_cppadcodegen_is_measured_where_it_is_asked_for(
     methods: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """As far as its headers: without them it is named."""
-    monkeypatch.setattr(cppadcodegen, "missing", lambda: "no headers")
+
+    def missing() -> None:
+        raise ToolchainError("no headers")
+
+    monkeypatch.setattr(headers, "headers", missing)
     model, tools = Model.from_urdf(resolve("cartpole")), Toolchains(find_compiler(None), ())
     options = CompareOptions(methods=methods, peers=(CPPADCODEGEN,))
     peers = assembly.add_peers(model, [], options, tools, tmp_path, print)

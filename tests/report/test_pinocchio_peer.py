@@ -25,7 +25,8 @@ from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of, known
 from rbdc.model.joints import Planar
-from rbdc.native.toolchain import Compiler, compile_object
+from rbdc.native.build import Unit, compiled_object
+from rbdc.native.toolchain import Compiled, Compiler
 from rbdc.report.accuracy import draw, inputs_of
 from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers import headers, pinocchio
@@ -153,32 +154,36 @@ def test_a_joint_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def missing(message: str) -> None:
+        with pytest.raises(ToolchainError, match=message):
+            headers.headers()
+
     monkeypatch.setattr(headers, "compilers", list)
     monkeypatch.setattr(headers, "prefix", lambda: None)
-    assert "pip install 'pin" in str(headers.availability())
+    missing("pip install 'pin")
     monkeypatch.setattr(headers, "prefix", lambda: tmp_path)
-    assert "boost_serialization" in str(headers.availability())
+    missing("boost_serialization")
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "libboost_serialization.so").touch()
     monkeypatch.setattr(headers, "eigen", lambda: None)
-    assert re.search("pip install cmeel-eigen, or apt install libeigen3-dev", str(headers.availability()))
+    missing("pip install cmeel-eigen, or apt install libeigen3-dev")
     monkeypatch.setattr(headers, "eigen", lambda: tmp_path)
-    assert "no C++ compiler" in str(headers.availability())
+    missing("no C\\+\\+ compiler")
     with pytest.raises(ToolchainError, match="no C\\+\\+ compiler"):
         pinocchio.builds(NATIVE, {"rnea"}, lambda _: None)
     with pytest.raises(ToolchainError, match="no C\\+\\+ compiler"):
         pinocchio.builds(PINOCCHIO, (), lambda _: None)
     monkeypatch.setattr(headers, "compilers", lambda: [("gcc", Compiler("g++", "g++"), ())])
-    assert headers.availability() is None
-    monkeypatch.setattr(pinocchio, "prefix", lambda: tmp_path)
-    assert "pip install --force-reinstall 'pin>=4'" in str(pinocchio.library_availability())
+    headers.headers()
+    with pytest.raises(ToolchainError, match="pip install --force-reinstall 'pin>=4'"):
+        pinocchio.shipped_library()
 
 
 def test_headers_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     prefix = headers.prefix()
     assert prefix is not None, "pin is among the requirements of the tests"
     assert (prefix / "include" / "boost" / "version.hpp").is_file()
-    assert pinocchio.library_availability() is None
+    assert pinocchio.shipped_library().is_file()
     for folder in ("named", "parent/eigen3", "packages/cmeel.prefix/include/eigen3"):
         (tmp_path / folder / "Eigen").mkdir(parents=True)
         (tmp_path / folder / "Eigen" / "Core").touch()
@@ -216,8 +221,8 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         library = tmp_path / "lib" / f"lib{name}.so"
         subprocess.run([found[0][1].path, "-shared", "-x", "c++", os.devnull, "-o", str(library)], check=True)
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(headers, "prefix", lambda: tmp_path)
     for module in (headers, pinocchio):
-        monkeypatch.setattr(module, "prefix", lambda: tmp_path)
         monkeypatch.setattr(module, "compilers", lambda: found)
     monkeypatch.setattr(headers, "eigen", lambda: tmp_path)
     return tmp_path
@@ -241,8 +246,8 @@ def test_only_what_is_asked_for_is_compiled_and_once(stand_in: Path, monkeypatch
     monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
     lines: list[str] = []
     asked = OFFERED["rnea"] + OFFERED["crba"]
-    (build,) = pinocchio.builds(NATIVE, asked, lines.append).made
-    words = r"compiling Pinocchio's (\w+) with gcc, (\d) of 3; about \d+ (?:s|min) left, once only"
+    (build,) = pinocchio.builds(NATIVE, asked, lines.append)
+    words = r"compiling Pinocchio's (\w+) for \S+-gcc, (\d) of 3; about \d+ (?:s|min) left, once only"
     parts, numbers = zip(
         *(match.groups() for match in (re.fullmatch(words, line) for line in lines) if match), strict=True
     )
@@ -255,20 +260,20 @@ def test_only_what_is_asked_for_is_compiled_and_once(stand_in: Path, monkeypatch
     assert not set(OFFERED["aba"]) & set(build.algorithms)
     assert build.compile_seconds > 0.0
     assert {"-O3", "-march=native", "-DNDEBUG"} <= set(build.flags)
-    assert pinocchio.builds(NATIVE, asked, lines.append).made == [build]
+    assert pinocchio.builds(NATIVE, asked, lines.append) == [build]
     assert len(lines) == 3, "nothing was compiled again"
     pinocchio.builds(NATIVE, OFFERED["aba"], lines.append)
     assert len(lines) == 4, "the model's part was there"
     (stand_in / "include" / "pinocchio").mkdir(parents=True)
     (stand_in / "include" / "pinocchio" / "config.hpp").write_text("another version")
-    (other,) = pinocchio.builds(NATIVE, asked, lines.append).made
+    (other,) = pinocchio.builds(NATIVE, asked, lines.append)
     assert other.library != build.library
 
 
 def test_the_library_is_called_as_it_was_compiled(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
     lines: list[str] = []
-    (build,) = pinocchio.builds(PINOCCHIO, ("rnea",), lines.append).made
+    (build,) = pinocchio.builds(PINOCCHIO, ("rnea",), lines.append)
     assert len(lines) == 1
     assert build.shipped == stand_in / "lib" / "libpinocchio_default.so"
     assert not [flag for flag in build.flags if flag.startswith("-march")], "Eigen would align otherwise"
@@ -277,7 +282,7 @@ def test_the_library_is_called_as_it_was_compiled(stand_in: Path, monkeypatch: p
     assert all(hasattr(library, f"rbdc_peer_{name}") for name in build.algorithms)
     for function in ("minverse", "rnea_second_derivatives"):
         assert not set(OFFERED[function]) & set(build.algorithms), "the library exports none"
-    assert pinocchio.builds(PINOCCHIO, ("rnea",), lines.append).made == [build]
+    assert pinocchio.builds(PINOCCHIO, ("rnea",), lines.append) == [build]
     assert len(lines) == 1
 
 
@@ -288,12 +293,12 @@ def test_the_inverse_of_m_is_compiled_beside_the_library(
     monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
     seen: dict[str, tuple[str, ...]] = {}
 
-    def compiled(compiler: Compiler, path: Path, flags: Sequence[str]) -> object:
-        seen[path.read_text().splitlines()[0]] = tuple(flags)
-        return compile_object(compiler, path, flags)
+    def compiled(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Compiled]:
+        seen[unit.text.splitlines()[0]] = unit.flags
+        return compiled_object(unit, key, compiler)
 
-    monkeypatch.setattr(pinocchio, "compile_object", compiled)
-    (build,) = pinocchio.builds(PINOCCHIO, OFFERED["minverse"], lambda _: None).made
+    monkeypatch.setattr(pinocchio, "compiled_object", compiled)
+    (build,) = pinocchio.builds(PINOCCHIO, OFFERED["minverse"], lambda _: None)
     assert set(OFFERED["minverse"]) <= set(build.algorithms)
     assert not set(OFFERED["torque_regressor"]) & set(build.algorithms)
     flags = seen["#define RBDC_INVERSE_INERTIA"]
@@ -314,17 +319,15 @@ def test_what_does_not_compile_stops_nothing_else(stand_in: Path, monkeypatch: p
     fails = "#if defined(FAILS) && (defined(ALWAYS) || defined(RBDC_INERTIA))\n#error out of order\n#endif\n"
     monkeypatch.setattr(pinocchio, "render", lambda _: fails + stand_in_source())
     rnea, crba = OFFERED["rnea"], OFFERED["crba"]
-    builds = pinocchio.builds(NATIVE, rnea + crba, lambda _: None)
-    assert [build.name for build in builds.made] == ["pinocchio-native-whole", "pinocchio-native-part"]
-    whole, part = (set(build.algorithms) for build in builds.made)
-    assert {*rnea, *crba} <= whole and set(rnea) <= part and not part & set(crba)
-    assert set(builds.failed) == {"pinocchio-native-part", "pinocchio-native-none"}
-    assert set(crba) <= set(builds.failed["pinocchio-native-part"])
-    assert {*rnea, *crba} <= set(builds.failed["pinocchio-native-none"])
+    whole, part, none = pinocchio.builds(NATIVE, rnea + crba, lambda _: None)
+    assert [build.name for build in (whole, part, none)] == [f"pinocchio-native-{name}" for name in flags]
+    assert {*rnea, *crba} <= {*whole.algorithms} and not whole.failed
+    assert {*rnea} <= {*part.algorithms} and not {*part.algorithms} & {*crba} and {*crba} <= {*part.failed}
+    assert {*rnea, *crba} <= {*none.failed} and not none.algorithms
     reason = f"not compiled by {compiler.version}: peer.cpp:"
-    for failed in builds.failed.values():
-        assert all(line.startswith(reason) and "out of order" in line for line in failed.values())
-    monkeypatch.setattr(headers, "availability", lambda: None)
+    for build in (part, none):
+        failed = build.failed.values()
+        assert all(line.startswith(reason) and "out of order" in line for line in failed)
     model, records = Model.from_urdf(resolve("double_pendulum")), [record("rnea"), record("crba")]
     options = CompareOptions(peers=("pinocchio-native",))
     peers = add_peers(model, records, options, TOOLS, stand_in, lambda _: None)
@@ -337,7 +340,6 @@ def test_what_does_not_compile_stops_nothing_else(stand_in: Path, monkeypatch: p
 
 def test_calls_that_do_not_compile_are_absent(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pinocchio, "render", lambda _: "#error out of order\n" + stand_in_source())
-    monkeypatch.setattr(headers, "availability", lambda: None)
     model, one = Model.from_urdf(resolve("double_pendulum")), record("rnea")
     options = CompareOptions(peers=("pinocchio",))
     peers = add_peers(model, [one], options, TOOLS, stand_in, lambda _: None)
@@ -354,16 +356,16 @@ def test_peers_take_part_as_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     """With stand-ins for the builds: which methods there are, and the reasons of those that are not."""
     model = Model.from_urdf(resolve("double_pendulum"))
     library = pinocchio.PinocchioBuild(
-        "pinocchio", "pinocchio", "", "", (), tmp_path, 0.0, 0, ("crba", "crba_world")
+        "pinocchio", "pinocchio", "", "", (), algorithms=("crba", "crba_world")
     )
     native = replace(library, name="pinocchio-native-gcc", algorithms=("crba", "crba_world", "minverse"))
     asked: list[Any] = []
 
-    def builds(peer: str, wanted: Collection[str], _: object) -> pinocchio.Builds:
+    def builds(peer: str, wanted: Collection[str], _: object) -> list[pinocchio.PinocchioBuild]:
         asked.append(sorted(wanted))
-        return pinocchio.Builds([native if peer == NATIVE else library])
+        return [native if peer == NATIVE else library]
 
-    monkeypatch.setattr(headers, "availability", lambda: None)
+    monkeypatch.setattr(headers, "headers", lambda: None)
     monkeypatch.setattr(pinocchio, "builds", builds)
     records = [record(name) for name in ("crba", "minverse", "com_acceleration")]
     options = CompareOptions(peers=("pinocchio", "pinocchio-native"))
@@ -388,7 +390,11 @@ def test_peers_take_part_as_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 def test_absent_peers_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     model, one = Model.from_urdf(resolve("double_pendulum")), record("crba")
-    monkeypatch.setattr(headers, "availability", lambda: "no headers")
+
+    def missing() -> None:
+        raise ToolchainError("no headers")
+
+    monkeypatch.setattr(headers, "headers", missing)
     peers = add_peers(model, [one], CompareOptions(), TOOLS, tmp_path, lambda _: None)
     assert peers.absent == {
         "pinocchio": "no headers",
@@ -430,6 +436,14 @@ def pointers(arrays: Sequence[Array]) -> Any:
     return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
 
 
+def needs_headers() -> None:
+    """Skip a test where Pinocchio's C++ cannot be compiled."""
+    try:
+        headers.headers()
+    except ToolchainError as missing:
+        pytest.skip(str(missing))
+
+
 def opened(build: pinocchio.PinocchioBuild) -> ctypes.CDLL:
     """The library of a build, as the timing process opens it."""
     assert build.code_bytes > 0
@@ -441,16 +455,14 @@ def opened(build: pinocchio.PinocchioBuild) -> ctypes.CDLL:
 @pytest.fixture(scope="module", params=["library", "native"])
 def build(request: pytest.FixtureRequest) -> pinocchio.PinocchioBuild:
     """The library of the pip package, half a minute where it is not in the cache; a native build, minutes."""
-    reason = headers.availability()
-    if reason is not None:
-        pytest.skip(reason)
+    needs_headers()
     if request.param == "library":
-        (made,) = pinocchio.builds(PINOCCHIO, {name for _, name in IN_PYTHON}, lambda _: None).made
+        (made,) = pinocchio.builds(PINOCCHIO, {name for _, name in IN_PYTHON}, lambda _: None)
         return made
     with pytest.MonkeyPatch.context() as patch:
         found = headers.compilers()
         patch.setattr(pinocchio, "compilers", lambda: found[-1:])
-        (made,) = pinocchio.builds(NATIVE, {name for _, name in IN_PYTHON}, lambda _: None).made
+        (made,) = pinocchio.builds(NATIVE, {name for _, name in IN_PYTHON}, lambda _: None)
     return made
 
 

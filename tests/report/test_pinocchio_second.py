@@ -17,7 +17,7 @@ from rbdc.report.accuracy import draw, inputs_of
 from rbdc.report.methods.peers import headers, pinocchio
 from rbdc.report.methods.peers.assembly import save_model
 from rbdc.resources import resolve
-from tests.report.test_pinocchio_peer import opened, pointers
+from tests.report.test_pinocchio_peer import needs_headers, opened, pointers
 from tests.support import ROOTS, UNOPTIMISED, URDF_ROBOTS, assert_close, build_module
 
 FUNCTIONS = ("rnea_second_derivatives", "aba_second_derivatives")
@@ -29,13 +29,11 @@ pytestmark = pytest.mark.exhaustive
 @pytest.fixture(scope="module")
 def library() -> ctypes.CDLL:
     """One build of this function, which takes minutes where it is not in the cache."""
-    reason = headers.availability()
-    if reason is not None:
-        pytest.skip(reason)
+    needs_headers()
     with pytest.MonkeyPatch.context() as patch:
         compilers = headers.compilers()
         patch.setattr(pinocchio, "compilers", lambda: compilers[:1])
-        (build,) = pinocchio.builds("pinocchio-native", FUNCTIONS, lambda _: None).made
+        (build,) = pinocchio.builds("pinocchio-native", FUNCTIONS, lambda _: None)
     return opened(build)
 
 

@@ -19,7 +19,7 @@ from rbdc.native.toolchain import Compiler, default_flags, find_compiler
 from rbdc.planning.candidates import chosen, programs
 from rbdc.report.measure.loops import Method
 from rbdc.report.measure.timing import measuring, peak_percent
-from rbdc.report.measure.worker import CALL, PEAKS, Peak, best
+from rbdc.report.measure.worker import CALL, best, kernel, peak
 from rbdc.report.methods.records import Contender
 from rbdc.resources import resolve
 
@@ -38,17 +38,17 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
     """Chain k begins at a + k; each step halves its distance from b / (1 - a), so that after all of them the
     sum counts the chains.
     """
-    library = measuring(compiler, default_flags() if flags is None else flags)
-    peak = Peak(str(library))
+    library = str(measuring(compiler, default_flags() if flags is None else flags))
+    lanes, flops = (ctypes.c_int.in_dll(ctypes.CDLL(library), f"rbdc_{x}").value for x in ("lanes", "flops"))
     pointers = (ctypes.c_void_p * 1)((start := np.array([0.5, 0.5])).ctypes.data)
-    for kernel, flops, lanes in zip(peak.kernels, peak.flops, (peak.lanes, 1), strict=True):
-        (sums,) = kernel.results(pointers)
+    for kind, width in (("vector", lanes), ("scalar", 1)):
+        (sums,) = kernel(library, kind, lanes).results(pointers)
         assert sums[0] >= 10.0, "at least 10 independent chains"
-        assert np.array_equal(sums[:lanes], np.full(lanes, sums[0]))
-        assert flops % (2 * lanes * sums[0]) == 0.0, "each step of a chain is two flop in every lane"
+        assert np.array_equal(sums[:width], np.full(width, sums[0]))
+        assert flops % (2 * sums[0]) == 0.0, "each step of a chain is two flop"
     assert start.tolist() == [0.5, 0.5]
-    once, again = peak.measure(0.0), peak.measure(0.0)
-    rates = [f"{kind}_flops_per_second" for kind in PEAKS]
+    once, again = peak(library, 0.0), peak(library, 0.0)
+    rates = ["vector_flops_per_second", "scalar_flops_per_second"]
     assert all(once[rate] > 0.0 for rate in rates)
     assert 0.0 < once[CALL] < 1e9 * flops / once[rates[-1]], "doing nothing takes less than any kernel"
     both = best([once, again])
@@ -65,8 +65,8 @@ def test_vectors_are_as_wide_as_the_flags_allow(
     flags: tuple[str, ...], lanes: int, fused: bool, compiler: Compiler
 ) -> None:
     library = ctypes.CDLL(str(measuring(compiler, flags)))
-    assert ctypes.c_int.in_dll(library, "rbdc_peak_lanes").value == lanes
-    assert (ctypes.c_int.in_dll(library, "rbdc_peak_fused").value != 0) is fused
+    assert ctypes.c_int.in_dll(library, "rbdc_lanes").value == lanes
+    assert (ctypes.c_int.in_dll(library, "rbdc_fused").value != 0) is fused
 
 
 def test_the_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_the_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_a_kernel_is_a_method(compiler: Compiler) -> None:
     library = measuring(compiler, ())
     with pytest.raises(AttributeError):
-        Method(Contender("m", "", "", library, "rbdc_peak_none"), [1])
+        Method(Contender("m", "", "", library, "rbdc_none"), [1])
 
 
 def test_shares() -> None:

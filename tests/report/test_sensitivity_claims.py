@@ -33,7 +33,7 @@ def data(by_q: Errors, torque_at_rest: float) -> dict[str, Any]:
     relative = {"q": by_q, "v": errors(), "a": errors(50, 100)}
     return {
         "entry": "dQ_18/dq_14", "time": TIMES.tolist(), "coordinate": q.tolist(), "torque": torque.tolist(),
-        "constant": errors(), "shrinking": by_q, "relative": relative,
+        "constant": errors(), "relative": relative,
     }  # fmt: skip
 
 

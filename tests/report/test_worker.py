@@ -9,7 +9,7 @@ import pytest
 
 from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import Compiler, find_compiler
-from rbdc.report.measure.loops import LINE, OFFSETS, PAGE, Method, Timer, placed, room
+from rbdc.report.measure.loops import LINE, OFFSETS, PAGE, Method, Timer, places_of
 from rbdc.report.measure.timing import measuring, together
 from rbdc.report.methods.records import Contender
 
@@ -22,8 +22,10 @@ def compiler() -> Compiler:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_results_begin_where_they_are_asked_to(dtype: str) -> None:
     sizes = [3, 0, 361, 8]
-    for k in range(OFFSETS):
-        arrays = placed(room(sizes, dtype), sizes, dtype, k * PAGE // OFFSETS)
+    memory, places = places_of(sizes, dtype)
+    assert len(places) == OFFSETS
+    for k, arrays in enumerate(places):
+        assert all(np.shares_memory(memory, x) for x in arrays if x.size)
         assert [x.size for x in arrays] == sizes
         assert {x.dtype for x in arrays} == {np.dtype(dtype)}
         begin = [x.ctypes.data for x in arrays]
@@ -57,7 +59,7 @@ def test_places_share_their_memory_and_hold_zeros_at_the_start_of_a_pass(compile
         begin.append(pointers[0])
         assert not any((ctypes.c_double * 600).from_address(pointers[0]))
         timer.hot(method, 2)
-        assert method.results(timer.row(0))[0].tolist() == [1.0] * 600
+        assert method.results(timer.rows[0])[0].tolist() == [1.0] * 600
     assert max(begin) - min(begin) < PAGE
     assert len({next_place()[0] for next_place in [method.next_place] * OFFSETS}) == OFFSETS
 

@@ -91,7 +91,7 @@ def _objects(
     """The objects by their sources' names, in the order of the units; the largest is compiled first."""
     order = sorted(units, key=lambda unit: -len(unit.text))
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        pending = {unit.name: pool.submit(_object, unit, keys[unit.name], compiler) for unit in order}
+        pending = {unit.name: pool.submit(compiled_object, unit, keys[unit.name], compiler) for unit in order}
         try:
             return {unit.name: pending[unit.name].result() for unit in units}
         except BaseException as error:
@@ -107,8 +107,8 @@ def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
         processes.end_all()
 
 
-def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Compiled]:
-    """The object from the cache, compiled if it is not there."""
+def compiled_object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Compiled]:
+    """The object of a unit from the cache, compiled if it is not there under this key."""
 
     def make(folder: Path) -> None:
         for name, text in {**unit.headers, unit.name: unit.text}.items():

@@ -53,8 +53,7 @@ class Method:
             self.context = ctypes.c_void_p(library.rbdc_peer_load(str(of.archive).encode()))
             if not self.context.value:
                 raise RuntimeError(f"{of.library} cannot load its model")
-        self._memory = room(sizes, self.dtype)
-        places = [placed(self._memory, sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
+        self._memory, places = places_of(sizes, self.dtype)
         self.outputs = places[0]
         self.out = pointers_to(self.outputs)
         self._places = cycle([pointers_to(outputs) for outputs in places])
@@ -87,34 +86,23 @@ class Method:
         return found
 
 
-def room(sizes: Sequence[int], dtype: str) -> NDArray[np.uint8]:
-    """Memory of zeros for arrays in a row, each aligned to a cache line, from any offset within a page on."""
-    return np.zeros(sum(_lengths(sizes, dtype)) + 2 * PAGE, np.uint8)
-
-
-def placed(memory: NDArray[np.uint8], sizes: Sequence[int], dtype: str, offset: int) -> list[Array]:
-    """Arrays in a row from `offset` bytes after a page's start, each aligned to a cache line; `memory`: their
-    `room`.
+def places_of(sizes: Sequence[int], dtype: str) -> tuple[NDArray[np.uint8], list[list[Array]]]:
+    """Memory of zeros, and arrays of these sizes in a row in it, once for each of the `OFFSETS` within a page
+    that they begin at; each is aligned to a cache line.
     """
-    lengths = _lengths(sizes, dtype)
-    start = -memory.ctypes.data % PAGE + offset
-    starts = [start + sum(lengths[:k]) for k in range(len(sizes))]
-    ends = [at + size * np.dtype(dtype).itemsize for at, size in zip(starts, sizes, strict=True)]
-    return [memory[at:end].view(dtype) for at, end in zip(starts, ends, strict=True)]
-
-
-def _lengths(sizes: Sequence[int], dtype: str) -> list[int]:
-    return [-(-size * np.dtype(dtype).itemsize // LINE) * LINE for size in sizes]
+    item = np.dtype(dtype).itemsize
+    *starts, length = np.cumsum([0, *(-(-size * item // LINE) * LINE for size in sizes)]).tolist()
+    memory = np.zeros(length + 2 * PAGE, np.uint8)
+    page = -memory.ctypes.data % PAGE
+    return memory, [
+        [memory[first + at :][: size * item].view(dtype) for at, size in zip(starts, sizes, strict=True)]
+        for first in range(page, page + PAGE, PAGE // OFFSETS)
+    ]
 
 
 def pointers_to(arrays: Sequence[Array]) -> Any:
     """A C array of the addresses of the arrays."""
     return (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
-
-
-def addresses_of(arrays: Sequence[Any]) -> Any:
-    """A C array of the addresses of C arrays."""
-    return (ctypes.c_void_p * len(arrays))(*map(ctypes.addressof, arrays))
 
 
 class Timer:
@@ -138,25 +126,18 @@ class Timer:
         self.c, self.n, self.blocks = ctypes.CDLL(library), n, blocks or len(inputs[0]) // n
         self.c.rbdc_time.restype = ctypes.c_double
         self.clock = time.CLOCK_THREAD_CPUTIME_ID if outputs else time.CLOCK_MONOTONIC
-        self.inputs = [np.ascontiguousarray(x, dtype) for x in inputs]
-        self.own = bool(outputs)
-        self._rows = [self._addresses(arrays) for arrays in (self.inputs, outputs)]
-        self.tables = [as_ctypes(x.ctypes.data + x.strides[0] * np.arange(len(x))) for x in self._rows]
+        self.inputs, self.outputs = [np.ascontiguousarray(x, dtype) for x in inputs], outputs
+        self.rows = self._addresses(self.inputs)
 
-    def _addresses(self, arrays: Sequence[Array]) -> NDArray[np.int64]:
-        """A row for each block of the addresses of what the arrays have of it."""
+    def _addresses(self, arrays: Sequence[Array]) -> Any:
+        """A C array with a row for each block: the addresses of what the arrays have of it."""
         first, lengths = [x.ctypes.data for x in arrays], [self.n * x.strides[0] for x in arrays]
-        blocks: NDArray[np.int64] = np.arange(self.blocks)[:, np.newaxis]
-        return blocks * np.array(lengths, np.int64) + np.array(first, np.int64)
-
-    def row(self, block: int) -> Any:
-        """A C array of the addresses of a block's inputs."""
-        return as_ctypes(self._rows[0][block])
+        return as_ctypes(np.arange(self.blocks)[:, np.newaxis] * np.array(lengths) + np.array(first))
 
     def hot(self, method: Method, calls: int) -> float:
         """Nanoseconds of a call, averaged over `calls` calls."""
-        given, into = self.tables
-        return self._time(method, given, into if self.own else addresses_of([method.next_place()]), calls)
+        into = self._addresses(self.outputs) if self.outputs else method.next_place()
+        return self._time(method, self.rows, into, self.blocks, calls)
 
     def cold(self, method: Method) -> list[float]:
         """Nanoseconds of single calls with code and data flushed; empty where caches cannot be flushed."""
@@ -168,13 +149,12 @@ class Timer:
             flushed = [self.c.rbdc_flush(ctypes.c_void_p(a), ctypes.c_size_t(n)) for a, n in ranges]
             if not all(flushed):
                 return []
-            row = self.row(k % self.blocks)
-            times.append(self._time(method, addresses_of([row]), addresses_of([method.out]), 1))
+            times.append(self._time(method, self.rows[k % self.blocks], method.out, 1, 1))
         return times
 
-    def _time(self, method: Method, given: Any, into: Any, calls: int) -> float:
+    def _time(self, method: Method, given: Any, into: Any, blocks: int, calls: int) -> float:
         method.samples.value = self.n
-        counts = (ctypes.c_size_t(x) for x in (len(given), self.own, calls))
+        counts = map(ctypes.c_size_t, (len(self.inputs), len(self.outputs), blocks, calls))
         return float(self.c.rbdc_time(method.call, method.context, given, into, *counts, self.clock))
 
 
@@ -212,8 +192,7 @@ class Samples:
     ) -> None:
         self.library, self.count, self.dtype = library, count, dtype
         self.different = min(len(inputs[0]), count)
-        rows = np.arange(count) % len(inputs[0])
-        self.inputs = [np.take(x, rows, axis=0).astype(dtype, copy=False) for x in inputs]
+        self.inputs = [np.resize(x, (count, x.shape[1])).astype(dtype, copy=False) for x in inputs]
         self.outputs = [np.full((count, size), np.nan, dtype) for size in outputs]
 
     def cut(self, n: int, calls: int = 1) -> Timer:

@@ -141,12 +141,11 @@ _FLAGS = ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vec
 
 def measuring(compiler: Compiler, flags: Sequence[str] = ()) -> Path:
     """The C library that measures, compiled or from the cache: the timing loops, which are the same whatever
-    the flags of what they time; the kernels of multiply-adds, and the one that reads and writes a buffer.
+    the flags of what they time, and the kernels of the limits.
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    kernels = (*flags, *_FLAGS)
-    taken = {"timer.c": ("-O2",), "peak.c": kernels, "bandwidth.c": kernels}
+    taken = {"timer.c": ("-O2",), "limits.c": (*flags, *_FLAGS)}
     units = [Unit(x, render(f"{x}.jinja"), {}, (*STANDARD_FLAGS, *own)) for x, own in taken.items()]
     return shared_library("measuring.so", units, compiler).path
 
@@ -156,7 +155,8 @@ VECTOR_FEATURES = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
 
 def machine() -> dict[str, object]:
     """Processor, vector instructions, number of processors, system and Python; no names of hosts or users."""
-    text = _read("/proc/cpuinfo")
+    file = Path("/proc/cpuinfo")
+    text = file.read_text() if file.is_file() else ""
     model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
     flags = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", text, re.MULTILINE)
     present = set(flags.group(1).split()) if flags else set()
@@ -167,10 +167,3 @@ def machine() -> dict[str, object]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text()
-    except OSError:
-        return ""

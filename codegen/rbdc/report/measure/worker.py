@@ -28,51 +28,44 @@ BUFFER = 2**28, 2**30
 """Least and largest size of the buffer for the bandwidth, in bytes; between them eight last caches."""
 PASSES = 5
 """Passes over the buffer at each measurement."""
-PEAKS, CALL = ("vector", "scalar"), "empty_call_nanoseconds"
-PEAK_INPUT = np.array([0.5, 0.5])
+CALL = "empty_call_nanoseconds"
+LIMIT_INPUT = np.array([0.5, 0.5])
 """a and b of all kernels: x = x a + b tends to 1, which is neither infinite nor subnormal."""
 
 
-def _kernel(library: str, call: str) -> Contender:
-    """A function that measures a limit, as methods are loaded."""
-    return Contender(call, "", "", Path(library), call)
+def kernel(library: str, name: str, size: int = 0) -> Method:
+    """A function that measures a limit, with room for its results."""
+    symbol = f"rbdc_{name}"
+    return Method(Contender(symbol, "", "", Path(library), symbol), [size])
 
 
-class Peak:
-    """The kernels of multiply-adds and an empty function behind the adapter of all methods."""
-
-    def __init__(self, library: str) -> None:
-        symbols = ctypes.CDLL(library)
-        self.lanes = ctypes.c_int.in_dll(symbols, "rbdc_peak_lanes").value
-        self.fused = ctypes.c_int.in_dll(symbols, "rbdc_peak_fused").value != 0
-        self.flops = [ctypes.c_double.in_dll(symbols, f"rbdc_peak_{kind}_flops").value for kind in PEAKS]
-        self.timer = Timer(library, [PEAK_INPUT[np.newaxis]])
-        self.kernels = [Method(_kernel(library, f"rbdc_peak_{kind}"), [self.lanes]) for kind in PEAKS]
-        self.empty = Method(_kernel(library, "rbdc_peak_call"), [1])
-
-    def measure(self, seconds: float) -> dict[str, Any]:
-        """Rates in flop a second, and the nanoseconds of the empty call, from about `seconds` at most."""
-        methods = [partial(self.timer.hot, kernel) for kernel in (*self.kernels, self.empty)]
-        *kernels, empty = interleaved(methods, 1, seconds)[1]
-        rates = {
-            f"{kind}_flops_per_second": round(1e9 * flops / min(times))
-            for kind, flops, times in zip(PEAKS, self.flops, kernels, strict=True)
-        }
-        return {**rates, "lanes": self.lanes, "fused": self.fused, CALL: round(min(empty), 3)}
+def peak(library: str, seconds: float) -> dict[str, Any]:
+    """The most flop a second of the core, and the nanoseconds of a call that does nothing, from about
+    `seconds` at most.
+    """
+    symbols, timer = ctypes.CDLL(library), Timer(library, [LIMIT_INPUT[np.newaxis]])
+    names = ("lanes", "fused", "flops")
+    lanes, fused, flops = (ctypes.c_int.in_dll(symbols, f"rbdc_{name}").value for name in names)
+    methods = [kernel(library, name, lanes) for name in ("vector", "scalar", "nothing")]
+    _, passes = interleaved([partial(timer.hot, method) for method in methods], 1, seconds)
+    vector, scalar, empty = map(min, passes)
+    rates = {"vector": lanes * flops / vector, "scalar": flops / scalar}
+    return {
+        **{f"{kind}_flops_per_second": round(1e9 * rate) for kind, rate in rates.items()},
+        "lanes": lanes,
+        "fused": fused != 0,
+        CALL: round(empty, 3),
+    }
 
 
-class Bandwidth:
-    """The kernel that reads and writes a buffer of `size` bytes."""
-
-    def __init__(self, library: str, size: int) -> None:
-        self.size, self.buffer = size, np.zeros(size // 8)
-        self.timer = Timer(library, [PEAK_INPUT], outputs=[self.buffer], n=size // 8, blocks=1)
-        self.kernel = Method(_kernel(library, "rbdc_bandwidth"))
-
-    def measure(self) -> dict[str, Any]:
-        """The rate from a number of passes in whatever time; bytes read and bytes written both count."""
-        least = min(self.timer.hot(self.kernel, 1) for _ in range(PASSES))
-        return {"bytes_per_second": round(2e9 * self.size / least), "buffer_bytes": self.size}
+def bandwidth(library: str, buffer: Array) -> dict[str, Any]:
+    """The most bytes a second that the core reads and writes, both counted, of a buffer that it goes through
+    `PASSES` times.
+    """
+    timer = Timer(library, [LIMIT_INPUT], outputs=[buffer], n=len(buffer), blocks=1)
+    passing = kernel(library, "bandwidth")
+    least = min(timer.hot(passing, 1) for _ in range(PASSES))
+    return {"bytes_per_second": round(2e9 * buffer.nbytes / least), "buffer_bytes": buffer.nbytes}
 
 
 def best(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -103,13 +96,13 @@ Measured = tuple[dict[str, Any], dict[str, list[Array]]]
 """By method its times, and its outputs of the checked samples."""
 
 
-def singles(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Array]) -> Measured:
+def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Measured:
     """The methods of a function for one sample: passes for about the seconds of the job, then cold calls."""
-    methods = [Method(one, function["outputs"]) for one in function["methods"]]
+    methods, inputs = [Method(one, function["outputs"]) for one in function["methods"]], function["inputs"]
     timers = {dtype: Timer(job["library"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
     outputs = {}
     for method in methods:
-        rows = [method.results(timers[method.dtype].row(i)) for i in range(job["checked"])]
+        rows = [method.results(timers[method.dtype].rows[i]) for i in range(job["checked"])]
         outputs[method.name] = [np.array([row[k] for row in rows]) for k in range(len(function["outputs"]))]
     hot = [partial(timers[method.dtype].hot, method) for method in methods]
     calls, passes = interleaved(hot, len(inputs[0]), job["seconds"])
@@ -120,13 +113,13 @@ def singles(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Ar
     return times, outputs
 
 
-def batches(job: Mapping[str, Any], function: Mapping[str, Any], inputs: list[Array]) -> Measured:
+def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Measured:
     """The methods of a function in batches, of times those of a sample by size; all sizes together take about
     the seconds of the job.
     """
     methods, sizes = [Method(one) for one in function["methods"]], function["samples"]
     samples = {
-        dtype: Samples(job["library"], inputs, function["outputs"], max(sizes), dtype)
+        dtype: Samples(job["library"], function["inputs"], function["outputs"], max(sizes), dtype)
         for dtype in sorted({method.dtype for method in methods})
     }
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
@@ -168,11 +161,11 @@ def run(job: Mapping[str, Any]) -> Measurement:
     core = pin()
     limit: Callable[[], dict[str, Any]]
     if any(function["samples"] for function in job["functions"]):
-        limit, measure = Bandwidth(job["library"], buffer_size()).measure, batches
+        limit, measure = partial(bandwidth, job["library"], np.zeros(buffer_size() // 8)), batches
     else:
-        limit, measure = partial(Peak(job["library"]).measure, job["seconds"]), singles
+        limit, measure = partial(peak, job["library"], job["seconds"]), singles
     limits, found = [], dict[str, Measured]()
     for function in job["functions"]:
         limits.append(limit())
-        found[function["name"]] = measure(job, function, function["inputs"])
+        found[function["name"]] = measure(job, function)
     return Measurement(core, found, best(limits))

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import cpu_count
 from pathlib import Path
 
 from rbdc.analysis.availability import buildable
+from rbdc.emit.backend import FunctionSource
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.functions.record import Function
@@ -30,14 +31,7 @@ from rbdc.report.methods.contenders import (
     library_of,
     methods_of,
 )
-from rbdc.report.methods.implementation import (
-    ENTRY,
-    ROBOT,
-    NotTried,
-    arguments,
-    entry_point,
-    without_optional,
-)
+from rbdc.report.methods.implementation import ADAPTER, ENTRY, ROBOT, NotTried, c_files, call_of, entry_point
 from rbdc.report.methods.records import (
     BATCH_MEMORY,
     NO_SUCH_METHOD,
@@ -154,30 +148,33 @@ def _of_function(
     """The batches of one function, and the C of their methods, whose libraries are still to come; a peer's is
     there.
     """
-    code, there = generated(model, one.function), {c.method: c for c in one.contenders}
-    read, written = _sample_bytes(one)
-    moved, own = read + written, there["generated"]
+    (files, source), there = generated(model, one.function), {c.method: c for c in one.contenders}
+    declaration, own = one.function.declaration, there["generated"]
+    read, written = (8 * sum(p.size for p in ps) for ps in (declaration.required, declaration.outputs))
+    moved = read + written
     fitting = [n for n in wanted if n * moved <= BATCH_MEMORY]
-    batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, own.figures["flops"])
+    batches = Batches(fitting, [n for n in wanted if n not in fitting], _lanes(source), own.figures["flops"])
+    single = call_of(source.declaration, deepest_frame(model), index="i")
+    loop = {**files, ADAPTER: entry_point([COUNT, "for (size_t i = 0; i < n; ++i) {", f"    {single}", "}"])}
     one_by_one = "the generated function for one sample, sample by sample"
     made = [
-        (code.files, _method("generated-batch", own, _how(code.lanes), moved)),
-        (code.loop, _method("generated-loop", own, one_by_one, moved)),
+        (files, _method("generated-batch", own, _how(source), moved)),
+        (loop, _method("generated-loop", own, one_by_one, moved)),
     ]
-    if code.chosen:
-        lanes = generated(model, one.function, side_by_side=True)
-        how = f"{_how(lanes.lanes)}, which was taken to be slower than single calls"
-        made.append((lanes.files, _method("generated-lanes", own, how, moved)))
+    if source.one_by_one:
+        files, source = generated(model, one.function, side_by_side=True)
+        how = f"{_how(source)}, which was taken to be slower than single calls"
+        made.append((files, _method("generated-lanes", own, how, moved)))
     if SINGLE in there:
-        single = generated(model, one.function, FLOAT)
-        how = f"in single precision, {_how(single.lanes)}"
-        made.append((single.files, _method(f"{SINGLE}-batch", there[SINGLE], how, moved // 2)))
+        files, source = generated(model, one.function, FLOAT)
+        how = f"in single precision, {_how(source)}"
+        made.append((files, _method(f"{SINGLE}-batch", there[SINGLE], how, moved // 2)))
     if (pinocchio := _fastest(one, *PINOCCHIOS)) is None:
         batches.absent["pinocchio-loop"] = _reason(one, absent, *PINOCCHIOS)
     else:
         words = "Pinocchio's function, sample by sample; its results stay in its own data"
-        loop = replace(pinocchio, method="pinocchio-loop", algorithm=words, of=pinocchio.method, moved=read)
-        made.append(({}, loop))
+        method = replace(pinocchio, method="pinocchio-loop", algorithm=words, of=pinocchio.method, moved=read)
+        made.append(({}, method))
     if (casadi := _fastest(one, CASADI)) is None:
         batches.absent["casadi-map"] = _reason(one, absent, CASADI)
     else:
@@ -191,15 +188,16 @@ def _method(name: str, of: Contender, how: str, moved: int) -> Contender:
     return Contender(name, of.family, how, Path(), ENTRY, dtype=of.dtype, of=of.method, moved=moved)
 
 
-def _how(lanes: int | None) -> str:
+def _lanes(source: FunctionSource) -> int | None:
+    """Samples that the generated batch function computes side by side, None where it is a loop."""
+    loop = source.one_by_one or not source.declaration.lanes
+    return None if loop else source.declaration.scalar.lanes
+
+
+def _how(source: FunctionSource) -> str:
+    lanes = _lanes(source)
     work = "a loop over samples" if lanes is None else f"{lanes} samples side by side"
     return f"the generated batch function: {work}"
-
-
-def _sample_bytes(one: FunctionRecord) -> tuple[int, int]:
-    """Bytes of the inputs and of the outputs of one sample in double precision."""
-    declaration = without_optional(one.function.declaration)
-    return 8 * sum(p.size for p in declaration.inputs), 8 * sum(p.size for p in declaration.outputs)
 
 
 def _fastest(one: FunctionRecord, *peers: str) -> Contender | None:
@@ -217,53 +215,25 @@ def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
     return min(reasons, key=lambda reason: reason == NOT_ASKED, default=NO_SUCH_METHOD)
 
 
-@dataclass(frozen=True)
-class Generated:
-    """C of the generated batch function, and of a loop over the generated function for one sample.
-
-    lanes: samples that the batch function computes side by side, None where it is a loop. chosen: it is a
-    loop because that was taken to be faster.
-    """
-
-    files: Files
-    loop: Files
-    lanes: int | None
-    chosen: bool = False
-
-
 def generated(
     model: Model, function: Function, scalar: ScalarType = DOUBLE, *, side_by_side: bool = False
-) -> Generated:
-    """C of the generated batch function, and of calls of the one for one sample. side_by_side: samples are so
-    where one by one is taken to be faster too.
+) -> tuple[Files, FunctionSource]:
+    """C of the generated batch function behind the common entry point, and what it was made of. side_by_side:
+    samples are so where one by one is taken to be faster too.
     """
-    name = function.declaration.name
     options = GenerationOptions(targets=("c", "batch"), scalar=scalar, side_by_side=side_by_side)
-    made = generate(model, ROBOT, [name], lambda _: None, options)
+    made = generate(model, ROBOT, [function.declaration.name], lambda _: None, options)
     (source,) = made.sources
-    files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
-    frame = deepest_frame(model)
-    batch = f"{ROBOT}_{name}_batch({', '.join(['n', *arguments(source.declaration, frame)])});"
-    single = f"{ROBOT}_{name}({', '.join(arguments(source.declaration, frame, 'i'))});"
-    entered, looped = (
-        {**files, "adapter.c": entry_point([COUNT, *lines], scalar)} for lines in ([batch], _each(single))
-    )
-    loop = source.one_by_one or not source.declaration.lanes
-    lanes = None if loop else source.declaration.scalar.lanes
-    return Generated(entered, looped, lanes, source.one_by_one)
+    call = call_of(source.declaration, deepest_frame(model), "_batch")
+    return {**c_files(made.files), ADAPTER: entry_point([COUNT, call], scalar)}, source
 
 
 def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Files:
     """C that calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
-    expressions, _ = of_casadi(model, function, method)
-    maps = [expressions.function().map(n) for n in sizes]
+    whole, _ = of_casadi(model, function, method)
+    maps = [whole.map(n) for n in sizes]
     cases = [
         f"case {n}: {one.name()}(arg, res, iw, w, 0); break;" for n, one in zip(sizes, maps, strict=True)
     ]
     last = "default: break; /* there is no other size */"
     return casadi_files(maps, [COUNT, "switch (n) {", *cases, last, "}"])
-
-
-def _each(*lines: str) -> list[str]:
-    """The statements for every sample i."""
-    return ["for (size_t i = 0; i < n; ++i) {", *(f"    {line}" for line in lines), "}"]

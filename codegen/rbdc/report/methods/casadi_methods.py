@@ -10,7 +10,6 @@ Derivatives by q are in the tangent space: the Jacobian by the entries of q time
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,8 +18,8 @@ import numpy as np
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
+from rbdc.emit.c.csource import kernel_source
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import Function
 from rbdc.ir.cost import Cost
@@ -28,94 +27,89 @@ from rbdc.ir.symbolic import Symbolic, expression, written_out
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.report.methods.implementation import (
+    ADAPTER,
     LIMIT,
     ROBOT,
     Implementation,
     Method,
     NotTried,
     by_the_papers,
+    call_of,
     entry_point,
-    of_program,
+    header,
     recorded,
     refuse_large,
+    statements_of,
     without_optional,
 )
 
-WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
-"""CasADi's ad_weight: 0 forward, 1 reverse; None leaves the choice to CasADi."""
-
 MODES = {"forward": "forward mode", "reverse": "reverse mode", "auto": "CasADi's choice of mode"}
-"""The modes of `WEIGHTS` in words."""
+"""The modes of CasADi's differentiation, in words."""
 
 CASADI_LIMIT = 30_000
 """Instructions above which CasADi's C, a single C function, is not compiled: gcc needs minutes for it."""
 
-_ADDITIONS = (ca.OP_ADD, ca.OP_SUB, ca.OP_TWICE)
-_MULTIPLICATIONS = (ca.OP_MUL, ca.OP_SQ)
-_DIVISIONS = (ca.OP_DIV, ca.OP_INV)
-_CALLS = (ca.OP_SIN, ca.OP_COS, ca.OP_SQRT, ca.OP_ATAN2)
+_COUNTED = (
+    (ca.OP_ADD, ca.OP_SUB, ca.OP_TWICE),
+    (ca.OP_MUL, ca.OP_SQ),
+    (ca.OP_DIV, ca.OP_INV),
+    (ca.OP_NEG,),
+    (ca.OP_SIN, ca.OP_COS, ca.OP_SQRT, ca.OP_ATAN2),
+)
+"""CasADi's instructions that are additions, multiplications, divisions, negations and calls."""
 
 
-@dataclass(frozen=True)
-class Expressions:
-    """A function as CasADi expressions: inputs by name, outputs by name as columns, row by row."""
-
-    declaration: FunctionDeclaration
-    inputs: dict[str, Any]
-    outputs: dict[str, Any]
-
-    def function(self) -> ca.Function:
-        """The CasADi function, with dense outputs."""
-        return ca.Function(ROBOT, list(self.inputs.values()), [ca.densify(x) for x in self.outputs.values()])
-
-
-def traced(model: Model, function: Function, evaluate: Evaluate) -> Expressions:
-    """The CasADi expressions of a recursion, before any of our passes."""
-    declaration = without_optional(function.declaration)
-    inputs = {p.name: ca.SX.sym(p.name, p.size) for p in declaration.inputs}
-    scalars = {name: [Symbolic(x[k]) for k in range(x.numel())] for name, x in inputs.items()}
-    with written_out():
-        values = evaluate(model, scalars, silent)
-    outputs = {
-        p.name: ca.vertcat(*(expression(x) for x in v))
-        for p, v in zip(declaration.outputs, values, strict=True)
-    }
-    return Expressions(declaration, inputs, outputs)
-
-
-def derivatives(model: Model, function: Function, mode: str, evaluate: Evaluate) -> Expressions:
-    """A function that is first or second derivatives, from a recursion of what is differentiated, by CasADi
-    in one of the modes of `WEIGHTS`; second ones of each output are the matrix by its first variable,
-    differentiated by its second one.
+def traced(model: Model, function: Function, evaluate: Evaluate) -> ca.Function:
+    """A recursion as a CasADi function of expressions, before any of our passes; outputs are columns, row by
+    row.
     """
-    base, weight = traced(model, _base(model, function), evaluate), WEIGHTS[mode]
-    options = {} if weight is None else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
-    results, variables = list(base.outputs.values()), list(base.inputs.values())
+    inputs = [(p.name, ca.SX.sym(p.name, p.size)) for p in function.declaration.required]
+    with written_out():
+        values = evaluate(model, {name: _scalars(x) for name, x in inputs}, silent)
+    return _whole([x for _, x in inputs], [ca.vertcat(*map(expression, v)) for v in values])
+
+
+def _whole(inputs: Sequence[Any], outputs: Sequence[Any]) -> ca.Function:
+    """The CasADi function, with dense outputs."""
+    return ca.Function(ROBOT, inputs, [ca.densify(x) for x in outputs])
+
+
+def _scalars(column: Any) -> list[Symbolic]:
+    return [Symbolic(column[k]) for k in range(column.numel())]
+
+
+def derivatives(model: Model, function: Function, mode: str, evaluate: Evaluate) -> ca.Function:
+    """A function that is first or second derivatives, from a recursion of what is differentiated, by CasADi
+    in one of the `MODES`; second ones of each output are the matrix by its first variable, differentiated by
+    its second one.
+    """
+    base, weight = _base(model, function), float(mode == "reverse")
+    options = {} if mode == "auto" else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
+    values = traced(model, base, evaluate)
+    variables = values.sx_in()
     every, ends = ca.vertcat(*variables), np.cumsum([0, *(x.numel() for x in variables)])
-    jacobians = [ca.jacobian(result, every, options) for result in results]
+    jacobians = [ca.jacobian(result, every, options) for result in values.call(variables)]
     tangents = _tangents(model, variables[0])
 
     def slopes(result: int, by: int) -> Any:
         block = jacobians[result][:, int(ends[by]) : int(ends[by + 1])]
         return ca.vec((block @ tangents if by == 0 else block).T)
 
-    declaration, second = without_optional(function.declaration), function.comparison.second_order
-    names, places = [p.name for p in declaration.outputs], [*base.inputs]
+    second = function.comparison.second_order
     if second is None:
-        of_by = [name.rsplit("_d", 1) for name in names]
-        numbers = list(dict.fromkeys(of for of, _ in of_by))
-        made = [slopes(numbers.index(of), places.index(by)) for of, by in of_by]
-    else:  # by the last input and q: the matrix by that input, differentiated by q
-        last = np.arange(model.nv**3).reshape([model.nv] * 3).transpose(0, 2, 1).ravel().tolist()
-        made = [slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.by]
-    inputs = dict(zip([p.name for p in declaration.inputs], variables, strict=True))
-    return Expressions(declaration, inputs, dict(zip(names, made, strict=True)))
+        of_by = [p.name.rsplit("_d", 1) for p in function.declaration.outputs]
+        numbers, places = [*dict.fromkeys(of for of, _ in of_by)], [p.name for p in base.declaration.required]
+        return _whole(variables, [slopes(numbers.index(of), places.index(by)) for of, by in of_by])
+    # By the last input and q: the matrix by that input, differentiated by q.
+    last = np.arange(model.nv**3).reshape([model.nv] * 3).transpose(0, 2, 1).ravel().tolist()
+    made = [slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.by]
+    return _whole(variables, made)
 
 
 def _tangents(model: Model, q: Any) -> Any:
     """dq/dt of each unit velocity, side by side."""
     units = [[1.0 if k == j else 0.0 for k in range(model.nv)] for j in range(model.nv)]
-    rates = [configuration_rate(model, [Symbolic(q[k]) for k in range(model.nq)], unit) for unit in units]
+    rates = [configuration_rate(model, _scalars(q), unit) for unit in units]
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
@@ -138,17 +132,17 @@ def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict
     return {
         "casadi_function.c": generator.dump(),
         f"{ROBOT}.h": "".join(f"int {f.name()}({parameters});\n" for f in functions),
-        "adapter.c": entry_point([*arrays, *calls]),
+        ADAPTER: entry_point([*arrays, *calls]),
     }
 
 
 def modes_of(function: Function) -> dict[str, str]:
-    """The modes of `WEIGHTS` in which CasADi differentiates towards a function, by the method through our C;
+    """Those of `MODES` in which CasADi differentiates towards a function, by the method through our C;
     second derivatives are forward ones of the first.
     """
     if function.comparison.second_order is not None:
         return {"ad": "forward"}
-    return {} if function.comparison.derivative_of is None else {f"ad-{mode}": mode for mode in WEIGHTS}
+    return {} if function.comparison.derivative_of is None else {f"ad-{mode}": mode for mode in MODES}
 
 
 def _base(model: Model, function: Function) -> Function:
@@ -157,10 +151,10 @@ def _base(model: Model, function: Function) -> Function:
     return functions_of(model)[str(function.comparison.derivative_of) if second is None else second.first]
 
 
-def of_casadi(model: Model, function: Function, method: str) -> tuple[Expressions, str]:
-    """Expressions behind CasADi's C of a method of `ad_methods`, casadi, ad-<mode>-casadi, or ad-casadi, and
-    in words by which recursion they are: of the papers' that with the fewest operations in the end, for a
-    peer gets the recursion that costs it least for the model at hand.
+def of_casadi(model: Model, function: Function, method: str) -> tuple[ca.Function, str]:
+    """The function behind CasADi's C of a method of `ad_methods`, casadi, ad-<mode>-casadi, or ad-casadi, and
+    in words by which recursion it is: of the papers' that with the fewest operations in the end, for a peer
+    gets the recursion that costs it least for the model at hand.
     """
     mode = modes_of(function).get(method.removesuffix("-casadi"))
     base, how = (function, "") if mode is None else (_base(model, function), f"{MODES[mode]} of ")
@@ -170,7 +164,7 @@ def of_casadi(model: Model, function: Function, method: str) -> tuple[Expression
         else derivatives(model, function, mode, evaluate)
         for name, evaluate in by_the_papers(base).items()
     }
-    counts = {name: _cost(one.function()).operations for name, one in made.items()}
+    counts = {name: _cost(one).operations for name, one in made.items()}
     best, *others = sorted(counts, key=lambda name: counts[name])
     beside = f" (operations: {', '.join(f'{name} {counts[name]}' for name in (best, *others))})"
     return made[best], f"{how}{base.name} by {best}{beside if others else ''}"
@@ -179,13 +173,7 @@ def of_casadi(model: Model, function: Function, method: str) -> tuple[Expression
 def _cost(function: ca.Function) -> Cost:
     """Counts of CasADi's instructions, by the rules of `rbdc.ir.cost`."""
     codes = [function.instruction_id(k) for k in range(function.n_instructions())]
-
-    def count(kinds: tuple[int, ...]) -> int:
-        return sum(code in kinds for code in codes)
-
-    return Cost(
-        count(_ADDITIONS), count(_MULTIPLICATIONS), count(_DIVISIONS), count((ca.OP_NEG,)), count(_CALLS)
-    )
+    return Cost(*(sum(code in kinds for code in codes) for kinds in _COUNTED))
 
 
 def ad_methods(model: Model, function: Function) -> list[Method]:
@@ -203,28 +191,30 @@ def ad_methods(model: Model, function: Function) -> list[Method]:
 def _through_casadi(model: Model, function: Function, method: str) -> Implementation:
     """CasADi's C of the papers' recursion that leaves it the fewest operations."""
     refuse_large(model, function)
-    expressions, algorithm = of_casadi(model, function, method)
-    whole = expressions.function()
+    whole, algorithm = of_casadi(model, function, method)
     instructions = whole.n_instructions()
     if instructions > CASADI_LIMIT:
         raise NotTried(f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}")
     files = casadi_files([whole], [f"{ROBOT}(arg, res, iw, w, 0);"])
-    text = files["casadi_function.c"]
-    statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
-    return Implementation(algorithm, files, _cost(whole), statements, len(text))
+    return Implementation(algorithm, files, _cost(whole), statements_of(files["casadi_function.c"]))
 
 
 def _through_ours(model: Model, function: Function, mode: str) -> Implementation:
     """Our C, by our passes and emitter, of CasADi's derivatives of the recursion that is generated."""
     refuse_large(model, function)
     base = _base(model, function)
-    made = derivatives(model, function, mode, base.methods[chosen(model, base)[0]])
-    instructions = made.function().n_instructions()
+    whole = derivatives(model, function, mode, base.methods[chosen(model, base)[0]])
+    instructions = whole.n_instructions()
     if instructions > LIMIT:
         raise NotTried(f"{instructions} instructions; the limit is {LIMIT}")
+    declaration, symbols = without_optional(function.declaration), whole.sx_in()
     inputs, outputs = (
-        [(key, [Symbolic(x[k]) for k in range(x.numel())]) for key, x in columns.items()]
-        for columns in (made.inputs, made.outputs)
+        [(p.name, _scalars(x)) for p, x in zip(parameters, columns, strict=True)]
+        for parameters, columns in ((declaration.inputs, symbols), (declaration.outputs, whole.call(symbols)))
     )
-    program = recorded(made.declaration.name, inputs, outputs)
-    return of_program(made.declaration, program, f"{MODES[mode]} of the generated {base.name}")
+    program = recorded(declaration.name, inputs, outputs)
+    source = kernel_source(ROBOT, declaration, program)
+    own = {f"{ROBOT}.h": header([declaration.c_prototype(ROBOT, batch=False)])}
+    files = {**source.files, **own, ADAPTER: entry_point([call_of(declaration)])}
+    algorithm = f"{MODES[mode]} of the generated {base.name}"
+    return Implementation(algorithm, files, source.cost, source.statements)

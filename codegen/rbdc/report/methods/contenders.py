@@ -29,6 +29,7 @@ from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.methods.casadi_methods import ad_methods
 from rbdc.report.methods.differentiation import differentiating_methods
 from rbdc.report.methods.implementation import (
+    ADAPTER,
     ENTRY,
     FAMILIES,
     LIMIT,
@@ -64,7 +65,8 @@ def methods_of(
         alone = partial(own, ", entries that are always zero left alone", zeroed=True)
         made.append(Method(ZEROED, "analytical", alone))
     taking = replace(model, parameters=rows)
-    if rows and takes_parameters(taking, function):
+    inputs = functions_of(taking)[function.name].declaration.inputs
+    if any(p.kind is Kind.PARAMETERS for p in inputs):
         words = f", {NUMBERS * len(rows)} inertial parameters at run time"
         made.append(Method(BY_PARAMETERS, "analytical", partial(generated, taking, function, words)))
     if function.policy.rolled:
@@ -108,7 +110,7 @@ def compiled(
     Raises ToolchainError with the command and the compiler's output, TimeLimitError at the limit.
     """
     library = library_of(made.files, compiler, flags, seconds)
-    own = [f for name, f in library.figures.items() if name != "adapter.c"]
+    own = [f for name, f in library.figures.items() if name != ADAPTER]
     figures = {
         **({} if made.cost is None else {name: getattr(made.cost, name) for name in COUNTS}),
         "statements": made.statements,
@@ -146,12 +148,6 @@ def generated(
     made = generate(model, ROBOT, names, lambda _: None, options)
     found = of_files(model, made.files, made.sources[0], zeroed=zeroed)
     return replace(found, algorithm=found.algorithm + words)
-
-
-def takes_parameters(taking: Model, function: Function) -> bool:
-    """Whether a function of a model with parameters at run time takes them."""
-    inputs = functions_of(taking)[function.name].declaration.inputs
-    return any(p.kind is Kind.PARAMETERS for p in inputs)
 
 
 def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation:

@@ -32,13 +32,15 @@ from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.methods.implementation import (
+    ADAPTER,
     ROBOT,
     Implementation,
     Method,
-    adapter,
+    c_files,
+    call_of,
+    entry_point,
     header,
     recorded,
-    size_of,
     without_optional,
 )
 from rbdc.spatial import Scalar
@@ -160,10 +162,8 @@ def _by_scheme(model: Model, function: Function, of: str, method: str) -> Implem
         moves=_moves(function, twice=scheme.twice),
     )
     files = {**called, f"{ROBOT}_{declaration.name}.c": text}
-    text_bytes = size_of(files)
-    files |= {f"{ROBOT}.h": header([prototype, *prototypes]), "adapter.c": adapter(declaration)}
-    how = f"{of}, step {scheme.step:.1e}" if scheme.step else f"{of}, twice"
-    return Implementation(how, files, text_bytes=text_bytes)
+    files |= {f"{ROBOT}.h": header([prototype, *prototypes]), ADAPTER: entry_point([call_of(declaration)])}
+    return Implementation(f"{of}, step {scheme.step:.1e}" if scheme.step else f"{of}, twice", files)
 
 
 def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tuple[str, int, str]]]]:
@@ -189,9 +189,8 @@ def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tupl
 def _generated(model: Model, name: str) -> Called:
     """A generated function and `integrate`."""
     made = generate(model, ROBOT, (name, INTEGRATE), lambda _: None, GenerationOptions())
-    files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
     declarations = [functions_of(model)[one].declaration for one in (name, INTEGRATE)]
-    return files, [one.prototype(ROBOT) for one in declarations]
+    return c_files(made.files), [one.prototype(ROBOT) for one in declarations]
 
 
 def _kernels(model: Model, base: Function, method: str, scalar: ScalarType) -> Called:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind
 from rbdc.functions.evaluation import Evaluate, joint_space, on_model
@@ -32,6 +31,9 @@ ENTRY = "rbdc_call"
 void rbdc_call(void *context, const double *const *in, double *const *out). In batches the n samples lie one
 after the other, and the context begins with their number, a size_t.
 """
+
+ADAPTER = "adapter.c"
+"""Name of the C file that has it."""
 
 LIMIT = 80_000
 """Operations above which our straight-line C of what is not generated so is not compiled."""
@@ -84,17 +86,21 @@ FAMILIES = {
 class Implementation:
     """C files of one method for one function.
 
-    algorithm: the recursion in words. cost, statements: None where they are not ours to count. text_bytes:
-    size of the generated C, but for headers, which functions share. scalar: type that the entry point takes
-    and gives.
+    algorithm: the recursion in words. cost, statements: None where they are not ours to count. scalar: type
+    that the entry point takes and gives.
     """
 
     algorithm: str
     files: Mapping[str, str]
     cost: Cost | None = None
     statements: int | None = None
-    text_bytes: int = 0
     scalar: ScalarType = DOUBLE
+
+    @property
+    def text_bytes(self) -> int:
+        """Size of the generated C, but for headers, which functions share."""
+        sizes = {name: len(text) for name, text in self.files.items() if name.endswith(".c")}
+        return sum(sizes.values()) - sizes[ADAPTER]
 
 
 class Method(NamedTuple):
@@ -105,33 +111,29 @@ class Method(NamedTuple):
     make: Callable[[], Implementation]
 
 
-def size_of(files: Mapping[str, str]) -> int:
-    """Bytes of the C among some files, but for headers, which functions share."""
-    return sum(len(text) for name, text in files.items() if name.endswith(".c"))
-
-
 def of_files(
     model: Model, files: Mapping[str, str], source: FunctionSource, *, zeroed: bool = False
 ) -> Implementation:
     """An implementation from the C of a function with its public signature, and all its files; with `zeroed`
-    of its form for outputs that hold zeros.
+    of its form for outputs that hold zeros. Inertial parameters that it takes are those of the model.
     """
-    declaration = source.declaration
-    kept = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
-    text_bytes = size_of(kept)
-    kept["adapter.c"] = adapter(declaration, deepest_frame(model), nominal(model), zeroed=zeroed)
-    counts = (source.cost, source.statements, text_bytes)
-    return Implementation(source.method, kept, *counts, declaration.scalar)
+    declaration, scalar = source.declaration, source.declaration.scalar
+    numbers = ", ".join(scalar.literal(float(x)) for row in nominal(model) for x in row)
+    table = [f"static const {scalar.name} {PARAMETERS}[] = {{{numbers}}};"] if numbers else []
+    form = "_into_zeroed" if zeroed else ""
+    call = call_of(declaration, deepest_frame(model), form)
+    made = {**c_files(files), ADAPTER: entry_point([*table, call], scalar)}
+    return Implementation(source.method, made, source.cost, source.statements, scalar)
 
 
-def of_program(declaration: FunctionDeclaration, program: Program, algorithm: str) -> Implementation:
-    """An implementation from a program over the inputs that are not optional."""
-    bare = without_optional(declaration)
-    source = kernel_source(ROBOT, bare, program)
-    files = {**source.files, f"{ROBOT}.h": header([bare.prototype(ROBOT)])}
-    text_bytes = size_of(files)
-    files["adapter.c"] = adapter(bare)
-    return Implementation(algorithm, files, source.cost, source.statements, text_bytes)
+def statements_of(text: str) -> int:
+    """Number of statements in C of others, which have one a line."""
+    return sum(line.rstrip().endswith(";") for line in text.splitlines())
+
+
+def c_files(files: Mapping[str, str]) -> dict[str, str]:
+    """The C among some files."""
+    return {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
 
 
 def recorded(
@@ -143,15 +145,7 @@ def recorded(
 
 def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
     """The declaration of the same function without external forces, on which all methods are measured."""
-    inputs = tuple(declaration.required)
-    return FunctionDeclaration(
-        declaration.name,
-        declaration.summary,
-        inputs,
-        declaration.outputs,
-        declaration.framed,
-        pair=declaration.pair,
-    )
+    return replace(declaration, inputs=tuple(declaration.required), lanes=False, zeroed=False)
 
 
 def header(prototypes: Sequence[str]) -> str:
@@ -159,26 +153,8 @@ def header(prototypes: Sequence[str]) -> str:
     return render("prototypes.h.jinja", prototypes=prototypes)
 
 
-def adapter(
-    declaration: FunctionDeclaration,
-    frame: int = 0,
-    parameters: Sequence[Sequence[float]] = (),
-    *,
-    zeroed: bool = False,
-) -> str:
-    """The C of `ENTRY` for a function with our own signature; with these inertial parameters if it takes
-    them, with `zeroed` by its form for outputs that hold zeros.
-    """
-    name = f"{declaration.name}_into_zeroed" if zeroed else declaration.name
-    call = f"{ROBOT}_{name}({', '.join(arguments(declaration, frame))})"
-    numbers = ", ".join(declaration.scalar.literal(float(x)) for row in parameters for x in row)
-    table = f"static const {declaration.scalar.name} {PARAMETERS}[] = {{{numbers}}};"
-    takes = any(p.kind is Kind.PARAMETERS for p in declaration.inputs)
-    return entry_point([*([table] if takes else []), f"{call};"], declaration.scalar)
-
-
-def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> list[str]:
-    """The C arguments, out of `in` and `out`, of a function with our own signature.
+def call_of(declaration: FunctionDeclaration, frame: int = 0, form: str = "", index: str = "") -> str:
+    """The C call of a form of a function with our own signature, its arguments out of `in` and `out`.
 
     They point at the first sample, or at sample `index` where that is given.
     """
@@ -189,9 +165,10 @@ def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> 
     fixed = {p.name: "NULL" for p in declaration.inputs if p.optional}
     fixed |= {p.name: PARAMETERS for p in declaration.inputs if p.kind is Kind.PARAMETERS}
     positions = iter(range(len(declaration.inputs)))
-    inputs = [fixed.get(p.name) or place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
-    extra = [str(frame), *(["0"] * (len(declaration.place) - 1))] if declaration.framed else []
-    return [*inputs, *extra, *(place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs))]
+    given = [fixed.get(p.name) or place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
+    given += [str(frame), *(["0"] * (len(declaration.place) - 1))] if declaration.framed else []
+    given += [place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs)]
+    return f"{ROBOT}_{declaration.name}{form}({', '.join(['n'] * (form == '_batch') + given)});"
 
 
 def entry_point(lines: Sequence[str], scalar: ScalarType = DOUBLE) -> str:

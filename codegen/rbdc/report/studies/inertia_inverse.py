@@ -8,7 +8,7 @@ Names and line numbers are the article's; vectors are [linear; angular], motion 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import WORLD, Body, Model
+from rbdc.model import WORLD, Model
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions, Progress
 from rbdc.report.compare import Family, branched, families_report, serial
@@ -29,15 +29,15 @@ from rbdc.report.present.family_page import crossing_table, family_figure, growt
 from rbdc.report.present.page import study_page
 from rbdc.report.present.tables import TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
-from rbdc.spatial import Motion, Placement, Vector3
+from rbdc.report.studies.first_order import FACTORS
+from rbdc.spatial import Force, Motion, Vector3
 
 INVERSE = "minverse"
 SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 48), (3,)
 DIRECT, PAPER, PEER = "unrolled-direct", "unrolled-carpentier", NATIVE
-FACTORS = ("unrolled-cholesky", "unrolled-inverse_factor")
-"""By Cholesky's factor, of which a model has one: by solving, or by the factor's inverse."""
 PUBLISHED = (1.03, 1.20, 2.23)
 """Table I: times of Cholesky's factorisation over those of the direct algorithm, of 7, 18 and 36 joints."""
+AS_PRINTED, CORRECTED = "as printed", "corrected"
 FEW = 8
 """Joints up to which a mechanism has few of them; those on which the article's lines are tried as printed."""
 EXACT = 1e-9
@@ -86,33 +86,23 @@ def _asked(family: Family, size: int, *, quick: bool) -> CompareOptions:
 
 
 def _printed(family: Family, size: int) -> dict[str, Any]:
-    """|M^-1 M - 1| of Algorithm 1 as printed, with all corrections but one, and with all."""
+    """|M^-1 M - 1| of Algorithm 1 by its form: as printed, with all corrections but one, and with all."""
     model = tree(size, family.branching)
     q = np.random.default_rng(0).normal(size=model.nv).tolist()
     m = np.array(crba(model, q), dtype=float)
-
-    def off(corrections: Sequence[str]) -> float:
-        return float(np.abs(inverse(model, q, corrections) @ m - np.eye(model.nv)).max())
-
-    without = {one: off([other for other in CORRECTIONS if other != one]) for one in CORRECTIONS}
-    return {
-        "family": family.name,
-        "size": size,
-        "printed": off(()),
-        "without": without,
-        "corrected": off(CORRECTIONS),
-    }
+    forms: dict[str, Sequence[str]] = {AS_PRINTED: ()}
+    for one in CORRECTIONS:
+        forms[f"corrected, but not that {one}"] = [other for other in CORRECTIONS if other != one]
+    forms[CORRECTED] = CORRECTIONS
+    off = {form: np.abs(inverse(model, q, of) @ m - np.eye(model.nv)).max() for form, of in forms.items()}
+    return {"family": family.name, "size": size, "errors": {form: float(x) for form, x in off.items()}}
 
 
 def _printed_table(printed: Sequence[Mapping[str, Any]]) -> Table:
-    rows = []
-    for entry in printed:
-        figures = (entry["printed"], *entry["without"].values(), entry["corrected"])
-        rows.append([f"{entry['family']} {entry['size']}", *(f"{x:.1e}" for x in figures)])
-    lacking = (f"corrected, but not that {correction}" for correction in CORRECTIONS)
+    rows = [[f"{e['family']} {e['size']}", *(f"{x:.1e}" for x in e["errors"].values())] for e in printed]
     return Table(
         "Algorithm 1 as printed",
-        ("mechanism", "as printed", *lacking, "corrected"),
+        ("mechanism", *printed[0]["errors"]),
         rows,
         "Largest entry of |Minv M - 1| at one random configuration, M by the composite-rigid-body algorithm. "
         "What is timed is the corrected algorithm.",
@@ -161,7 +151,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def _as_printed(printed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Whether the article's lines give the inverse, and what their corrections leave."""
-    worst, corrected = (max(float(entry[form]) for entry in printed) for form in ("printed", "corrected"))
+    worst, corrected = (max(e["errors"][form] for e in printed) for form in (AS_PRINTED, CORRECTED))
     return judged(
         "Algorithm 1, line by line as printed, gives the inverse of M.",
         worst < EXACT,
@@ -218,10 +208,11 @@ def inverse(model: Model, q: Sequence[float], corrections: Collection[str] = ())
     degree of freedom each; M^-1 with all `CORRECTIONS`.
     """
     minv = np.zeros((model.nv, model.nv))
-    transforms = [_transform(placement) for placement in joint_placements(model, q)]
+    # iX_lambda for motions, whose transpose carries forces to the parent
+    transforms = [_matrix(placement.act_inverse) for placement in joint_placements(model, q)]
     subspaces = [np.array(body.joint.subspace()[0].scalars(), dtype=float) for body in model.bodies]
     subtrees = [[k for k in range(model.nv) if i in model.support(k)] for i in range(model.nv)]
-    inertias = [_inertia(body) for body in model.bodies]
+    inertias = [_matrix(body.inertia.__matmul__) for body in model.bodies]
     forces, u_d = np.zeros((model.nv, 6, model.nv)), np.zeros((model.nv, 6))
     for i in reversed(range(model.nv)):  # lines 7 to 26
         s, x, above, subtree = subspaces[i], transforms[i], model.bodies[i].parent, subtrees[i]
@@ -251,15 +242,7 @@ def inverse(model: Model, q: Sequence[float], corrections: Collection[str] = ())
     return np.asarray(np.triu(minv) + np.triu(minv, 1).T)
 
 
-def _transform(placement: Placement) -> Array:
-    """The matrix iX_lambda of a placement, for motions; its transpose carries forces to the parent."""
-    return np.array([placement.act_inverse(unit).scalars() for unit in _UNITS], dtype=float).T
-
-
-def _inertia(body: Body) -> Array:
-    """The spatial inertia (6, 6)."""
-    return np.array([(body.inertia @ unit).scalars() for unit in _UNITS], dtype=float).T
-
-
-_AXES = [Vector3(*map(float, row)) for row in np.eye(3)]
-_UNITS = [Motion(axis, Vector3.zero()) for axis in _AXES] + [Motion(Vector3.zero(), axis) for axis in _AXES]
+def _matrix(of: Callable[[Motion], Motion | Force]) -> Array:
+    """The matrix (6, 6) of a linear map of motions."""
+    units = [Motion(Vector3(*row[:3]), Vector3(*row[3:])) for row in np.eye(6).tolist()]
+    return np.array([of(unit).scalars() for unit in units], dtype=float).T

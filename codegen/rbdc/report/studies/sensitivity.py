@@ -220,7 +220,6 @@ def _spikes(
         "coordinate": states[0][:, column - 1].tolist(),
         "torque": torques[:, row - 1].tolist(),
         "constant": constant[0],
-        "shrinking": relative[0],
         "relative": dict(zip(BY, relative, strict=True)),
     }
 

@@ -95,7 +95,7 @@ def spikes(data: Report) -> dict[str, str]:
 
 def both_vanish(data: Report) -> dict[str, str]:
     """Whether differences by q err where coordinate and torque vanish both, and only there."""
-    errors = data["shrinking"]
+    errors = data["relative"]["q"]
     usual = float(np.median([x for x in errors if x is not None]))
     bad = [k for k, x in enumerate(errors) if _ratio(x, usual) > HIGH]
     q, torque = np.abs(data["coordinate"]), np.abs(data["torque"])

@@ -52,22 +52,21 @@ def add_peers(
     for peer, family in _FAMILIES.items():
         if missed := options.missed(peer, family):
             peers.absent[peer] = missed
-        elif reason := _missing(peer) or save_model(model, archive):
-            peers.absent[peer] = reason
-            for one in functions:
-                one.absent.append(Absent(peer, family, reason))
-        elif peer == CPPADCODEGEN:
-            _add_cppadcodegen(functions, tools, archive, progress)
-        else:
-            _add_pinocchio(peer, functions, archive, peers, progress)
+            continue
+        try:
+            headers.headers()  # without them there is no pinocchio to write the archive
+            if (reason := save_model(model, archive)) is None:
+                if peer == CPPADCODEGEN:
+                    _add_cppadcodegen(functions, tools, archive, progress)
+                else:
+                    _add_pinocchio(peer, functions, archive, peers, progress)
+                continue
+        except ToolchainError as error:
+            reason = error.line
+        peers.absent[peer] = reason
+        for one in functions:
+            one.absent.append(Absent(peer, family, reason))
     return peers
-
-
-def _missing(peer: str) -> str | None:
-    """Requirement that a peer lacks on this machine, and how to install it."""
-    if peer == CPPADCODEGEN:
-        return cppadcodegen.missing()
-    return headers.availability() or (pinocchio.library_availability() if peer == PINOCCHIO else None)
 
 
 def _algorithms(one: FunctionRecord, library: str) -> tuple[str, ...]:
@@ -80,27 +79,23 @@ def _add_pinocchio(
 ) -> None:
     """Compile a peer's builds and add their contenders, and for functions that lack some the reasons."""
     wanted = {algorithm for one in functions for algorithm in _algorithms(one, pinocchio.NAME)}
-    builds = pinocchio.builds(peer, wanted, progress) if wanted else pinocchio.Builds()
-    peers.builds.extend(builds.made)
-    for build in sorted(builds.failed.keys() - {b.name for b in builds.made}):
-        peers.absent[build] = next(iter(builds.failed[build].values()))
+    builds = pinocchio.builds(peer, wanted, progress) if wanted else []
+    tried = {algorithm for build in builds for algorithm in (*build.algorithms, *build.failed)}
+    for build in builds:
+        if build.algorithms:
+            peers.builds.append(build)
+        else:
+            peers.absent[build.name] = next(iter(build.failed.values()))
     for one in functions:
         names = _algorithms(one, pinocchio.NAME)
-        made = [
-            _contender(one.name, b, name, archive)
-            for b in builds.made
-            for name in names
-            if name in b.algorithms
-        ]
-        failed = [
-            Absent(_method(one.name, build, name), "peer", reasons[name])
-            for build, reasons in builds.failed.items()
-            for name in names
-            if name in reasons
-        ]
-        one.contenders += made
-        one.absent += failed
-        if not made and not failed:
+        for build in builds:
+            for name in names:
+                if name in build.algorithms:
+                    one.contenders.append(_contender(one.name, build, name, archive))
+                elif name in build.failed:
+                    method = _method(one.name, build.name, name)
+                    one.absent.append(Absent(method, "peer", build.failed[name]))
+        if not tried.intersection(names):
             one.absent.append(Absent(peer, "peer", _reason(names)))
 
 
@@ -118,7 +113,7 @@ def _add_cppadcodegen(
                 made = cppadcodegen.contender(one.function, name, program, archive, tools)
                 one.contenders.append(made)
             except ToolchainError as error:
-                one.absent.append(Absent(CPPADCODEGEN, "ad", error.line))
+                one.absent.append(Absent(CPPADCODEGEN, "ad", f"not compiled: {error.line}"))
         if not _algorithms(one, CPPADCODEGEN):
             reason = "Pinocchio has no wrapper of this function for CppADCodeGen"
             one.absent.append(Absent(CPPADCODEGEN, "ad", reason))

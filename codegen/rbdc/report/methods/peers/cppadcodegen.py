@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 
 from rbdc.emit.render import render
@@ -18,16 +18,16 @@ from rbdc.functions.record import Function
 from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, run
 from rbdc.report.methods.contenders import Toolchains, compiled
-from rbdc.report.methods.implementation import ROBOT, Implementation, entry_point, without_optional
-from rbdc.report.methods.peers.headers import (
-    LIMITS,
-    WORKERS,
-    announced,
-    availability,
-    compilers,
-    headers,
-    include_folders,
+from rbdc.report.methods.implementation import (
+    ADAPTER,
+    ROBOT,
+    Implementation,
+    entry_point,
+    header,
+    statements_of,
+    without_optional,
 )
+from rbdc.report.methods.peers.headers import LIMITS, compilers, headers, include_folders, side_by_side
 from rbdc.report.methods.records import Contender
 from rbdc.report.options import CPPADCODEGEN
 
@@ -40,43 +40,28 @@ _ESTIMATE = 120.0
 _PACKAGES = {"cppad/cppad.hpp": "cmeel-cppad", "cppad/cg.hpp": "cmeel-cppadcodegen"}
 """Headers, and the packages that bring them."""
 _ENTRY = f"{ROBOT}_forward_zero"
-
-
-def missing() -> str | None:
-    """None where the programs can be compiled, else the missing prerequisite and how to install it."""
-    absent = [package for header, package in _PACKAGES.items() if _folder(header) is None]
-    if absent:
-        remedy = f"pip install {' '.join(absent)}, or name their folder in CPATH"
-        return f"headers of {' and '.join(absent)} are not installed: {remedy}"
-    reason = availability()
-    if reason is None and all(name != "gcc" for name, *_ in compilers()):
-        return "CppADCodeGen's headers are compiled by g++ alone: install it"
-    return reason
+_CALLED = "struct LangCAtomicFun { void *model; int (*forward)(void); int (*reverse)(void); }"
+"""C of the functions that its C calls, of which that of Pinocchio's algorithms has none."""
 
 
 def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Future[Path]]:
     """The programs of Pinocchio's wrappers of these names, all of them done; two are compiled at a time. The
     result of one that does not compile is a ToolchainError.
 
-    Raises ToolchainError where `missing` names a prerequisite.
+    Raises ToolchainError with a prerequisite that is missing and how to install it.
     """
-    reason = missing()
-    if reason is not None:
-        raise ToolchainError(f"CppADCodeGen cannot be used: {reason}")
-    keys = {algorithm: _key(algorithm) for algorithm in algorithms}
-    told = announced(dict.fromkeys(keys.values(), _ESTIMATE))
-
-    def make(algorithm: str) -> Path:
-        key = keys[algorithm]
-        if key in told:
-            progress(f"compiling {algorithm} of Pinocchio and CppADCodeGen, {told[key]}")
-        try:
-            return _program(algorithm, key)
-        except ToolchainError as error:
-            raise ToolchainError(f"{algorithm} does not compile: {error.line}") from error
-
-    with ThreadPoolExecutor(WORKERS) as pool:
-        return {algorithm: pool.submit(make, algorithm) for algorithm in keys}
+    absent = [package for name, package in _PACKAGES.items() if _folder(name) is None]
+    if absent:
+        remedy = f"pip install {' '.join(absent)}, or name their folder in CPATH"
+        raise ToolchainError(f"headers of {' and '.join(absent)} are not installed: {remedy}")
+    there, (compiler, flags) = headers(), _compiler()
+    versions = [str(_folder(name)) for name in _PACKAGES]
+    identity = (there.identity(compiler), *flags, *versions)
+    keys = {name: cache.key("cppadcodegen", *identity, _text(name)) for name in algorithms}
+    names = {key: name for name, key in keys.items()}
+    jobs = {key: (f"{name} of Pinocchio and CppADCodeGen", _ESTIMATE) for key, name in names.items()}
+    made = side_by_side(jobs, lambda key: _program(names[key], key), progress)
+    return {name: made[key] for name, key in keys.items()}
 
 
 def contender(
@@ -85,7 +70,14 @@ def contender(
     """The C that a program makes of the archived model, compiled with our compiler and flags. Raises
     ToolchainError where that takes longer than `SECONDS`, or fails.
     """
-    made = _implementation(function, algorithm, _generated(program, archive))
+    files, bare = _generated(program, archive), without_optional(function.declaration)
+    prototypes = [f"void {_ENTRY}(double const *const *in, double *const *out, struct LangCAtomicFun called)"]
+    own = {
+        f"{ROBOT}.h": header([_CALLED, *prototypes]),
+        ADAPTER: entry_point(_call(bare.inputs, bare.outputs)),
+    }
+    words, statements = f"CppADCodeGen's C of Pinocchio's {algorithm}", statements_of("".join(files.values()))
+    made = Implementation(words, {**files, **own}, statements=statements)
     return compiled(CPPADCODEGEN, "ad", made, tools.compiler, tools.flags, SECONDS)
 
 
@@ -105,41 +97,22 @@ def _generated(program: Path, archive: Path) -> dict[str, str]:
     return files
 
 
-def _implementation(function: Function, algorithm: str, files: dict[str, str]) -> Implementation:
-    """The generated C behind the common entry point."""
-    bare = without_optional(function.declaration)
-    header = {f"{ROBOT}.h": render("cppadcodegen.h.jinja", entry=_ENTRY)}
-    adapter = entry_point(_call(bare.inputs, bare.outputs))
-    text = "".join(files.values())
-    return Implementation(
-        f"CppADCodeGen's C of Pinocchio's {algorithm}",
-        {**files, **header, "adapter.c": adapter},
-        statements=sum(line.rstrip().endswith(";") for line in text.splitlines()),
-        text_bytes=len(text),
-    )
-
-
 def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str]:
     """C around the call: its inputs are one row of numbers and so are its results, of a single matrix the
     upper triangle, row by row.
     """
     starts, ends = ([sum(p.size for p in ps[:k]) for k in range(len(ps) + 1)] for ps in (inputs, outputs))
-    size, first, made = ends[-1], outputs[0], "y"
     after = [
         f"for (int i = 0; i < {p.size}; ++i) out[{k}][i] = y[{ends[k]} + i];" for k, p in enumerate(outputs)
     ]
-    if len(outputs) == 1 and len(first.shape) == 1:
-        made, after = "out[0]", []
-    elif len(outputs) == 1:
-        n = first.shape[0]
-        size = n * (n + 1) // 2
+    if len(outputs) == 1 and len(outputs[0].shape) == 2:
+        n = outputs[0].shape[0]
         loop = f"for (int i = 0, k = 0; i < {n}; ++i) for (int j = i; j < {n}; ++j, ++k)"
         after = [f"{loop} out[0][{n} * i + j] = out[0][{n} * j + i] = y[k];"]
     return [
-        f"double x[{starts[-1]}];",
-        *([f"double y[{size}];"] if after else []),
+        f"double x[{starts[-1]}], y[{ends[-1]}];",
         "const double *const given[] = {x};",
-        f"double *const made[] = {{{made}}};",
+        "double *const made[] = {y};",
         "const struct LangCAtomicFun none = {NULL, NULL, NULL};",
         *(
             f"for (int i = 0; i < {p.size}; ++i) x[{starts[k]} + i] = in[{k}][i];"
@@ -152,16 +125,12 @@ def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str
 
 def _compiler() -> tuple[Compiler, tuple[str, ...]]:
     """g++ and its flags: clang looks for max_digits10 in CppADCodeGen 2.4's numeric limits, which have
-    none.
+    none. Raises ToolchainError without g++.
     """
-    gcc, extra = next((compiler, extra) for name, compiler, extra in compilers() if name == "gcc")
-    return gcc, (*_FLAGS, *extra, *LIMITS)
-
-
-def _key(algorithm: str) -> str:
-    compiler, flags = _compiler()
-    versions = [str(_folder(header)) for header in _PACKAGES]
-    return cache.key("cppadcodegen", *headers().identity(compiler, *flags, *versions), _text(algorithm))
+    for name, compiler, extra in compilers():
+        if name == "gcc":
+            return compiler, (*_FLAGS, *extra, *LIMITS)
+    raise ToolchainError("CppADCodeGen's headers are compiled by g++ alone: install it")
 
 
 def _program(algorithm: str, key: str) -> Path:
@@ -170,7 +139,7 @@ def _program(algorithm: str, key: str) -> Path:
 
     def make(folder: Path) -> None:
         (folder / "program.cpp").write_text(_text(algorithm), encoding="utf-8")
-        folders = [flag for header in _PACKAGES for flag in ("-isystem", str(_folder(header)))]
+        folders = [flag for name in _PACKAGES for flag in ("-isystem", str(_folder(name)))]
         library = found.prefix / "lib"
         where = [f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization", "-ldl"]
         words = [*flags, *found.include_flags, *folders, "program.cpp", "-o", "program", *where]

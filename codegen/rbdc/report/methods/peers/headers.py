@@ -8,14 +8,18 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 from rbdc.errors import ToolchainError
 from rbdc.native import cache
 from rbdc.native.toolchain import CANDIDATES, Compiler, find_compiler, run
+
+Made = TypeVar("Made")
 
 WORKERS = 2
 """Files that are compiled side by side."""
@@ -29,6 +33,7 @@ GCC = ("-fno-gnu-unique",)
 """Flags of g++: else two libraries in one process share each other's statics; clang makes no such symbols."""
 _CLANGS = tuple(name.replace("clang", "clang++", 1) for name in CANDIDATES if name.startswith("clang"))
 _INCLUDE_FOLDERS = ("/usr/include", "/usr/local/include", "/opt/homebrew/include")
+_ARCHIVES = "pinocchio/serialization.hpp"
 _VERSIONS = ("pinocchio/config.hpp", "boost/version.hpp", "Eigen/src/Core/util/Macros.h")
 """Headers that hold the versions of the compiled libraries."""
 
@@ -48,36 +53,36 @@ class Headers:
         """The flags by which a compiler finds them."""
         return ("-isystem", str(self.prefix / "include"), "-isystem", str(self.eigen))
 
-    def identity(self, compiler: Compiler, *others: str) -> tuple[str, ...]:
-        """Inputs on which an artefact compiled from them depends beside its source and flags."""
-        versions = [_text(f / name) for name in _VERSIONS for f in (self.prefix / "include", self.eigen)]
-        return (compiler.path, compiler.version, *versions, cache.interpreter_tag(), *others)
-
-
-def availability() -> str | None:
-    """None where Pinocchio's C++ can be compiled, else the missing prerequisite and how to install it."""
-    found = prefix()
-    if found is None:
-        return "the headers of Pinocchio 4 are not installed: pip install 'pin>=4'"
-    if not any(
-        (found / "lib" / f"libboost_serialization.{suffix}").is_file() for suffix in ("so", "dylib", "a")
-    ):
-        problem = f"boost_serialization is not in {found / 'lib'}, beside Pinocchio's headers"
-        return f"{problem}: pip install --force-reinstall 'pin>=4'"
-    if eigen() is None:
-        where = "or apt install libeigen3-dev, or name their folder in CPATH"
-        return f"the headers of Eigen are not installed: pip install cmeel-eigen, {where}"
-    if not compilers():
-        return "no C++ compiler: install g++ or clang++"
-    return None
+    def identity(self, compiler: Compiler) -> str:
+        """Text that differs where what a compiler makes of them may differ."""
+        files = [f / name for name in _VERSIONS for f in (self.prefix / "include", self.eigen)]
+        versions = [file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file()]
+        return "\n".join([compiler.path, compiler.version, *versions, cache.interpreter_tag()])
 
 
 def headers() -> Headers:
-    """The headers. Raises ToolchainError where `availability` names a missing prerequisite."""
-    reason, found, folder = availability(), prefix(), eigen()
-    if reason is not None or found is None or folder is None:
-        raise ToolchainError(f"Pinocchio's C++ cannot be compiled: {reason}")
+    """The headers, where Pinocchio's C++ can be compiled. Raises ToolchainError with the prerequisite that is
+    missing and how to install it.
+    """
+    found, folder = prefix(), eigen()
+    if found is None:
+        raise ToolchainError("the headers of Pinocchio 4 are not installed: pip install 'pin>=4'")
+    if library("boost_serialization", "a") is None:
+        problem = f"boost_serialization is not in {found / 'lib'}, beside Pinocchio's headers"
+        raise ToolchainError(f"{problem}: pip install --force-reinstall 'pin>=4'")
+    if folder is None:
+        where = "or apt install libeigen3-dev, or name their folder in CPATH"
+        raise ToolchainError(f"the headers of Eigen are not installed: pip install cmeel-eigen, {where}")
+    if not compilers():
+        raise ToolchainError("no C++ compiler: install g++ or clang++")
     return Headers(found, folder)
+
+
+def library(name: str, *endings: str) -> Path | None:
+    """A library beside Pinocchio's headers, shared or with one of these endings; None where there is none."""
+    found = prefix()
+    paths = [found / "lib" / f"lib{name}.{x}" for x in ("so", "dylib", *endings)] if found is not None else []
+    return next((path for path in paths if path.is_file()), None)
 
 
 def compilers() -> list[tuple[str, Compiler, tuple[str, ...]]]:
@@ -105,16 +110,8 @@ def quick_compiler() -> tuple[Compiler, tuple[str, ...]]:
 def prefix() -> Path | None:
     """The folder with `include` and `lib` of the pip package; None where it is not installed."""
     found = find_spec("pinocchio")
-    if found is None or found.origin is None:
-        return None
-    return next(
-        (
-            p
-            for p in Path(found.origin).parents
-            if (p / "include" / "pinocchio" / "serialization.hpp").is_file()
-        ),
-        None,
-    )
+    above = Path(found.origin).parents if found is not None and found.origin is not None else ()
+    return next((p for p in above if (p / "include" / _ARCHIVES).is_file()), None)
 
 
 def eigen() -> Path | None:
@@ -146,17 +143,26 @@ def _eigen_candidates() -> Iterator[Path]:
     yield from (Path(folder) / "eigen3" for folder in _INCLUDE_FOLDERS)
 
 
-def announced(estimates: Mapping[str, float]) -> dict[str, str]:
-    """Words to tell when the making of each file of the cache begins, by its key: its number among those that
-    the cache lacks, and how long they take from there on, `WORKERS` at a time, by estimates of seconds.
+def side_by_side(
+    jobs: Mapping[str, tuple[str, float]], obtain: Callable[[str], Made], progress: Callable[[str], None]
+) -> dict[str, Future[Made]]:
+    """What is obtained for each key of the cache, `WORKERS` at a time, all of it done. jobs: by key, what is
+    compiled in words and about how many seconds it takes. Progress is told of those that the cache lacks when
+    they begin: their number, and how long they take from there on.
     """
-    lacking = {key: seconds for key, seconds in estimates.items() if not cache.holds(key)}
-    words, left = {}, sum(lacking.values()) / (min(WORKERS, len(lacking)) or 1)
-    for k, (key, seconds) in enumerate(lacking.items(), 1):
-        time = f"about {left / 60.0:.0f} min" if left >= 90.0 else f"about {left:.0f} s"
-        words[key] = f"{k} of {len(lacking)}; {time} left, once only"
-        left -= seconds / min(WORKERS, len(lacking))
-    return words
+    lacking = [key for key in jobs if not cache.holds(key)]
+
+    def work(key: str) -> Made:
+        if key in lacking:
+            begun = lacking.index(key)
+            left = sum(jobs[k][1] for k in lacking[begun:]) / min(WORKERS, len(lacking))
+            words = f"about {left / 60.0:.0f} min" if left >= 90.0 else f"about {left:.0f} s"
+            count = f"{begun + 1} of {len(lacking)}"
+            progress(f"compiling {jobs[key][0]}, {count}; {words} left, once only")
+        return obtain(key)
+
+    with ThreadPoolExecutor(WORKERS) as pool:  # where it is stopped, what has begun goes on into the cache
+        return {key: pool.submit(work, key) for key in jobs}
 
 
 def _has_avx512(compiler: Compiler) -> bool:
@@ -168,7 +174,3 @@ def _has_avx512(compiler: Compiler) -> bool:
     except ToolchainError:
         return False
     return "__AVX512F__" in defined
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

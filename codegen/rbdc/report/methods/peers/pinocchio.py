@@ -6,13 +6,11 @@ and the processor. Models are passed as text archives, so one library serves all
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby
 from pathlib import Path
@@ -21,16 +19,16 @@ from typing import Any
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.native import cache
-from rbdc.native.toolchain import Compiler, code_bytes, compile_object, run
+from rbdc.native.build import Unit, compiled_object
+from rbdc.native.toolchain import Compiled, Compiler, code_bytes, run
 from rbdc.report.methods.peers.headers import (
     LIMITS,
-    WORKERS,
     Headers,
-    announced,
     compilers,
     headers,
-    prefix,
+    library,
     quick_compiler,
+    side_by_side,
 )
 from rbdc.report.options import NATIVE, PINOCCHIO
 
@@ -63,7 +61,7 @@ _LIBRARY_FLAGS = (*COMMON_FLAGS, "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "-
 _CALLS, _TEMPLATES = "-O1", "-O3"
 """Optimisation of the calls of the library, and of what is compiled beside it."""
 _LIBRARY = "pinocchio_default"
-_HARNESS, _SOURCE, _FIGURES = "pinocchio.cpp.jinja", "peer.cpp", "figures.json"
+_HARNESS = "pinocchio.cpp.jinja"
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,8 @@ class PinocchioBuild:
 
     name: of its methods. peer: the peer that it belongs to. what: the build in words. compile_seconds: of
     what was compiled here, measured then. code_bytes: of the whole library. algorithms: what it offers.
-    shipped: library that it calls, None where everything is in its own.
+    failed: reasons of those that its compiler refused, by name. shipped: library that it calls, None where
+    everything is in its own. library: its own, if it offers any algorithm.
     """
 
     name: str
@@ -80,47 +79,35 @@ class PinocchioBuild:
     what: str
     compiler: str
     flags: tuple[str, ...]
-    library: Path = Path()
     compile_seconds: float = 0.0
     code_bytes: int = 0
     algorithms: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
     shipped: Path | None = None
+    library: Path = Path()
 
     def data(self) -> dict[str, Any]:
         """The build for the report, without the places of its files."""
-        return {**asdict(self), "library": None, "shipped": None}
+        return {name: value for name, value in asdict(self).items() if name not in ("shipped", "library")}
 
 
 @dataclass(frozen=True)
-class Builds:
-    """Builds of one peer, and the algorithms that their compilers refused, with the reason, by build."""
-
-    made: list[PinocchioBuild] = field(default_factory=list)
-    failed: dict[str, dict[str, str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Job:
-    """Parts of the harness that are compiled as one file for a build that is not made yet; of its jobs the
-    first has what all others need. words: those parts. seconds: about how long it takes.
+class _Piece:
+    """Parts of the harness that are compiled as one file for a build that is not made yet; of its pieces the
+    first has what all others need.
     """
 
     build: PinocchioBuild
     compiler: Compiler
-    headers: Headers
-    words: str
-    parts: tuple[str, ...]
-    flags: tuple[str, ...]
-    seconds: float
+    parts: Sequence[str]
+    flags: Sequence[str]
 
     @property
-    def text(self) -> str:
-        """The text of the file."""
-        return "".join(f"#define RBDC_{part}\n" for part in self.parts) + render(_HARNESS)
-
-    def key(self, flags: Sequence[str], *parts: str) -> str:
-        """The cache key of a file that is made of `parts`."""
-        return cache.key("pinocchio", *self.headers.identity(self.compiler, *flags), *parts)
+    def job(self) -> tuple[str, float]:
+        """What is compiled in words, and about how many seconds it takes."""
+        calls, (part, *_) = self.parts == LIBRARY_PARTS, self.parts
+        words = "calls" if calls else part.lower().replace("_", " ")
+        return f"Pinocchio's {words} for {self.build.name}", CALLS if calls else PART
 
 
 def offered(source: str) -> dict[str, tuple[str, ...]]:
@@ -134,7 +121,7 @@ def offered(source: str) -> dict[str, tuple[str, ...]]:
     return {part: tuple(names) for part, names in found.items()}
 
 
-def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) -> Builds:
+def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) -> list[PinocchioBuild]:
     """The builds of a peer that have wanted algorithms, two processes at a time: the library that pip install
     pin brings, of which only the calls are compiled, and beside it wanted `TEMPLATE_PARTS`; or the headers
     compiled for this processor by all available compilers, gcc, clang, clang without AVX-512, only the wanted
@@ -142,93 +129,58 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
     Raises ToolchainError where a prerequisite is missing.
     """
-    offers = offered(render(_HARNESS))
+    there, offers = headers(), offered(render(_HARNESS))
     parts = [part for part, names in offers.items() if part == MODEL or {*names} & {*wanted}]
-    jobs = _of_library(parts, offers) if peer == PINOCCHIO else _native(parts)
-    keys = {job: job.key(job.flags, "object", job.text) for job in jobs}
-    told = announced({keys[job]: job.seconds for job in jobs})
+    pieces = _of_library(parts, offers) if peer == PINOCCHIO else _native(parts)
+    units = dict[str, tuple[_Piece, Unit]]()
+    for piece in pieces:
+        text = "".join(f"#define RBDC_{part}\n" for part in piece.parts) + render(_HARNESS)
+        unit = Unit("peer.cpp", text, {}, (*piece.flags, *there.include_flags))
+        units[unit.key(there.identity(piece.compiler))] = piece, unit
 
-    def make(job: _Job) -> Path | str:
-        """The compiled file, or the compiler's first error."""
-        if keys[job] in told:
-            progress(f"compiling {job.words}, {told[keys[job]]}")
-        try:
-            return _object(job, keys[job])
-        except ToolchainError as error:
-            return error.line
+    def obtain(key: str) -> tuple[Path, Compiled]:
+        piece, unit = units[key]
+        return compiled_object(unit, key, piece.compiler)
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        results = pool.map(make, jobs)  # where it is stopped, what has begun goes on into the cache
-        made = dict(zip(jobs, results, strict=True))
-    found = Builds()
-    for _, of_it in groupby(jobs, lambda job: job.build.name):
-        _add({job: made[job] for job in of_it}, offers, found)
-    return found
+    made = side_by_side({key: piece.job for key, (piece, _) in units.items()}, obtain, progress)
+    files = [(piece, made[key]) for key, (piece, _) in units.items()]
+    return [_linked([*of_it], offers, there) for _, of_it in groupby(files, lambda one: one[0].build.name)]
 
 
-def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Job]:
-    """The jobs of the library of the pip package, with the parts beside it that are wanted."""
-    there, shipped = headers(), shipped_library()
-    if shipped is None:
-        raise ToolchainError(f"Pinocchio's library cannot be used: {library_availability()}")
+def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Piece]:
+    """The pieces of the library of the pip package, with the parts beside it that are wanted."""
     (compiler, extra), beside = quick_compiler(), [part for part in TEMPLATE_PARTS if part in parts]
     calls, templates = ((*_LIBRARY_FLAGS, level, *extra, *LIMITS) for level in (_CALLS, _TEMPLATES))
     what = f"the library of the pip package, version {_version()}, compiled for every processor of its kind"
     others = ", ".join(name for part in beside for name in offers[part])
     also = f"; {others}, which it does not export, from its headers by {_TEMPLATES}" if others else ""
     said = f"its calls compiled by {compiler.version}"
-    build = PinocchioBuild(PINOCCHIO, PINOCCHIO, what + also, said, calls, shipped=shipped)
-    job = partial(_Job, build, compiler, there)
+    build = PinocchioBuild(PINOCCHIO, PINOCCHIO, what + also, said, calls, shipped=shipped_library())
     return [
-        job("the calls of Pinocchio's library", LIBRARY_PARTS, calls, CALLS),
-        *(job(f"Pinocchio's {_words(x)} for its library", (x,), templates, PART) for x in beside),
+        _Piece(build, compiler, LIBRARY_PARTS, calls),
+        *(_Piece(build, compiler, (part,), templates) for part in beside),
     ]
 
 
-def _native(parts: Sequence[str]) -> list[_Job]:
-    """The jobs of a build by each compiler."""
-    there, found = headers(), []
-    what = f"Pinocchio {_version()}, its headers compiled for this processor"
+def _native(parts: Sequence[str]) -> list[_Piece]:
+    """The pieces of a build by each compiler."""
+    found, what = [], f"Pinocchio {_version()}, its headers compiled for this processor"
     for name, compiler, extra in compilers():
         flags = (*_NATIVE_FLAGS, *extra, *LIMITS)
         build = PinocchioBuild(f"{NATIVE}-{name}", NATIVE, what, compiler.version, flags)
-        job = partial(_Job, build, compiler, there)
-        found += [job(f"Pinocchio's {_words(x)} with {name}", (x,), flags, PART) for x in parts]
+        found += [_Piece(build, compiler, (part,), flags) for part in parts]
     return found
 
 
-def _add(made: Mapping[_Job, Path | str], offers: Mapping[str, Sequence[str]], builds: Builds) -> None:
-    """Link the files of a build that compiled and add it; of those that did not, the reasons."""
-    (first, begun), failed = next(iter(made.items())), dict[str, str]()
-    algorithms, objects = list[str](), list[Path]()
-    for job, one in made.items():
-        names = [name for part in job.parts for name in offers[part]]
-        lacking = next((x for x in (begun, one) if isinstance(x, str)), None)
-        if lacking is not None:
-            failed |= dict.fromkeys(names, f"not compiled by {job.compiler.version}: {lacking}")
-        elif isinstance(one, Path):
-            algorithms += names
-            objects.append(one)
-    if failed:
-        builds.failed[first.build.name] = failed
-    if algorithms:
-        builds.made.append(replace(_linked(first, objects), algorithms=tuple(algorithms)))
-
-
-def library_availability() -> str | None:
-    """None where the library of the pip package is beside its headers, else the reason."""
-    if shipped_library() is not None:
-        return None
-    return f"no lib{_LIBRARY} beside Pinocchio's headers: pip install --force-reinstall 'pin>=4'"
-
-
-def shipped_library() -> Path | None:
-    """Pinocchio's library with the algorithms in double precision."""
-    found = prefix()
+def shipped_library() -> Path:
+    """Pinocchio's library with the algorithms in double precision. Raises ToolchainError where it is not
+    beside its headers.
+    """
+    found = library(_LIBRARY)
     if found is None:
-        return None
-    paths = (found / "lib" / f"lib{_LIBRARY}.{suffix}" for suffix in ("so", "dylib"))
-    return next((path for path in paths if path.is_file()), None)
+        problem = f"no lib{_LIBRARY} beside Pinocchio's headers"
+        raise ToolchainError(f"{problem}: pip install --force-reinstall 'pin>=4'")
+    return found
 
 
 def _version() -> str:
@@ -239,25 +191,36 @@ def _version() -> str:
         return "unknown"
 
 
-def _words(part: str) -> str:
-    return part.lower().replace("_", " ")
+def _linked(
+    files: Sequence[tuple[_Piece, Future[tuple[Path, Compiled]]]],
+    offers: Mapping[str, Sequence[str]],
+    there: Headers,
+) -> PinocchioBuild:
+    """The build of the files that compiled, linked, and the reasons of those that did not."""
+    (first, begun), failed = files[0], dict[str, str]()
+    algorithms, objects = list[str](), list[tuple[Path, Compiled]]()
+    for piece, one in files:
+        names = [name for part in piece.parts for name in offers[part]]
+        error = begun.exception() or one.exception()
+        if isinstance(error, ToolchainError):
+            failed |= dict.fromkeys(names, f"not compiled by {piece.compiler.version}: {error.line}")
+        else:
+            algorithms += names
+            objects.append(one.result())
+    build = replace(first.build, algorithms=tuple(algorithms), failed=failed)
+    if not algorithms:
+        return build
+    own = _library([path for path, _ in objects], first.compiler, build.shipped, there)
+    seconds = sum(figures.seconds for _, figures in objects)
+    size = code_bytes(build.shipped or own)
+    return replace(build, library=own, compile_seconds=seconds, code_bytes=size)
 
 
-def _object(job: _Job, key: str) -> Path:
-    """The object file of a job, from the cache if it is there; beside it the seconds that it took."""
-
-    def make(folder: Path) -> None:
-        (folder / _SOURCE).write_text(job.text, encoding="utf-8")
-        flags = (*job.flags, *job.headers.include_flags)
-        seconds = compile_object(job.compiler, folder / _SOURCE, flags).seconds
-        (folder / _FIGURES).write_text(json.dumps({"seconds": seconds}))
-
-    return (cache.obtain(key, make) / _SOURCE).with_suffix(".o")
-
-
-def _linked(job: _Job, objects: Sequence[Path]) -> PinocchioBuild:
-    """The build of the linked files; it finds others by a path that is part of the key."""
-    where, shipped, others = job.headers.prefix / "lib", job.build.shipped, list[str]()
+def _library(objects: Sequence[Path], compiler: Compiler, shipped: Path | None, there: Headers) -> Path:
+    """The library of compiled files, linked or from the cache; it finds others, the shipped one too if it is
+    to, by a path that is part of the key.
+    """
+    where, others, files = there.prefix / "lib", list[str](), [str(path) for path in objects]
     if shipped is not None:
         others.append(f"-l{_LIBRARY}")
         if sys.platform == "linux":  # hide all but the entry points, lest others take the library's own place
@@ -266,10 +229,7 @@ def _linked(job: _Job, objects: Sequence[Path]) -> PinocchioBuild:
     def make(folder: Path) -> None:
         (folder / "entries.map").write_text("{ global: rbdc_peer_*; local: *; };\n")
         found = [f"-L{where}", f"-Wl,-rpath,{where}", "-lboost_serialization"]
-        run([*job.compiler.command, "-shared", *map(str, objects), "-o", "peer.so", *others, *found], folder)
+        run([*compiler.command, "-shared", *files, "-o", "peer.so", *others, *found], folder)
 
-    key = job.key(job.build.flags, "library", str(where), *others, *(path.parent.name for path in objects))
-    library = cache.obtain(key, make) / "peer.so"
-    seconds = sum(float(json.loads((path.parent / _FIGURES).read_text())["seconds"]) for path in objects)
-    size = code_bytes(shipped or library)
-    return replace(job.build, library=library, compile_seconds=seconds, code_bytes=size)
+    key = cache.key("pinocchio", there.identity(compiler), str(where), *others, *files)
+    return cache.obtain(key, make) / "peer.so"
