@@ -36,13 +36,11 @@ def singular_joints(model: Model) -> list[str]:
             q[body.index_q] = float(np.clip(q[body.index_q], body.limits.lower, body.limits.upper))
         inertia = np.array(bound(crba)(model, [float(x) for x in q]), dtype=float)
         scale = np.sqrt(np.maximum(np.diag(inertia), 0.0))
-        if np.all(scale > 0.0):
-            values, vectors = np.linalg.eigh(inertia / np.outer(scale, scale))
-            if values[0] > _TOLERANCE:
-                return []
-            weak = np.abs(vectors[:, 0]) > 1e-3
-        else:
-            weak = scale == 0.0
+        scale[scale == 0.0] = 1.0
+        values, vectors = np.linalg.eigh(inertia / np.outer(scale, scale))
+        weak = np.any(np.abs(vectors[:, values <= _TOLERANCE]) > 1e-3, axis=1)
+        if not np.any(weak):
+            return []
         involved |= {
             body.joint_name
             for index, body in enumerate(model.bodies)

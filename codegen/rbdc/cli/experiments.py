@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from rbdc.cli.compare import comparison_options
 from rbdc.cli.support import out, showing, takes, wrote
 from rbdc.report.options import NATIVE, CompareOptions
 
@@ -39,7 +38,7 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
     from rbdc.report.present.page import page, write
     from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
 
-    options, behind = comparison_options({**given, "checked": _CHECKED}), list[dict[str, Any]]()
+    options, behind = CompareOptions(**given, checked=_CHECKED), list[dict[str, Any]]()
 
     def measure(progress: Callable[[str], None]) -> dict[str, Any]:
         report, reports = first_order(options, quick, progress)
@@ -48,7 +47,7 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
 
     show_table(table_one_table(_study("table-1", out, measure, first_order_page)))
     for report in behind:
-        write(report, page(report), out / f"table-1-{report['robot']['name']}", "report")
+        write(report, page(report), out / f"table-1-{report['robot']['name']}" / "report")
 
 
 @experiment.command(epilog="Example: rbdc experiment precision hyq --root-joint free-flyer")
@@ -65,10 +64,10 @@ def precision(description: str, out: Path, **given: Any) -> None:
     from rbdc.report.studies.precision import precision as measure
 
     with showing(description) as progress:
-        residues, report = measure(description, comparison_options({**given, "checked": _CHECKED}), progress)
+        residues, report = measure(description, CompareOptions(**given, checked=_CHECKED), progress)
     show_precision(residues)
     folder = out / f"precision-{module_name(Path(description).stem)}"
-    wrote(write(report, page(report), folder, "report"))
+    wrote(write(report, page(report), folder / "report"))
 
 
 @experiment.command(epilog="Example: rbdc experiment sensitivity --out reports")
@@ -129,5 +128,5 @@ def _study(
     with showing(name) as progress:
         report = measure(progress)
     show_claims(report["claims"])
-    wrote(write(report, page(report), folder / name, "study"))
+    wrote(write(report, page(report), folder / name / "study"))
     return report

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import Table
+from rbdc.analysis.tables import DASH, Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
-from rbdc.model.families import tree
-from rbdc.options import BuildOptions, Progress
+from rbdc.model.families import BINARY, SERIAL, tree
+from rbdc.options import Progress
 from rbdc.report.accuracy import draw
-from rbdc.report.compare import branched, families_report, labelled_report, serial
+from rbdc.report.compare import Family, families_report, labelled_report
 from rbdc.report.measure.loops import Method, pointers_to
 from rbdc.report.methods.contenders import ZEROED, Toolchains, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
@@ -33,7 +33,7 @@ from rbdc.report.options import CompareOptions
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import contours, grown
-from rbdc.report.present.tables import CODE, DASH, ERROR, TIME, curves
+from rbdc.report.present.tables import CODE, ERROR, TIME, curves
 from rbdc.report.studies.claims import untried
 from rbdc.report.studies.second_order_claims import (
     FAMILIES,
@@ -72,17 +72,17 @@ class Extent:
     grid: int
     seconds: float
     robots: tuple[str, ...]
-    build: BuildOptions
+    cflags: tuple[str, ...] | None
 
 
-FULL = Extent((2, 4, 8, 16, 32), (2, 4, 8, 16, 32), 11, 0.3, ROBOTS, BuildOptions())
-QUICK = Extent((3,), (2, 3), 3, 0.02, (), BuildOptions(cflags=("-O0",)))
+FULL = Extent((2, 4, 8, 16, 32), (2, 4, 8, 16, 32), 11, 0.3, ROBOTS, None)
+QUICK = Extent((3,), (2, 3), 3, 0.02, (), ("-O0",))
 
 
 def second_order(quick: bool, progress: Progress) -> dict[str, Any]:
     """The study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
     started, extent = time.monotonic(), QUICK if quick else FULL
-    families = [serial(extent.sizes), branched(extent.sizes)]
+    families = [Family(SERIAL, extent.sizes), Family(BINARY, extent.sizes)]
     report: dict[str, Any] = {"study": "second-order", "quick": quick}
     report |= families_report(families, lambda family, size: asked(extent, size), progress)
     report["robots"] = {robot: _robot(robot, extent, progress) for robot in extent.robots}
@@ -100,7 +100,15 @@ def asked(extent: Extent, size: int) -> CompareOptions:
     if extent is QUICK:
         methods = [ZEROED, "finite-diff-1", "finite-diff-2"]
     functions = (SECOND, FORWARD, FIRST) if extent is FULL else (SECOND, FIRST)
-    return CompareOptions(extent.build, functions, tuple(methods), (), 4, 1, extent.seconds)
+    return CompareOptions(
+        cflags=extent.cflags,
+        functions=functions,
+        methods=tuple(methods),
+        peers=(),
+        samples=4,
+        checked=1,
+        seconds=extent.seconds,
+    )
 
 
 def _robot(robot: str, extent: Extent, progress: Progress) -> dict[str, float]:
@@ -114,11 +122,11 @@ def _step_errors(extent: Extent, progress: Progress) -> dict[str, Any]:
     """The decimal logarithms of the errors of both differences over their steps, by family and size: of
     Finite-Diff-1 a row for each k, a column for each h.
     """
-    options = CompareOptions(extent.build)
+    options = CompareOptions(cflags=extent.cflags)
     tools, found = toolchains(options), []
     first = np.logspace(-6.0, -1.0, extent.grid).tolist()
     second = np.logspace(-8.0, -2.0, extent.grid + 2).tolist()
-    for family in (serial(extent.steps), branched(extent.steps)):
+    for family in (Family(SERIAL, extent.steps), Family(BINARY, extent.steps)):
         for size in family.sizes:
             progress(f"steps of differences: {family.name} {size}")
             steps = Steps(tree(size, family.branching), tools)
@@ -345,4 +353,4 @@ def _best(entries: Sequence[Mapping[str, Any]], family: str) -> str:
 def _over_sizes(steps: Sequence[float], entries: Sequence[Mapping[str, Any]], family: str) -> str:
     chosen = [entry for entry in entries if entry["family"] == family]
     places, errors = (steps, [e["size"] for e in chosen]), [e["finite_diff_2"] for e in chosen]
-    return contours(places, errors, family, "h", BODIES, logarithmic=False)
+    return contours(places, errors, family, "h", BODIES)
