@@ -22,6 +22,7 @@ from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.present import plots
 from rbdc.report.present.colours import FAMILY_COLOURS, colour_of, line_colours, of_method
 from rbdc.report.present.page import study_page
+from rbdc.report.present.tables import ratio_words
 from rbdc.resources import resolve
 
 METHODS = {
@@ -123,6 +124,10 @@ def test_methods_of_a_function_differ_in_colour() -> None:
             found = {name: colour_of(name) for name in dict.fromkeys([*names, "cppadcodegen", "pinocchio"])}
             assert None not in found.values(), (one.name, found)
             assert len({*found.values()}) == len(found), (one.name, found)
+
+
+def test_ratios_have_no_exponents() -> None:
+    assert [ratio_words(x) for x in (1.0, 12.345, 999.7, 40000.2)] == ["1×", "12.3×", "1000×", "40000×"]
 
 
 @pytest.mark.parametrize(("spread", "wide"), [(29.0, False), (31.0, True)])

@@ -60,7 +60,7 @@ def time_bars(function: Mapping[str, Any]) -> str:
         if wide:
             axes.set_xscale("log")
             axes.set_xlim(left=min(times.values()) / 3.0)
-        axes.xaxis.set_major_locator(LogLocator(numticks=5) if wide else MaxNLocator(4))
+        axes.xaxis.set_major_locator(LogLocator(numticks=3) if wide else MaxNLocator(4))
         axes.set_xlabel("minimum, on a logarithmic axis" if wide else "minimum")
         _show(axes.xaxis, nanoseconds)
         _label(axes, [*times])

@@ -48,8 +48,8 @@ def count(value: float | None) -> str:
 
 
 def ratio_words(ratio: float) -> str:
-    """A ratio of times with three significant digits."""
-    return f"{ratio:.3g}\u00d7"
+    """A ratio of times with three significant digits, all of a thousand and more."""
+    return f"{ratio:.3g}\u00d7" if ratio < 999.5 else f"{ratio:.0f}\u00d7"
 
 
 def peak_shares(figures: Mapping[str, Any]) -> list[str]:
