@@ -8,8 +8,7 @@ Wensing, equations (40) to (43), over all outputs and samples, less the uncertai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -178,36 +177,16 @@ LAST_BIT = np.pi * 2.0**-52
 """Spacing of doubles near pi (rad): joints are often mounted at half a turn, and no angle is known better."""
 
 
-class Judge:
-    """Errors of results of one function at given inputs, (samples, size) each, by name."""
+def uncertainty(model: Model, function: Function, inputs: Mapping[str, Array]) -> Array:
+    """The change of each entry of the results, (samples, size), by the last bit of every coordinate.
 
-    def __init__(self, model: Model, function: Function, inputs: Mapping[str, Array]) -> None:
-        self._model, self._function, self._inputs = model, function, inputs
-
-    def errors(self, method: str, dtype: str, outputs: Sequence[Array]) -> dict[str, float]:
-        """The errors of a method from its outputs, (samples, size) each, of the first samples at least."""
-        values = np.concatenate(outputs, axis=1)
-        truth = self._truth[:, : len(values)]
-        found = errors(values, truth)
-        # The uncertainty costs a second reference; single precision is never called wrong.
-        if dtype != "float64" or found["scaled"] <= tolerance(method):
-            return found
-        return errors(values, truth, self._uncertainty[: len(values)])
-
-    @cached_property
-    def _truth(self) -> Array:
-        return reference(self._model, self._function, self._inputs)
-
-    @cached_property
-    def _uncertainty(self) -> Array:
-        """The change of each entry of the results, (samples, size), by the last bit of every coordinate.
-
-        Terms that cancel leave such differences, and no method can avoid them.
-        """
-        model, moved = self._model, {name: x.copy() for name, x in self._inputs.items()}
-        euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]
-        indices = [index for k in euclidean for index in range(model.nq)[model.q_slice(k)]]
-        for name in [p.name for p in self._function.declaration.required if p.configuration]:
-            own = moved[name][:, indices]
-            moved[name][:, indices] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
-        return np.asarray(np.abs((reference(model, self._function, moved) - self._truth).sum(axis=0)))
+    Terms that cancel leave such differences, and no method can avoid them.
+    """
+    moved = {name: x.copy() for name, x in inputs.items()}
+    euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]
+    indices = [index for k in euclidean for index in range(model.nq)[model.q_slice(k)]]
+    for name in [p.name for p in function.declaration.required if p.configuration]:
+        own = moved[name][:, indices]
+        moved[name][:, indices] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
+    change = reference(model, function, moved) - reference(model, function, inputs)
+    return np.asarray(np.abs(change.sum(axis=0)))
