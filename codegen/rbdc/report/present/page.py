@@ -102,7 +102,7 @@ def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
         "deepest C function. The peak is what a loop of independent chains of x = x a + b reached beside the "
         f"functions, on the same core: {peak}. {FIGURES}"
     )
-    if report["bandwidth"] is None:
+    if report.get("bandwidth") is None:
         return [words]
     batches = (
         "Batches: every method takes samples that lie one after the other in one call from C; sizes follow "
@@ -126,7 +126,7 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     figures = Part(
         f"All figures ({place}.methods in report.json)", tables=[methods_table(function)], notes=absent
     )
-    parts = [] if function["batch"] is None else [_batch(place, function)]
+    parts = [] if function.get("batch") is None else [_batch(place, function)]
     if function["patterns"]:
         words = (
             "White is exactly zero. The generated matrices are zero where the tree or the mathematics says "

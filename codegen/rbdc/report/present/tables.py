@@ -63,8 +63,9 @@ def peak_words(peak: Mapping[str, Any]) -> str:
     rates = [f"{1e-9 * peak[name]:.3g}" for name in ("vector_flops_per_second", "scalar_flops_per_second")]
     how = "fused multiply-adds" if peak["fused"] else "multiplications and additions, for the flags fuse none"
     vectors = f"one core reaches {rates[0]} Gflop/s in vectors of {peak['lanes']}"
-    calling = f"an empty call, which every time includes, takes {nanoseconds(peak['empty_call_nanoseconds'])}"
-    return f"{vectors}, {rates[1]} in single numbers, by {how}; {calling}"
+    call = peak.get("empty_call_nanoseconds")  # older reports are without
+    calling = "" if call is None else f"; an empty call, which every time includes, takes {nanoseconds(call)}"
+    return f"{vectors}, {rates[1]} in single numbers, by {how}{calling}"
 
 
 def bandwidth_words(bandwidth: Mapping[str, Any]) -> str:
