@@ -17,8 +17,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
 from rbdc.report.present.tables import BENCHMARKED, least_time, nanoseconds, ratio_words, shown_methods
 
-GENERATED = FAMILY_COLOURS["generated"]
-
 WIDE = 30.0
 """Ratio of the largest to the least value above which bars stand on a logarithmic axis."""
 
@@ -152,7 +150,8 @@ def pattern(entry: Mapping[str, Any]) -> str:
 def curve(x: Sequence[float], values: Sequence[float | None], title: str, label: str) -> str:
     """A curve, with gaps where there is no value."""
     with _panel(2.4, title, label) as (figure, axes):
-        axes.plot(x, [np.nan if y is None else y for y in values], color=GENERATED, linewidth=1.2)
+        known = np.array(values, dtype=float)  # None is not a number
+        axes.plot(x, known, color=FAMILY_COLOURS["generated"], linewidth=1.2)
         return _svg(figure)
 
 
