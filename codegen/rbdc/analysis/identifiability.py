@@ -24,13 +24,13 @@ from sympy.polys.matrices import DomainMatrix
 
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
+from rbdc.analysis.availability import random_configurations
 from rbdc.analysis.constants import Constant, NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomials, kinetic, moments_of
 from rbdc.analysis.tables import tell
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.xml import shown
-from rbdc.runtime._arrays import random_configuration
 from rbdc.spatial import Inertia
 
 Array = NDArray[np.float64]
@@ -112,10 +112,7 @@ def _regressor(model: Model) -> Array:
     rng = np.random.default_rng(0)
     size = PARAMETERS_PER_BODY * model.njoints
     count = 10 + 2 * size // model.nv
-    lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
-    for body in (model.bodies[cluster.leader] for cluster in model.clusters):
-        lower[body.index_q], upper[body.index_q] = body.limits.lower, body.limits.upper
-    q = np.array([random_configuration(rng, model.draws(), lower, upper) for _ in range(count)])
+    q = random_configurations(model, rng, count)
     v, a = rng.standard_normal((2, count, model.nv))
     rows = regressor_by_forces(at_configuration(model, list(q.T)), list(q.T), list(v.T), list(a.T))
     entries = [np.broadcast_to(np.asarray(x, float), (count,)) for row in rows for x in row]

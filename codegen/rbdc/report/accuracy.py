@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.trace import silent
+from rbdc.analysis.availability import random_configurations
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Kind
@@ -27,7 +28,6 @@ from rbdc.model import Model
 from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
 from rbdc.native.cache import own_code
-from rbdc.runtime._arrays import random_configuration
 
 DIGITS = 40
 SEED = 20180706
@@ -56,8 +56,9 @@ def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Arra
     """
     rng = np.random.default_rng(SEED)
     inputs = {p.name: p for function in functions_of(model).values() for p in function.declaration.required}
+    bounded = [k for k, body in enumerate(model.bodies) if body.coupling is None and body.joint.euclidean]
     configurations = [p.name for p in inputs.values() if p.kind is Kind.CONFIGURATION]
-    made: dict[str, Array] = {name: _configurations(model, rng, samples) for name in configurations}
+    made = {name: random_configurations(model, rng, samples, bounded) for name in configurations}
     for p in inputs.values():
         if p.kind is Kind.PART:
             made[p.name] = rng.random((samples, p.size))
@@ -85,16 +86,6 @@ def deepest_frame(model: Model) -> int:
     """The frame that most joints carry, the first of equals; framed functions are measured with it."""
     depth = [len(model.support(frame.body)) for frame in model.frames]
     return depth.index(max(depth))
-
-
-def _configurations(model: Model, rng: np.random.Generator, samples: int) -> Array:
-    lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
-    for index, body in enumerate(model.bodies):
-        if body.coupling is None and body.joint.euclidean:
-            own = model.q_slice(index)
-            lower[own], upper[own] = body.limits.lower, body.limits.upper
-    drawn = [random_configuration(rng, model.draws(), lower, upper) for _ in range(samples)]
-    return np.array(drawn, np.float64).reshape(samples, model.nq)
 
 
 def reference(model: Model, function: Function, inputs: Mapping[str, Array]) -> Array:

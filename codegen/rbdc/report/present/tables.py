@@ -28,11 +28,8 @@ def best_pinocchio(entries: Mapping[str, Any]) -> Any:
 def shown_methods(function: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The methods of the plots, fastest first; of the builds and algorithms of a peer only the fastest."""
     methods = sorted(function["methods"], key=lambda m: m["nanoseconds"]["minimum"])
-    kept: list[dict[str, Any]] = []
-    for method in methods:
-        if method["family"] != "peer" or all(m["family"] != "peer" for m in kept):
-            kept.append(method)
-    return kept
+    slower = [method for method in methods if method["family"] == "peer"][1:]
+    return [method for method in methods if method not in slower]
 
 
 def nanoseconds(ns: float) -> str:
