@@ -174,7 +174,7 @@ def grown(
             of_line = {"marker": "o", "markersize": 4, "color": colours[methods[label]], "label": label}
             axes.plot(list(points), values, style, **of_line)
         axes.set_xscale("log", base=2)
-        _show(axes.xaxis, "{:g}".format)
+        _show(axes.xaxis, "{:,.0f}".format)
         axes.set_yscale("log")
         if shown is not None:
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
