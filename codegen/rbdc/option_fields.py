@@ -125,23 +125,18 @@ def choice(literal: Any) -> Reading[Any]:
     return Reading(read, f"[{'|'.join(values)}]")
 
 
-def _switched(given: Any) -> bool:
-    if not isinstance(given, bool):
-        raise ValueError("give True or False")
-    return given
+def _of_type(kind: type[Value], remedy: str, metavar: str) -> Reading[Value]:
+    def read(given: Any) -> Value:
+        if not isinstance(given, kind):
+            raise ValueError(remedy)
+        return given
+
+    return Reading(read, metavar)
 
 
-SWITCH = Reading(_switched, "")
+SWITCH = _of_type(bool, "give True or False", "")
 """True or False; on the command line a flag without a value."""
-
-
-def _text(given: Any) -> str:
-    if not isinstance(given, str):
-        raise ValueError("give a text")
-    return given
-
-
-TEXT = Reading(_text, "TEXT")
+TEXT = _of_type(str, "give a text", "TEXT")
 
 
 def _folder(given: Any) -> Path:
@@ -206,7 +201,7 @@ def names(metavar: str, separator: str | None = ",") -> Reading[tuple[str, ...]]
     """A sequence of names, or one text of them with separators, by default commas; None: blanks."""
 
     def read(given: Any) -> tuple[str, ...]:
-        return tuple(words_of(given, separator) if isinstance(given, str) else map(_text, entries(given)))
+        return tuple(words_of(given, separator) if isinstance(given, str) else map(TEXT.read, entries(given)))
 
     return Reading(read, metavar)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ from click.testing import CliRunner
 
 from rbdc import Model
 from rbdc.algorithms.reference.regressor import torque_regressor
-from rbdc.analysis.constants import named
-from rbdc.analysis.identifiability import combinations, identifiability
+from rbdc.analysis.constants import NamedModel
+from rbdc.analysis.identifiability import combinations, identifiability, names_of
 from rbdc.cli.commands import commands
 from rbdc.resources import resolve
 from tests.support import Array, assert_close
@@ -40,18 +39,17 @@ def regressors(model: Model) -> Array:
 def test_torques_depend_on_the_base_parameters_alone(robot: str, root: str, base: int | None) -> None:
     model = Model.from_urdf(resolve(robot), root_joint=root, snap=1e-11)
     found = identifiability(model)
-    assert base in (None, len(found.base))
-    assert found.rank == len(found.base)
-    full = regressors(model)
-    selected = np.zeros((len(found.base), full.shape[1]))
-    for row, combination in enumerate(found.base):
-        selected[row, combination.leading] = 1.0
-        for k, factor in combination.terms:
-            selected[row, k] = factor
-    leading = full[:, [combination.leading for combination in found.base]]
+    assert base in (None, len(found["base"]))
+    assert found["rank"] == len(found["base"])
+    full, index = regressors(model), {name: k for k, name in enumerate(names_of(model))}
+    selected = np.zeros((found["rank"], full.shape[1]))
+    for row, combination in enumerate(found["base"]):
+        for name, factor in combination["terms"]:
+            selected[row, index[name]] = factor
+    leading = full[:, [index[combination["terms"][0][0]] for combination in found["base"]]]
     assert_close(leading @ selected, full, 1e-10)
-    for k in found.unseen:
-        assert not np.abs(full[:, k]).max() > 1e-12 * np.abs(full).max()
+    for name in found["unseen"]:
+        assert not np.abs(full[:, index[name]]).max() > 1e-12 * np.abs(full).max()
 
 
 @pytest.mark.parametrize(("robot", "kept"), [("double_pendulum", 2), ("cartpole", 2), ("kuka_iiwa", 3)])
@@ -59,20 +57,20 @@ def test_symbols_agree_with_numbers(robot: str, kept: int) -> None:
     whole = Model.from_urdf(resolve(robot), snap=1e-11)
     lock = tuple((body.joint_name, 0.0) for body in whole.bodies[kept:])
     model = Model.from_urdf(resolve(robot), snap=1e-11, lock=lock)
-    exact = combinations(named(model))
+    exact = combinations(NamedModel(model))
     assert exact is not None
     values = {constant.name: constant.value for constant in exact[1]}
-    found = [(leading, {k: float(factor.subs(values)) for k, factor in terms}) for leading, terms in exact[0]]
-    numbers = identifiability(model).base
-    assert [leading for leading, _ in found] == [combination.leading for combination in numbers]
-    for (_, mine), combination in zip(found, numbers, strict=True):
-        assert mine == pytest.approx(dict(combination.terms), rel=1e-9, abs=1e-12)
+    for (leading, terms), one in zip(exact[0], identifiability(model)["base"], strict=True):
+        mine = {leading: 1.0, **{name: float(factor.subs(values)) for name, factor in terms}}
+        assert next(iter(mine)) == one["terms"][0][0]
+        assert mine == pytest.approx(dict(one["terms"]), rel=1e-9, abs=1e-12)
 
 
 def test_models_with_oblique_angles_have_no_symbols() -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
-    tilted = named(model)
-    assert combinations(replace(tilted, angles={"alpha_1": ("cos_alpha_1", "sin_alpha_1")})) is None
+    tilted = NamedModel(model)
+    tilted.angles["alpha_1"] = ("cos_alpha_1", "sin_alpha_1")
+    assert combinations(tilted) is None
 
 
 def test_they_are_shown() -> None:

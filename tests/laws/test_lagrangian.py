@@ -67,12 +67,11 @@ def test_the_matrices_of_the_paper() -> None:
     """Equations (18) and (20), and the branch parents that follow from them."""
     branches = branches_of(Model.from_file(resolve("human43")))
     chains = [(1, 5, 0), (6, 13, 5), (14, 21, 5), (22, 22, 5), (23, 31, 22), (32, 40, 22), (41, 43, 22)]
-    assert branches.joints == tuple((first, last) for first, last, _ in chains)
-    assert branches.joint_parents == tuple(
+    assert branches["joints"] == [(first, last) for first, last, _ in chains]
+    assert branches["joint_parents"] == [
         parent if i == first else i - 1 for first, last, parent in chains for i in range(first, last + 1)
-    )
-    assert branches.parents == (0, 1, 1, 1, 4, 4, 4)
-    assert branches.children(4) == [5, 6, 7]
+    ]
+    assert branches["parents"] == [0, 1, 1, 1, 4, 4, 4]
 
 
 def test_branches_are_shown() -> None:

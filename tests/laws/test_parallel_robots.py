@@ -63,8 +63,8 @@ def states(case: str, seed: int) -> tuple[Array, Array, Array]:
 def test_mobility_and_rows_that_depend_on_others(case: str) -> None:
     mechanism, model = MECHANISMS[case](), model_of(case)
     found = mobility(model)
-    assert found.freedoms == mechanism.freedoms
-    assert found.rows == found.rank == 3 * len(mechanism.loops) - mechanism.dropped
+    assert found["freedoms"] == mechanism.freedoms
+    assert found["rows"] == found["rank"] == 3 * len(mechanism.loops) - mechanism.dropped
     left_out = [str(note) for note in model.notes if "depend on others and are left out" in str(note)]
     assert len(left_out) == mechanism.dropped
 

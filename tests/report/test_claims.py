@@ -13,8 +13,7 @@ from click.testing import CliRunner
 
 from rbdc.cli.commands import commands
 from rbdc.model.families import tree
-from rbdc.options import BuildOptions
-from rbdc.report.compare import branched, growth, serial
+from rbdc.report.compare import Family, growth
 from rbdc.report.methods.contenders import ZEROED, toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.studies import first_order, inertia_inverse, second_order_claims
@@ -157,7 +156,7 @@ def test_what_was_not_measured_is_not_reproduced_by_silence() -> None:
 @pytest.mark.slow
 def test_steps_of_differences() -> None:
     """Truncation shrinks with the square of the steps, until rounding grows."""
-    options = CompareOptions(BuildOptions(cflags=("-O0",)))
+    options = CompareOptions(cflags=("-O0",))
     steps = Steps(tree(2), toolchains(options))
     large, small, tiny = (steps.of_derivatives(h) for h in (1e-2, 1e-3, 1e-11))
     assert large / small == pytest.approx(100.0, rel=0.05)
@@ -185,7 +184,7 @@ def test_the_algorithm_as_printed_is_judged_by_its_own_error(left: float, verdic
 
 
 def test_the_algorithm_as_printed_beside_its_corrections() -> None:
-    *wrong, corrected = inertia_inverse._printed(branched((7,)), 7)["errors"].values()
+    *wrong, corrected = inertia_inverse._printed(Family(2.0, (7,)), 7)["errors"].values()
     assert len(wrong) == 4 and min(wrong) > 0.1, "each correction is needed"
     assert corrected < 1e-13
 
@@ -272,8 +271,8 @@ def test_what_differences_leave_at_rest_is_truncation() -> None:
     central differences and the complex step nothing.
     """
     options = CompareOptions(
-        BuildOptions(cflags=("-O0",), root_joint="fixed"),
-        methods=("numerical",), peers=(), samples=2, checked=2, seconds=0.01,
+        cflags=("-O0",), root_joint="fixed", methods=("numerical",), peers=(), samples=2, checked=2,
+        seconds=0.01,
     )  # fmt: skip
     found, _ = precision("cartpole", options, lambda text: None)
     by_method = {(r["function"], r["output"], r["method"]): r for r in found}
@@ -309,4 +308,4 @@ def test_quick_studies(study: str, page_of: Any, figures_of_page: int, tmp_path:
 
 
 def test_families_have_names() -> None:
-    assert (serial((2,)).name, branched((3,)).name, branched((3,), 3.0).name) == ("serial", "binary", "tree3")
+    assert tuple(Family(b, (3,)).name for b in (1.0, 2.0, 3.0)) == ("serial", "binary", "tree3")

@@ -22,6 +22,7 @@ from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.present import plots
 from rbdc.report.present.colours import FAMILY_COLOURS, colour_of, line_colours, of_method
 from rbdc.report.present.page import study_page
+from rbdc.report.present.tables import ratio_words
 from rbdc.resources import resolve
 
 METHODS = {
@@ -44,7 +45,8 @@ def function(spread: float) -> dict[str, Any]:
         {"method": name, "family": family, "nanoseconds": {"minimum": ns}, "errors": errors}
         for (name, family), ns in zip(METHODS.items(), times, strict=True)
     ]
-    return {"name": "rnea", "methods": methods}
+    ratios = {name: ns / 100.0 for name, ns in zip(METHODS, times, strict=True) if name != "generated"}
+    return {"name": "rnea", "methods": methods, "ratios": ratios}
 
 
 def batches() -> dict[str, Any]:
@@ -57,10 +59,10 @@ def batches() -> dict[str, Any]:
     }
 
 
-def rows() -> list[dict[str, Any]]:
-    """Rows of a benchmark."""
+def rows() -> dict[str, dict[str, Any]]:
+    """Rows of a benchmark by their names."""
     entries = {"generated": 100.0, "casadi": 300.0, "pinocchio-native": 900.0}
-    return [{"robot": "ur5", "entries": {k: {"minimum_nanoseconds": ns} for k, ns in entries.items()}}]
+    return {"ur5": {"entries": {k: {"minimum_nanoseconds": ns} for k, ns in entries.items()}}}
 
 
 def lines(*names: str) -> dict[str, dict[int, float]]:
@@ -124,6 +126,10 @@ def test_methods_of_a_function_differ_in_colour() -> None:
             assert len({*found.values()}) == len(found), (one.name, found)
 
 
+def test_ratios_have_no_exponents() -> None:
+    assert [ratio_words(x) for x in (1.0, 12.345, 999.7, 40000.2)] == ["1×", "12.3×", "1000×", "40000×"]
+
+
 @pytest.mark.parametrize(("spread", "wide"), [(29.0, False), (31.0, True)])
 def test_bars_are_logarithmic_where_they_spread_wide(
     spread: float, wide: bool, monkeypatch: pytest.MonkeyPatch
@@ -154,7 +160,7 @@ def test_panels_have_titles_and_keep_within_their_figure(name: str, monkeypatch:
     box, (width, height) = figure.get_tightbbox(canvas.get_renderer()), figure.get_size_inches()
     assert -0.01 <= box.x0 <= box.x1 <= width + 0.01
     assert -0.01 <= box.y0 <= box.y1 <= height + 0.01
-    right = axes.get_window_extent().x1
+    right = figure.bbox.x1
     assert all(text.get_window_extent().x1 <= right + 1.0 for text in axes.texts), "words beside bars"
 
 

@@ -4,19 +4,20 @@ in every configuration, the centre of mass of nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.centroidal import total_mass
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.manifold import integrate
 from rbdc.errors import SingularModelError
 from rbdc.functions.catalogue import requiring
 from rbdc.functions.record import Requirement
 from rbdc.model import Model
 from rbdc.model.xml import shown
+from rbdc.runtime._arrays import random_configuration
 
 _SAMPLES = 4
 _TOLERANCE = 1e-13
@@ -25,24 +26,32 @@ leaves of a regular robot.
 """
 
 
+def random_configurations(
+    model: Model, rng: np.random.Generator, count: int, limited: Iterable[int] | None = None
+) -> NDArray[np.float64]:
+    """Random configurations (count, nq), within the limits of the joints of the bodies `limited`, by default
+    of those that lead closed loops.
+    """
+    lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
+    for index in [cluster.leader for cluster in model.clusters] if limited is None else limited:
+        own, limits = model.q_slice(index), model.bodies[index].limits
+        lower[own], upper[own] = limits.lower, limits.upper
+    return np.array([random_configuration(rng, model.draws(), lower, upper) for _ in range(count)])
+
+
 def singular_joints(model: Model) -> list[str]:
     """The joints along which the motion of zero inertia runs, empty where M is regular in some of a few
     random configurations.
     """
-    rng, involved = np.random.default_rng(0), set[str]()
-    for _ in range(_SAMPLES):
-        q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.5, 1.5, model.nv)])
-        for body in (model.bodies[cluster.leader] for cluster in model.clusters):
-            q[body.index_q] = float(np.clip(q[body.index_q], body.limits.lower, body.limits.upper))
-        inertia = np.array(bound(crba)(model, [float(x) for x in q]), dtype=float)
+    involved = set[str]()
+    for q in random_configurations(model, np.random.default_rng(0), _SAMPLES):
+        inertia = np.array(bound(crba)(model, q.tolist()), dtype=float)
         scale = np.sqrt(np.maximum(np.diag(inertia), 0.0))
-        if np.all(scale > 0.0):
-            values, vectors = np.linalg.eigh(inertia / np.outer(scale, scale))
-            if values[0] > _TOLERANCE:
-                return []
-            weak = np.abs(vectors[:, 0]) > 1e-3
-        else:
-            weak = scale == 0.0
+        scale[scale == 0.0] = 1.0
+        values, vectors = np.linalg.eigh(inertia / np.outer(scale, scale))
+        weak = np.any(np.abs(vectors[:, values <= _TOLERANCE]) > 1e-3, axis=1)
+        if not np.any(weak):
+            return []
         involved |= {
             body.joint_name
             for index, body in enumerate(model.bodies)

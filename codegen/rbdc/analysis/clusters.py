@@ -173,10 +173,9 @@ def _is_odd(body: Body) -> bool:
 def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Array, steps: int) -> bool:
     """Whether so many steps from the polynomials are where the loops close, everywhere in the range."""
     z = [np.polyval(curve[::-1], places) for curve in curves]
-    for _ in range(steps):
-        with np.errstate(all="ignore"):
-            z = [a + b for a, b in zip(z, linkage.step(places, z), strict=True)]
     with np.errstate(all="ignore"):
+        for _ in range(steps):
+            z = [a + b for a, b in zip(z, linkage.step(places, z), strict=True)]
         left = np.max(np.abs(np.array(linkage.step(places, z))))
         apart = np.max(np.abs(np.array(z) - found))
     return bool(left < ERROR and apart < 1e3 * ERROR)
@@ -225,12 +224,10 @@ def _closed_near_neutral(linkage: Linkage) -> tuple[float, list[float]]:
 def _moved(body: Body, linkage: Linkage, start: float, end: float, z: list[float]) -> list[float]:
     """The followers' coordinates after the motor has moved."""
     slopes, _ = linkage.derivatives(start, z)
-    z, step = [a + b * (end - start) for a, b in zip(z, slopes, strict=True)], [np.inf]
+    z = [a + b * (end - start) for a, b in zip(z, slopes, strict=True)]
     for _ in range(MOST_STEPS):
         step = linkage.step(end, z)
         z = [a + b for a, b in zip(z, step, strict=True)]
-        if np.max(np.abs(step)) < 1e-2 * ERROR:
-            break
-    if not np.max(np.abs(step)) < ERROR:
-        raise _singular(body, f" near {end:.4g}")
-    return z
+        if np.max(np.abs(step)) < ERROR:
+            return z
+    raise _singular(body, f" near {end:.4g}")

@@ -39,44 +39,6 @@ class Constant:
     meaning: str
 
 
-@dataclass(frozen=True)
-class NamedModel:
-    """A model over SymPy's symbols: `model` has atoms for all numbers of its joints, bodies and gravity, but
-    for limits, and its rotations are products of those of the frames' angles. angles: the constants that
-    stand for angles, by the names of their cosine and sine. axes: the names in each axis that is not one of
-    coordinates. neglected: how many numbers were taken as zero because they are small.
-    """
-
-    model: Model
-    constants: tuple[Constant, ...]
-    angles: dict[str, tuple[str, str]]
-    axes: tuple[tuple[str, ...], ...]
-    neglected: int
-
-
-def named(model: Model, neglect: float = 0.0) -> NamedModel:
-    """The model by names. `neglect`: numbers of at most this share of the largest of their kind are taken as
-    zero.
-
-    Raises UnsupportedError for models with too many degrees of freedom, with joints of several, and with
-    joints that follow others.
-    """
-    _check(model)
-    names = _Names(max(neglect, _ROUNDING))
-    bodies = tuple(names.body(k, body, model.drive_terms) for k, body in enumerate(model.bodies, 1))
-    strength = math.hypot(*model.gravity.scalars())
-    down = [0.0 if strength == 0.0 else x / strength for x in model.gravity.scalars()]
-    if all(x in (0.0, 1.0, -1.0) for x in down):
-        size = names.atom("g", strength, strength, "gravity (m/s^2)")
-        gravity = Vector3.of(size * int(x) for x in down)
-    else:
-        gravity = names.vector("g", "", model.gravity.scalars(), "gravity (m/s^2)")
-    width = model.friction_width if any(model.friction) else 0.0
-    slow = names.atom("w", width, width, "speed at which friction has 0.7 of its full value (rad/s, m/s)")
-    made = replace(model, bodies=bodies, gravity=gravity, friction_width=slow)
-    return NamedModel(made, tuple(names.constants), names.angles, tuple(names.axes), names.neglected)
-
-
 def _check(model: Model) -> None:
     """Raise UnsupportedError for a model whose equations are not written out."""
     if model.nv > MOST_DEGREES:
@@ -97,13 +59,35 @@ def _check(model: Model) -> None:
             )
 
 
-class _Names:
-    def __init__(self, neglect: float) -> None:
-        self.neglect = neglect
+class NamedModel:
+    """A model over SymPy's symbols: `model` has atoms for all numbers of its joints, bodies and gravity, but
+    for limits, and its rotations are products of those of the frames' angles. angles: the constants that
+    stand for angles, by the names of their cosine and sine. axes: the names in each axis that is not one of
+    coordinates. neglected: how many numbers were taken as zero because they are small: of at most the share
+    `neglect` of the largest of their kind.
+
+    Raises UnsupportedError for models with too many degrees of freedom, with joints of several, and with
+    joints that follow others.
+    """
+
+    def __init__(self, model: Model, neglect: float = 0.0) -> None:
+        _check(model)
+        self.neglect = max(neglect, _ROUNDING)
         self.constants: list[Constant] = []
         self.angles: dict[str, tuple[str, str]] = {}
         self.axes: list[tuple[str, ...]] = []
         self.neglected = 0
+        bodies = tuple(self.body(k, body, model.drive_terms) for k, body in enumerate(model.bodies, 1))
+        strength = math.hypot(*model.gravity.scalars())
+        down = [0.0 if strength == 0.0 else x / strength for x in model.gravity.scalars()]
+        if all(x in (0.0, 1.0, -1.0) for x in down):
+            size = self.atom("g", strength, strength, "gravity (m/s^2)")
+            gravity = Vector3.of(size * int(x) for x in down)
+        else:
+            gravity = self.vector("g", "", model.gravity.scalars(), "gravity (m/s^2)")
+        width = model.friction_width if any(model.friction) else 0.0
+        slow = self.atom("w", width, width, "speed at which friction has 0.7 of its full value (rad/s, m/s)")
+        self.model = replace(model, bodies=bodies, gravity=gravity, friction_width=slow)
 
     def atom(self, name: str, value: float, scale: float, meaning: str) -> Atom:
         """A constant; 0 for one that is small beside `scale`."""

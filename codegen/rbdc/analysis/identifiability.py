@@ -13,7 +13,6 @@ polynomials in the lengths, and columns that depend on others are told by exact 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -25,14 +24,14 @@ from sympy.polys.matrices import DomainMatrix
 
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
-from rbdc.analysis.constants import Constant, NamedModel, named
-from rbdc.analysis.lagrange import Equations, combined, kinetic, moments_of
+from rbdc.analysis.availability import random_configurations
+from rbdc.analysis.constants import Constant, NamedModel
+from rbdc.analysis.lagrange import Equations, Polynomials, kinetic, moments_of
 from rbdc.analysis.tables import tell
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.xml import shown
-from rbdc.runtime._arrays import random_configuration
-from rbdc.spatial import Inertia, Placement, Vector3
+from rbdc.spatial import Inertia
 
 Array = NDArray[np.float64]
 
@@ -45,154 +44,100 @@ _ROUNDED = 1e-9
 
 
 class Combination(NamedTuple):
-    """A base parameter: that of `leading` plus the sum of factors times parameters, by their numbers. The
+    """A base parameter: that of `leading` plus the sum of factors times parameters, by their names. The
     factors are numbers, or SymPy's expressions over lengths.
     """
 
-    leading: int
-    terms: Sequence[tuple[int, Any]]
+    leading: str
+    terms: Sequence[tuple[str, Any]]
 
-
-@dataclass(frozen=True)
-class Identifiability:
-    """names: of all 10 parameters of each body. base: combinations that torques determine, each for itself.
-    unseen: parameters that no torque depends on. singular_values: of the regressor with columns of length 1
-    over the states, the largest first.
-    """
-
-    names: tuple[str, ...]
-    base: tuple[Combination, ...]
-    unseen: tuple[int, ...]
-    singular_values: tuple[float, ...]
-
-    @property
-    def rank(self) -> int:
-        """How many singular values are not rounding."""
-        return sum(x > DEPENDENT * self.singular_values[0] for x in self.singular_values)
-
-    def words(self, combination: Combination) -> str:
-        """A combination as a formula."""
-        text = self.names[combination.leading]
-        for k, factor in combination.terms:
+    def words(self) -> str:
+        """The combination as a formula."""
+        text = self.leading
+        for name, factor in self.terms:
             minus = factor < 0 if isinstance(factor, float) else factor.could_extract_minus_sign()
             size = -factor if minus else factor
             number = f"{size:.10g}" if isinstance(size, float) else f"({size})" if size.is_Add else str(size)
-            text += f" {'-' if minus else '+'} {'' if size == 1 else f'{number} '}{self.names[k]}"
+            text += f" {'-' if minus else '+'} {'' if size == 1 else f'{number} '}{name}"
         return text
 
 
-def identifiability(model: Model, seed: int = 0) -> Identifiability:
-    """The base parameters of a model from its regressor at random states.
+def names_of(model: Model) -> list[str]:
+    """The names of all inertial parameters, ten for each body."""
+    return [f"{p}({body.name})" for body in model.bodies for p in PARAMETERS]
+
+
+def identifiability(model: Model) -> dict[str, Any]:
+    """The base parameters of a model from its regressor at random states, as plain data: each combination by
+    its terms and as a formula, what no torque depends on, and the singular values, in parts of the largest,
+    between which the rank lies, of the regressor with columns of length 1.
 
     Parameters of bodies near the root come first, so that what is not seen of a body by itself is counted
     with what carries it.
     """
-    names = tuple(f"{p}({body.name})" for body in model.bodies for p in PARAMETERS)
-    columns = _regressor(model, seed)
+    names = np.array(names_of(model), dtype=object)
+    columns = _regressor(model)
     lengths = np.linalg.norm(columns, axis=0)
-    seen = [k for k in range(columns.shape[1]) if lengths[k] > DEPENDENT * float(lengths.max(initial=0.0))]
-    scaled = columns[:, seen] / lengths[seen]
-    independent = _independent(scaled)
-    others = [k for k in range(len(seen)) if k not in independent]
-    solved = np.linalg.lstsq(scaled[:, independent], scaled[:, others], rcond=None)[0]
-    factors = (
-        solved * lengths[np.array(seen, int)[others]] / lengths[np.array(seen, int)[independent]][:, None]
-    )
-    base = tuple(
-        Combination(seen[k], _terms([seen[other] for other in others], factors[row]))
-        for row, k in enumerate(independent)
-    )
-    unseen = tuple(k for k in range(len(names)) if k not in seen)
+    seen = lengths > DEPENDENT * lengths.max(initial=0.0)
+    names, unseen, lengths, columns = names[seen], names[~seen], lengths[seen], columns[:, seen]
+    scaled = columns / lengths
+    leads = np.abs(np.diag(np.linalg.qr(scaled, mode="r"))) > DEPENDENT
+    solved = np.linalg.lstsq(scaled[:, leads], scaled[:, ~leads], rcond=None)[0]
+    factors = solved * lengths[~leads] / lengths[leads, None]
+    rounded = np.clip(np.round(factors), -1.0, 1.0)
+    factors = np.where(np.abs(factors - rounded) <= _ROUNDED, rounded, factors)
+    base = [
+        Combination(name, [(other, x) for other, x in zip(names[~leads], row, strict=True) if x != 0.0])
+        for name, row in zip(names[leads], factors.tolist(), strict=True)
+    ]
+    written, constants = _in_symbols(model) or (base, [])
     values = np.linalg.svd(scaled, compute_uv=False)
-    return Identifiability(names, base, unseen, tuple(float(x) for x in values))
+    kept = values > DEPENDENT * values[0]
+    return {
+        "parameters": len(seen),
+        "rank": int(np.sum(kept)),
+        "base": [
+            {"formula": formula.words(), "terms": [(one.leading, 1.0), *one.terms]}
+            for formula, one in zip(written, base, strict=True)
+        ],
+        "constants": {constant.name: constant.value for constant in constants},
+        "unseen": unseen.tolist(),
+        "smallest_kept": float(values[kept][-1] / values[0]),
+        "largest_dropped": float(values[~kept].max(initial=0.0) / values[0]),
+    }
 
 
-def _terms(numbers: list[int], factors: Array) -> tuple[tuple[int, float], ...]:
-    """The terms that are not rounding."""
-    found = []
-    for k, factor in zip(numbers, factors.tolist(), strict=True):
-        rounded = float(round(factor))
-        value = rounded if abs(rounded) <= 1.0 and abs(factor - rounded) <= _ROUNDED else float(factor)
-        if value != 0.0:
-            found.append((k, value))
-    return tuple(found)
-
-
-def _independent(columns: Array) -> list[int]:
-    """The columns, of length 1, that do not depend on those before; twice orthogonalised."""
-    found: list[int] = []
-    span = np.zeros((columns.shape[0], 0))
-    for k in range(columns.shape[1]):
-        rest = columns[:, k].copy()
-        for _ in range(2):
-            rest -= span @ (span.T @ rest)
-        length = float(np.linalg.norm(rest))
-        if length > DEPENDENT:
-            found.append(k)
-            span = np.column_stack([span, rest / length])
-    return found
-
-
-def _regressor(model: Model, seed: int) -> Array:
+def _regressor(model: Model) -> Array:
     """The torque regressor at random states, one below the other."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     size = PARAMETERS_PER_BODY * model.njoints
     count = 10 + 2 * size // model.nv
-    lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
-    for body in (model.bodies[cluster.leader] for cluster in model.clusters):
-        lower[body.index_q], upper[body.index_q] = body.limits.lower, body.limits.upper
-    q = np.array([random_configuration(rng, model.draws(), lower, upper) for _ in range(count)])
+    q = random_configurations(model, rng, count)
     v, a = rng.standard_normal((2, count, model.nv))
     rows = regressor_by_forces(at_configuration(model, list(q.T)), list(q.T), list(v.T), list(a.T))
     entries = [np.broadcast_to(np.asarray(x, float), (count,)) for row in rows for x in row]
     return np.stack(entries).reshape(model.nv, size, count).transpose(2, 0, 1).reshape(-1, size)
 
 
-def identifiability_data(model: Model) -> dict[str, Any]:
-    """The base parameters as plain data: names of parameters, each combination by its terms and as a formula,
-    what no torque depends on, and the singular values between which the rank lies.
-    """
-    found = identifiability(model)
-    base, constants = _in_symbols(model) or (found.base, [])
-    dropped = found.singular_values[found.rank :]
-    return {
-        "parameters": len(found.names),
-        "rank": found.rank,
-        "base": [
-            {
-                "formula": found.words(written),
-                "terms": [[found.names[k], factor] for k, factor in ((c.leading, 1.0), *c.terms)],
-            }
-            for written, c in zip(base, found.base, strict=True)
-        ],
-        "constants": {constant.name: constant.value for constant in constants},
-        "unseen": [found.names[k] for k in found.unseen],
-        "smallest_kept": found.singular_values[found.rank - 1] / found.singular_values[0],
-        "largest_dropped": dropped[0] / found.singular_values[0] if dropped else 0.0,
-    }
-
-
 def _in_symbols(model: Model) -> tuple[list[Combination], list[Constant]] | None:
     """The combinations with lengths as constants, for small robots."""
     try:
-        return combinations(named(model))
+        return combinations(NamedModel(model))
     except UnsupportedError:
         return None
 
 
 def show_identifiability(data: dict[str, Any]) -> None:
-    """The summary that `identifiability_data` gives, on the terminal."""
+    """Show on the terminal what `identifiability` gives."""
     tell(
-        [
-            f"of {data['parameters']} inertial parameters torques determine {data['rank']} combinations, "
-            f"and {len(data['unseen'])} do not matter by themselves or together; relative singular values "
-            f"{data['smallest_kept']:.2g} and {data['largest_dropped']:.2g}",
-            *(f"  {name} = {value:.15g}" for name, value in data["constants"].items()),
-            *(f"  {shown_whole(combination['formula'])}" for combination in data["base"]),
-        ]
+        f"of {data['parameters']} inertial parameters torques determine {data['rank']} combinations, "
+        f"and {len(data['unseen'])} do not matter by themselves or together; relative singular values "
+        f"{data['smallest_kept']:.2g} and {data['largest_dropped']:.2g}",
+        *(f"  {name} = {value:.15g}" for name, value in data["constants"].items()),
+        *(f"  {shown_whole(combination['formula'])}" for combination in data["base"]),
     )
     if data["unseen"]:
-        tell([f"without effect: {', '.join(map(shown, data['unseen']))}"])
+        tell(f"without effect: {', '.join(map(shown, data['unseen']))}")
 
 
 def shown_whole(text: str) -> str:
@@ -216,15 +161,15 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     matrix = [[field.from_sympy(column.get(row, sympy.Integer(0))) for column in columns] for row in rows]
     reduced, pivots = DomainMatrix(matrix, (len(rows), len(columns)), field).rref()
     entries = reduced.to_Matrix()
-    found: list[Combination] = []
+    names, found = names_of(named.model), list[Combination]()
     for row, pivot in enumerate(pivots):
         others = [(k, sympy.factor(entries[row, k])) for k in range(len(columns)) if k != pivot]
-        found.append(Combination(int(pivot), [(k, factor) for k, factor in others if factor != 0]))
+        found.append(Combination(names[pivot], [(names[k], factor) for k, factor in others if factor != 0]))
     used = {str(s) for _, terms in found for _, factor in terms for s in factor.free_symbols}
     return found, [c for c in lengths if c.name in used]
 
 
-def _columns(equations: Equations, pose: Placement, k: int) -> list[dict[tuple[int, ...], Any]]:
+def _columns(equations: Equations, pose: Polynomials, k: int) -> list[dict[tuple[int, ...], Any]]:
     """The ten columns of body k: what each parameter alone adds to M and to dV/dq, each entry taken apart by
     its sines, cosines and positions, a row for each of their monomials.
     """
@@ -232,14 +177,14 @@ def _columns(equations: Equations, pose: Placement, k: int) -> list[dict[tuple[i
     varying = [*map(sympy.Symbol, chain(*equations.turning.values(), equations.coordinates))]
     # gravity's strength multiplies all of dV/dq, and so tells no columns apart
     field = equations.named.model.gravity.scalars()
-    gravity = equations.polynomials(Vector3.of(x.subs(sympy.Symbol("g"), 1) for x in field))
+    gravity = np.array([equations.ring.from_expr(x.subs(sympy.Symbol("g"), 1)) for x in field], object)
     found = []
     for unit in np.eye(PARAMETERS_PER_BODY).tolist():
         moments = moments_of(Inertia.of(unit))
         entries = {
             (0, i, j): kinetic(moments, slopes[i], slopes[j]) for i in slopes for j in slopes if j <= i
         }
-        entries |= {(1, i, 0): gravity.dot(combined(moments[-1], slopes[i])) for i in slopes}
+        entries |= {(1, i, 0): moments[-1] @ slopes[i] @ gravity for i in slopes}
         written = {
             entry: sympy.Poly(equations.reduced(x).as_expr(), *varying) for entry, x in entries.items()
         }

@@ -5,18 +5,18 @@ With the kinetic energy T = 1/2 v^T M(q) v and the potential energy V(q),
     tau_i = sum_j M_ij a_j + sum_jk c_ijk v_j v_k + dV/dq_i,
     c_ijk = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i).
 
-M is the sum over the bodies of tr(T_i J T_j^T), with the derivatives T_i of a body's axes and origin by q_i
-and the matrix J of its moments of mass. Polynomials are reduced by sin^2 + cos^2 = 1, which makes them
-unique: what cancels is gone.
+M is the sum over the bodies of tr(T_i^T J T_j), with the derivatives T_i of a body's axes and origin, its
+rows, by q_i, and the matrix J of its moments of mass. Polynomials are reduced by sin^2 + cos^2 = 1, which
+makes them unique: what cancels is gone.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sympy import QQ, Expr, Symbol, lex
 from sympy.polys.rings import ring
 
@@ -27,7 +27,8 @@ from rbdc.spatial import Placement, RigidInertia, Rotation, Vector3
 
 Polynomial = Any
 """An element of SymPy's ring, which has no types."""
-Row = list[Polynomial]
+Polynomials = NDArray[np.object_]
+"""Arrays of polynomials."""
 T = TypeVar("T")
 
 
@@ -76,45 +77,45 @@ class Equations:
         c, s = (self.of[name] for name in self.turning[q])
         return self.reduced(x.diff(s) * c - x.diff(c) * s)
 
+    def each_by(self, q: str, x: Polynomials) -> Polynomials:
+        """dx/dq of an array."""
+        return np.asarray(np.vectorize(lambda entry: self.by(q, entry), otypes=[object])(x))
+
     @cached_property
-    def inertia(self) -> list[Row]:
+    def inertia(self) -> Polynomials:
         """M (n, n)."""
-        n = range(len(self.coordinates))
-        total = [[self.ring(0) for _ in n] for _ in n]
+        n = len(self.coordinates)
+        total = np.full((n, n), self.ring(0), dtype=object)
         for k, (body, pose) in enumerate(zip(self.model.bodies, self.poses, strict=True)):
             slopes, moments = self.slopes(pose, k), moments_of(body.inertia)
             for i in slopes:
                 for j in slopes:
-                    total[i][j] += kinetic(moments, slopes[i], slopes[j])
-            total[k][k] += body.armature
-        return [[self.reduced(x) for x in row] for row in total]
+                    total[i, j] += kinetic(moments, slopes[i], slopes[j])
+            total[k, k] += body.armature
+        return np.asarray(np.vectorize(self.reduced, otypes=[object])(total))
 
     @cached_property
-    def christoffel(self) -> list[list[Row]]:
+    def christoffel(self) -> Polynomials:
         """c (n, n, n)."""
-        n = range(len(self.coordinates))
-        slopes = [[[self.by(q, x) for q in self.coordinates] for x in row] for row in self.inertia]
-        return [
-            [[(slopes[i][j][k] + slopes[i][k][j] - slopes[j][k][i]) * QQ(1, 2) for k in n] for j in n]
-            for i in n
-        ]
+        slopes = np.stack([self.each_by(q, self.inertia) for q in self.coordinates], axis=-1)
+        return np.asarray((slopes + slopes.transpose(0, 2, 1) - slopes.transpose(2, 0, 1)) * QQ(1, 2))
 
     @cached_property
     def potential(self) -> Polynomial:
         """V."""
-        total = self.ring(0)
+        total, gravity = self.ring(0), np.array(self.model.gravity.scalars(), dtype=object)
         for body, pose in zip(self.model.bodies, self.poses, strict=True):
-            total -= self.model.gravity.dot(combined(moments_of(body.inertia)[-1], columns(pose)))
+            total -= moments_of(body.inertia)[-1] @ pose @ gravity
         return self.reduced(total)
 
     @property
-    def gravity(self) -> Row:
+    def gravity(self) -> list[Polynomial]:
         """dV/dq (n)."""
         return [self.by(q, self.potential) for q in self.coordinates]
 
     @cached_property
-    def poses(self) -> list[Placement]:
-        """Poses of all bodies in the world."""
+    def poses(self) -> list[Polynomials]:
+        """Axes and origins (4, 3) of all bodies in the world."""
         found: list[Placement] = []
         for body, q in zip(self.named.model.bodies, self.coordinates, strict=True):
             (column,) = body.joint.subspace()
@@ -126,36 +127,23 @@ class Equations:
             above = Placement.identity() if body.parent == WORLD else found[body.parent]
             pose = above.compose(self.polynomials(body.placement)).compose(self.polynomials(moved))
             found.append(Placement.of([self.reduced(self.ring(x)) for x in pose.scalars()]))
-        return found
+        return [
+            np.array([x.scalars() for x in (p.rotation.x, p.rotation.y, p.rotation.z, p.translation)], object)
+            for p in found
+        ]
 
-    def slopes(self, pose: Placement, k: int) -> dict[int, list[Vector3]]:
-        """The derivatives of the `columns` of body k by each coordinate that moves it."""
-        return {
-            i: [Vector3.of(self.by(self.coordinates[i], x) for x in c.scalars()) for c in columns(pose)]
-            for i in self.model.support(k)
-        }
-
-
-def columns(pose: Placement) -> list[Vector3]:
-    """The axes of a frame and its origin."""
-    return [pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.translation]
+    def slopes(self, pose: Polynomials, k: int) -> dict[int, Polynomials]:
+        """The derivatives of the pose of body k by each coordinate that moves it."""
+        return {i: self.each_by(self.coordinates[i], pose) for i in self.model.support(k)}
 
 
-def moments_of(inertia: RigidInertia) -> list[Row]:
-    """The matrix [K, h; h^T, m] of a body's moments of mass."""
+def moments_of(inertia: RigidInertia) -> Polynomials:
+    """The matrix J = [K, h; h^T, m] of a body's moments of mass."""
     h = inertia.first_moment.scalars()
     rows = [[*row, x] for row, x in zip(inertia.second_moments().rows(), h, strict=True)]
-    return [*rows, [*h, inertia.mass]]
+    return np.array([*rows, [*h, inertia.mass]], object)
 
 
-def combined(factors: Sequence[Polynomial], vectors: Sequence[Vector3]) -> Vector3:
-    """The sum of factors times vectors."""
-    scaled = (vector.scaled(factor) for factor, vector in zip(factors, vectors, strict=True))
-    return reduce(operator.add, scaled)
-
-
-def kinetic(
-    moments: Sequence[Sequence[Polynomial]], one: Sequence[Vector3], other: Sequence[Vector3]
-) -> Polynomial:
-    """The part of a body in an entry of M, by its moments of mass and its `Equations.slopes`."""
-    return sum(a.dot(combined(row, other)) for row, a in zip(moments, one, strict=True))
+def kinetic(moments: Polynomials, one: Polynomials, other: Polynomials) -> Polynomial:
+    """The part of a body in an entry of M, tr(T_i^T J T_j), by its `Equations.slopes`."""
+    return np.sum(one * (moments @ other))

@@ -5,7 +5,7 @@ contact Jacobian in random configurations in which the loops are closed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,19 +34,12 @@ descriptions are parallel to some six digits.
 """
 
 
-@dataclass(frozen=True)
-class Mobility:
-    """rows: of all contacts; rank: how many of them are independent; freedoms: nv less that."""
-
-    rows: int
-    rank: int
-    freedoms: int
-
-
-def mobility(model: Model) -> Mobility:
-    """Mobility of a model with contacts. Raises UnsupportedError for loops that cannot be closed."""
-    found = max(_rank(j) for j in _jacobians(model))
-    return Mobility(total_rows(model), found, model.nv - found)
+def mobility(model: Model) -> dict[str, int]:
+    """rows: of all contacts; rank: how many of them are independent; freedoms: nv less that. Raises
+    UnsupportedError for loops that cannot be closed.
+    """
+    rank = max(_rank(j) for j in _jacobians(model))
+    return {"rows": total_rows(model), "rank": rank, "freedoms": model.nv - rank}
 
 
 def with_independent_loops(model: Model) -> Model:

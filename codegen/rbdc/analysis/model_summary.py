@@ -1,10 +1,10 @@
-"""The display of a model by `rbdc info`."""
+"""A model as plain data, and their display by `rbdc info`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from rich.text import Text
@@ -12,12 +12,13 @@ from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
 from rbdc.analysis.mobility import mobility
-from rbdc.analysis.tables import Table, console, show_table, tell
-from rbdc.model import WORLD, Body, Frame, Model
+from rbdc.analysis.tables import Table, console, figure, show_table, tell
+from rbdc.model import WORLD, Body, Model
 from rbdc.model.contacts import row_slices
 from rbdc.model.notes import warnings_of
 from rbdc.model.xml import shown
-from rbdc.planning.pass_statistics import Stage
+
+Data = Mapping[str, Any]
 
 _DRIVE = ("damping", "friction", "armature", "stiffness", "spring_rest")
 """The numbers of a joint's drive."""
@@ -37,7 +38,7 @@ def as_data(model: Model) -> dict[str, Any]:
             {"name": f.name, "body": None if f.body == WORLD else model.bodies[f.body].name}
             for f in model.frames
         ],
-        **({"contacts": _contacts(model), **asdict(mobility(model))} if model.contacts else {}),
+        **({"contacts": _contacts(model), **mobility(model)} if model.contacts else {}),
         "warnings": warnings_of(model),
     }
 
@@ -53,24 +54,6 @@ def _contacts(model: Model) -> list[dict[str, Any]]:
         }
         for contact in model.contacts
     ]
-
-
-def show_contacts(model: Model) -> None:
-    """Show the contacts and loops on the terminal, and the ways to move that they leave."""
-    rows = []
-    for row in _contacts(model):
-        one, two = [*row["links"], "the world"][:2]
-        start, stop = row["rows"]
-        rows.append([*map(shown, (row["name"], row["kind"], one, two)), _place(start, stop - start)])
-    head = ("contact", "kind", "link", "held to", "rows")
-    show_table(Table("", head, rows, words=head))
-    found = mobility(model)
-    tell(
-        [
-            f"{found.rows} rows of contacts, {found.rank} of them independent; "
-            f"{found.freedoms} of {model.nv} degrees of freedom are left"
-        ]
-    )
 
 
 def _joint(model: Model, body: Body) -> dict[str, Any]:
@@ -91,72 +74,16 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
     }
 
 
-def show(model: Model) -> None:
-    """The tree of links and a table of the joints on the terminal."""
-    tell(
-        [
-            f"{shown(model.name)}: nq {model.nq}, nv {model.nv}, {model.njoints} moving bodies, "
-            f"{len(model.frames)} frames, "
-            f"{total_mass(model):.6g} kg, of which {total_mass(model, with_base=False):.6g} kg move"
-        ]
-    )
-    console().print(_tree(model))
-    rows = []
-    for body in model.bodies:
-        limits, kind = body.limits, body.joint.kind
-        if body.coupling is not None:
-            kind = f"follows {shown(model.bodies[body.coupling.leader].joint_name)}"
-        numbers = (limits.lower, limits.upper, limits.velocity, limits.effort, body.inertia.mass)
-        places = [_place(body.index_q, body.joint.nq), _place(body.index_v, body.joint.nv)]
-        names = [shown(body.joint_name), kind, shown(body.name)]
-        rows.append([*names, *places, *(f"{x:.5g}" for x in numbers)])
-    head = ("joint", "kind", "link", "q", "v", "lower", "upper", "velocity", "effort", "mass (kg)")
-    show_table(Table("", head, rows, words=head))
-
-
-def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]]) -> None:
-    """Show what each model pass saves of the operations of joint-space functions, and the limbs that run side
-    by side.
-    """
-    head, rows, before = ["pass", "what it does"], [], stages[0].operations
-    for name in before:
-        head += [name, "saved"]
-    for stage in stages:
-        cells = [cell for name, n in stage.operations.items() for cell in (str(n), _saved(before[name], n))]
-        rows.append([stage.name, stage.meaning, *cells])
-        before = stage.operations
-    show_table(Table("operations after each pass", head, rows, words=head[:2]))
-    tell(
-        f"in {len(names)} lanes: the limbs that begin with {', '.join(shown(name) for name in names)}"
-        for names in limbs
-    )
-    if not limbs:
-        tell(["no limbs are alike: nothing runs in lanes"])
-
-
-@dataclass(frozen=True)
-class Branches:
+def branches_of(model: Model) -> dict[str, Any]:
     """The topology of a tree by its joints, and by its branches, as Zhakatayev, Rogovchenko and Paetzold have
-    it (2023, section 2).
+    it (2023, section 2), in the order of the joints, which is depth first.
 
     A branch is a longest run of joints each of which but the last carries one other. Joints and branches are
     numbered from 1, 0 is the world. joint_parents: the second column of the joint parent matrix Upsilon, the
     parent of each joint. parents: the second column of the branch parent matrix Phi, the parent of each
     branch. joints: the joint-branch connectivity matrix Psi, the first and the last joint of each branch.
     """
-
-    joint_parents: tuple[int, ...]
-    parents: tuple[int, ...]
-    joints: tuple[tuple[int, int], ...]
-
-    def children(self, branch: int) -> list[int]:
-        """The branches that branch (from 1; 0 for the world) carries."""
-        return [k for k, parent in enumerate(self.parents, 1) if parent == branch]
-
-
-def branches_of(model: Model) -> Branches:
-    """The branches of a model, in the order of its joints, which is depth first."""
-    joint_parents = tuple(body.parent + 1 for body in model.bodies)
+    joint_parents = [body.parent + 1 for body in model.bodies]
     starts = [
         i
         for i, parent in enumerate(joint_parents, 1)
@@ -164,44 +91,105 @@ def branches_of(model: Model) -> Branches:
     ]
     ends = [start - 1 for start in starts[1:]] + [model.njoints]
     branch_of_end = {0: 0, **{end: k for k, end in enumerate(ends, 1)}}
-    parents = tuple(branch_of_end[joint_parents[start - 1]] for start in starts)
-    return Branches(joint_parents, parents, tuple(zip(starts, ends, strict=True)))
+    parents = [branch_of_end[joint_parents[start - 1]] for start in starts]
+    return {"joint_parents": joint_parents, "parents": parents, "joints": [*zip(starts, ends, strict=True)]}
 
 
-def show_branches(model: Model) -> None:
-    """Show the branches of the tree: the branch parent matrix Phi and the joint-branch connectivity matrix
-    Psi of Zhakatayev, Rogovchenko and Paetzold, joints and branches from 1, the world 0.
-    """
-    branches, rows = branches_of(model), []
-    for k, (parent, (first, last)) in enumerate(zip(branches.parents, branches.joints, strict=True), 1):
-        ends = dict.fromkeys(shown(model.bodies[i - 1].joint_name) for i in (first, last))
-        rows.append([*map(str, (k, parent, first, last)), " ... ".join(ends)])
-    head = ("branch", "parent branch", "first joint", "last joint", "names")
+def show(data: Data) -> None:
+    """Show a model by its `as_data`, and what else there is of it: the passes, its branches."""
+    tell(
+        f"{shown(data['name'])}: nq {data['nq']}, nv {data['nv']}, {len(data['joints'])} moving bodies, "
+        f"{len(data['frames'])} frames, {data['mass']:.6g} kg, of which {data['moving_mass']:.6g} kg move"
+    )
+    console().print(_tree(data))
+    show_table(joints_table(data))
+    if "contacts" in data:
+        _show_contacts(data)
+    if "passes" in data:
+        _show_passes(data)
+    if "branches" in data:
+        _show_branches(data)
+
+
+def joints_table(data: Data) -> Table:
+    """The joints, their places in q and v, their limits, and the masses that they carry."""
+    rows = []
+    for joint in data["joints"]:
+        follows = joint["follows"]
+        kind = joint["kind"] if follows is None else f"follows {shown(follows[0])}"
+        names = [shown(joint["name"]), kind, shown(joint["link"]), shown(joint["parent"] or "the world")]
+        numbers = (joint[name] for name in ("lower", "upper", "velocity", "effort", "mass"))
+        places = (_place(*joint[name]) for name in ("q", "v"))
+        rows.append([*names, *places, *(figure(x, ".5g") for x in numbers)])
+    head = ("joint", "kind", "link", "on", "q", "v", "lower", "upper", "velocity", "effort", "mass (kg)")
+    return Table("", head, rows, words=head[:4])
+
+
+def _show_contacts(data: Data) -> None:
+    """The contacts and loops, and the ways to move that they leave."""
+    rows = []
+    for row in data["contacts"]:
+        one, two = [*row["links"], "the world"][:2]
+        start, stop = row["rows"]
+        rows.append([*map(shown, (row["name"], row["kind"], one, two)), _place(start, stop - start)])
+    head = ("contact", "kind", "link", "held to", "rows")
     show_table(Table("", head, rows, words=head))
+    tell(
+        f"{data['rows']} rows of contacts, {data['rank']} of them independent; "
+        f"{data['freedoms']} of {data['nv']} degrees of freedom are left"
+    )
+
+
+def _show_passes(data: Data) -> None:
+    """Show what each model pass saves of the operations of joint-space functions, and the limbs that run side
+    by side.
+    """
+    before = data["passes"][0]["operations"]
+    head, rows = ["pass", "what it does", *(word for name in before for word in (name, "saved"))], []
+    for stage in data["passes"]:
+        cells = [c for name, n in stage["operations"].items() for c in (str(n), _saved(before[name], n))]
+        rows.append([stage["name"], stage["meaning"], *cells])
+        before = stage["operations"]
+    show_table(Table("operations after each pass", head, rows, words=head[:2]))
+    for names in data["limbs"]:
+        tell(f"in {len(names)} lanes: the limbs that begin with {', '.join(map(shown, names))}")
+    if not data["limbs"]:
+        tell("no limbs are alike: nothing runs in lanes")
 
 
 def _saved(before: int, after: int) -> str:
     return "" if before == after else f"{100.0 * (before - after) / max(before, 1):.1f} %"
 
 
+def _show_branches(data: Data) -> None:
+    """Both matrices of `branches_of`, row by row."""
+    rows, names = [], [shown(joint["name"]) for joint in data["joints"]]
+    branches = zip(data["branches"]["parents"], data["branches"]["joints"], strict=True)
+    for k, (parent, (first, last)) in enumerate(branches, 1):
+        ends = dict.fromkeys((names[first - 1], names[last - 1]))
+        rows.append([*map(str, (k, parent, first, last)), " ... ".join(ends)])
+    head = ("branch", "parent branch", "first joint", "last joint", "names")
+    show_table(Table("", head, rows, words=head))
+
+
 def _place(start: int, size: int) -> str:
     return str(start) if size == 1 else f"{start}..{start + size - 1}"
 
 
-def _tree(model: Model) -> Tree:
+def _tree(data: Data) -> Tree:
     """Bodies with the links fixed to them."""
-    fixed: dict[int, list[Frame]] = {}
-    for frame in model.frames:
-        if frame.body == WORLD or frame.name != model.bodies[frame.body].name:
-            fixed.setdefault(frame.body, []).append(frame)
+    fixed: dict[str | None, list[str]] = {}
+    for frame in data["frames"]:
+        if frame["name"] != frame["body"]:
+            fixed.setdefault(frame["body"], []).append(shown(frame["name"]))
 
-    def title(index: int, text: str) -> Text:
-        names = [shown(frame.name) for frame in fixed.get(index, [])]
-        return Text(text + (f"  [with {', '.join(names)}]" if names else ""))
+    def title(link: str | None, text: str) -> Text:
+        return Text(text + (f"  [with {', '.join(fixed[link])}]" if link in fixed else ""))
 
-    root = Tree(title(WORLD, "world"))
-    nodes = {WORLD: root}
-    for index, body in enumerate(model.bodies):
-        label = f"{shown(body.name)} ({shown(body.joint_name)}, {body.joint.kind})"
-        nodes[index] = nodes[body.parent].add(title(index, label))
+    root = Tree(title(None, "world"))
+    nodes = {None: root}
+    for joint in data["joints"]:
+        link = joint["link"]
+        label = f"{shown(link)} ({shown(joint['name'])}, {joint['kind']})"
+        nodes[link] = nodes[joint["parent"]].add(title(link, label))
     return root

@@ -1,4 +1,4 @@
-"""Self-contained pages: a heading, and parts with sentences, figures, tables and further parts."""
+"""Self-contained pages of parts with sentences, figures, tables and further parts."""
 
 from __future__ import annotations
 
@@ -9,18 +9,6 @@ from typing import Any
 
 from rbdc.analysis.tables import Table
 from rbdc.emit.render import render_html
-
-
-@dataclass(frozen=True)
-class Heading:
-    """The top of a page: its title, a sentence about it, further notes, and the key of its colours, each
-    with its name, what that means, and the colour.
-    """
-
-    title: str
-    lead: str
-    notes: Sequence[str] = ()
-    key: Sequence[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -38,14 +26,14 @@ class Part:
     parts: Sequence[Part] = ()
 
 
-def page_text(
-    heading: Heading, parts: Sequence[Part], report: Mapping[str, Any] | None = None, file: str = ""
-) -> str:
+Key = Sequence[tuple[str, str, str]]
+"""The key of a page's colours: names, what they mean, and the colours."""
+
+
+def page_text(page: Part, key: Key = (), report: Mapping[str, Any] | None = None, file: str = "") -> str:
     """The HTML of a page. One that is made of a report carries it as JSON, and tells of the file that has it
     too.
     """
     data = json.dumps(report).replace("<", "\\u003c")  # so that it may stand in a script element
     made_by = (report or {}).get("generator", "rbdc")
-    return render_html(
-        "page.html.jinja", heading=heading, parts=parts, generator=made_by, file=file, data=data
-    )
+    return render_html("page.html.jinja", page=page, key=key, generator=made_by, file=file, data=data)

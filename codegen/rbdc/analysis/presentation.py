@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -12,55 +11,67 @@ from markupsafe import Markup
 from sympy.printing.mathml import mathml
 from sympy.simplify.fu import TR8
 
-from rbdc.analysis.constants import named
+from rbdc.analysis.constants import NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomial
-from rbdc.analysis.pages import Heading, Part, page_text
+from rbdc.analysis.pages import Part, page_text
 from rbdc.analysis.tables import Table
 from rbdc.emit.render import render
-from rbdc.model import Model
+from rbdc.model import Body, Model
 from rbdc.model.xml import shown
 
 RATES = ("qdot", "qddot", "tau")
 """Symbols of velocities, accelerations and generalised forces, but for the joint's number."""
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Printed quantities: for each quantity its entries, a name and an expression each.
-
-    coordinates, constants: rows of words. neglected: how many small numbers were taken as zero.
-    """
-
-    title: str
-    coordinates: list[tuple[str, str]]
-    constants: list[tuple[str, float, str]]
-    sections: list[tuple[str, list[tuple[Expression, Expression]]]]
-    neglected: int
-
-
 def explain(model: Model, form: str = "text", neglect: float = 0.0) -> str:
-    """The equations of motion in closed form, as text, latex or html; `neglect` as in `named`.
+    """The equations of motion in closed form, as text, latex or html; `neglect` as in `NamedModel`.
 
     Raises UnsupportedError for models of more than a few degrees of freedom or of other joints.
     """
-    return _WRITERS[form](explanation(model, neglect))
+    words, mathematics, laid_out = _FORMS[form]
+    return laid_out(explanation(model, neglect, words, mathematics))
 
 
-def explanation(model: Model, neglect: float = 0.0) -> Explanation:
-    """The printed page before it is laid out."""
-    equations = Equations(named(model, neglect))
+def explanation(
+    model: Model,
+    neglect: float = 0.0,
+    words: Callable[[str], str] = str,
+    mathematics: Callable[[Expression], Any] = lambda x: x,
+) -> dict[str, Any]:
+    """A page of equations before it is laid out, its words and expressions as a language has them: the
+    coordinates and constants, each with its meaning; how many small constants were neglected, in words; and
+    sections of quantities, each by its entries, a name and a formula for each.
+    """
+    equations = Equations(NamedModel(model, neglect))
     sections = _sections(equations)
     used = {str(symbol) for _, rows in sections for _, x in rows for symbol in x.free_symbols}
-    return Explanation(
-        f"{shown(model.name)}: {model.nv} degree{'s' if model.nv > 1 else ''} of freedom",
-        [
-            (q, f'"{shown(body.joint_name)}", {body.joint.kind} ({"rad" if q in equations.turning else "m"})')
+    count = equations.named.neglected
+    small = f"{count} small constant{'s are' if count > 1 else ' is'} taken as zero (--neglect)"
+
+    def meaning(q: str, body: Body) -> str:
+        unit = "rad" if q in equations.turning else "m"
+        return f'"{shown(body.joint_name)}", {body.joint.kind} ({unit})'
+
+    def symbol(name: str) -> Any:
+        return mathematics(sympy.Symbol(name))
+
+    return {
+        "title": words(f"{shown(model.name)}: {model.nv} degree{'s' if model.nv > 1 else ''} of freedom"),
+        "coordinates": [
+            (symbol(q), words(meaning(q, body)))
             for q, body in zip(equations.coordinates, model.bodies, strict=True)
         ],
-        [(c.name, c.value, c.meaning) for c in equations.named.constants if c.name in used],
-        sections,
-        equations.named.neglected,
-    )
+        "constants": [
+            (symbol(c.name), f"{c.value:.15g}", words(c.meaning))
+            for c in equations.named.constants
+            if c.name in used
+        ],
+        "neglected": small if count else "",
+        "sections": [
+            (words(title), [(mathematics(name), mathematics(x)) for name, x in rows])
+            for title, rows in sections
+        ],
+    }
 
 
 def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Expression]]]]:
@@ -109,79 +120,51 @@ def _combined(terms: list[tuple[Expression, Expression]]) -> Expression:
     return sympy.Add(*(sympy.Mul(factor, rate) for factor, rate in terms if factor != 0))
 
 
-def _text(what: Explanation) -> str:
-    lines = [what.title, "", "coordinates"]
-    lines += [f"  {name:5} {meaning}" for name, meaning in what.coordinates]
-    lines += [
-        "",
-        "constants",
-        *(f"  {n:8} {value:<22.15g} {meaning}" for n, value, meaning in what.constants),
-    ]
-    if what.neglected:
-        lines += ["", _neglected(what.neglected)]
-    for title, rows in what.sections:
-        lines += ["", title, *(f"  {name} = {sympy.sstr(x)}" for name, x in rows)]
+def _text(what: dict[str, Any]) -> str:
+    lines = [what["title"], "", "coordinates"]
+    lines += [f"  {name:5} {meaning}" for name, meaning in what["coordinates"]]
+    lines += ["", "constants", *(f"  {name:8} {value:22} {text}" for name, value, text in what["constants"])]
+    lines += ["", what["neglected"]] if what["neglected"] else []
+    for title, rows in what["sections"]:
+        lines += ["", title, *(f"  {name} = {formula}" for name, formula in rows)]
     return "\n".join(lines) + "\n"
 
 
-def _latex(what: Explanation) -> str:
-    def words(text: str) -> str:
-        return "".join(_LATEX.get(c, c) for c in text)
-
-    return render("explain.tex.jinja", **_written(what, words, lambda x: str(sympy.latex(x))))
-
-
-def _html(what: Explanation) -> str:
-    def mathematics(x: Expression) -> Markup:
-        formula = mathml(x, printer="presentation")
-        for name, dots in (("qddot", "¨"), ("qdot", "˙")):
-            accented = f"<mover><mi>q</mi><mo>{dots}</mo></mover>"
-            formula = formula.replace(f"<mi>{name}</mi>", accented)
-        return Markup(f'<math display="inline">{formula}</math>')
-
+def _html(what: dict[str, Any]) -> str:
     def table(rows: Sequence[Sequence[str]], *head: str) -> list[Table]:
         return [Table("", head, rows, words=head[-1:])]
 
-    written = _written(what, str, mathematics)
-    neglected = [written["neglected"]] if what.neglected else []
+    neglected = [what["neglected"]] if what["neglected"] else []
     parts = [
-        Part("coordinates", tables=table(written["coordinates"], "symbol", "meaning")),
-        Part("constants", tables=table(written["constants"], "symbol", "value", "meaning"), notes=neglected),
-        *(Part(title, tables=table(rows, "symbol", "formula")) for title, rows in written["sections"]),
+        Part("coordinates", tables=table(what["coordinates"], "symbol", "meaning")),
+        Part("constants", tables=table(what["constants"], "symbol", "value", "meaning"), notes=neglected),
+        *(Part(title, tables=table(rows, "symbol", "formula")) for title, rows in what["sections"]),
     ]
     lead = "Equations of motion in closed form, derived from the description by Euler and Lagrange."
-    return page_text(Heading(what.title, lead), parts)
+    return page_text(Part(what["title"], [lead], parts=parts))
 
 
-def _written(
-    what: Explanation, words: Callable[[str], str], mathematics: Callable[[Expression], str]
-) -> dict[str, Any]:
-    """Values of the templates: words and expressions as a language has them."""
-
-    def symbol(name: str) -> str:
-        return mathematics(sympy.Symbol(name))
-
-    return {
-        "title": words(what.title),
-        "coordinates": [(symbol(name), words(text)) for name, text in what.coordinates],
-        "constants": [(symbol(name), f"{value:.15g}", words(text)) for name, value, text in what.constants],
-        "neglected": _neglected(what.neglected) if what.neglected else "",
-        "sections": [
-            (words(title), [(mathematics(name), mathematics(x)) for name, x in rows])
-            for title, rows in what.sections
-        ],
-    }
+def _mathml(x: Expression) -> Markup:
+    formula = mathml(x, printer="presentation")
+    for name, dots in (("qddot", "¨"), ("qdot", "˙")):
+        formula = formula.replace(f"<mi>{name}</mi>", f"<mover><mi>q</mi><mo>{dots}</mo></mover>")
+    return Markup(f'<math display="inline">{formula}</math>')
 
 
-def _neglected(count: int) -> str:
-    return f"{count} small constant{'s are' if count > 1 else ' is'} taken as zero (--neglect)"
-
-
-_LATEX = {
+_LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-}  # fmt: skip
-_WRITERS: dict[str, Callable[[Explanation], str]] = {"text": _text, "latex": _latex, "html": _html}
+})  # fmt: skip
+_FORMS: dict[str, tuple[Callable[[str], str], Callable[[Expression], str], Callable[[Any], str]]] = {
+    "text": (str, sympy.sstr, _text),
+    "latex": (
+        lambda text: text.translate(_LATEX),
+        sympy.latex,
+        lambda what: render("explain.tex.jinja", **what),
+    ),
+    "html": (str, _mathml, _html),
+}
+"""How words and expressions are written, and how a page of them is laid out."""
 
 
 Expression = Any

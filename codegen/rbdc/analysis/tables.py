@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,10 +10,17 @@ from rich.console import Console
 from rich.table import Table as Shown
 from rich.text import Text
 
+DASH = "\u2013"
+"""Stands for a figure that does not exist."""
 MOST_COLUMNS = 5
 """Columns of a table that fit into the width of a phone."""
 WIDE = 140
 """Columns of text where there is no terminal to say how many it has."""
+
+
+def figure(value: float | None, form: str) -> str:
+    """A figure in a format, a dash for one that does not exist."""
+    return DASH if value is None else format(value, form)
 
 
 class Cell(NamedTuple):
@@ -82,7 +89,7 @@ def show_table(table: Table, *, stderr: bool = False) -> None:
     console(stderr=stderr).print(shown)
 
 
-def tell(lines: Iterable[str], *, stderr: bool = False) -> None:
+def tell(*lines: str, stderr: bool = False) -> None:
     """Show sentences, each in a line of its own however long."""
     for line in lines:
         console(stderr=stderr).print(Text(line), soft_wrap=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from rbdc.cli.compare import comparison_options
 from rbdc.cli.support import out, showing, takes, wrote
 from rbdc.report.options import NATIVE, CompareOptions
 
@@ -39,16 +37,12 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
     from rbdc.report.present.page import page, write
     from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
 
-    options, behind = comparison_options({**given, "checked": _CHECKED}), list[dict[str, Any]]()
-
-    def measure(progress: Callable[[str], None]) -> dict[str, Any]:
-        report, reports = first_order(options, quick, progress)
-        behind.extend(reports)
-        return report
-
-    show_table(table_one_table(_study("table-1", out, measure, first_order_page)))
-    for report in behind:
-        write(report, page(report), out / f"table-1-{report['robot']['name']}", "report")
+    with showing("table-1") as progress:
+        report, behind = first_order(CompareOptions(**given, checked=_CHECKED), quick, progress)
+    _study(report, first_order_page(report), out / "table-1")
+    show_table(table_one_table(report))
+    for one in behind:
+        write(one, page(one), out / f"table-1-{one['robot']['name']}" / "report")
 
 
 @experiment.command(epilog="Example: rbdc experiment precision hyq --root-joint free-flyer")
@@ -65,10 +59,10 @@ def precision(description: str, out: Path, **given: Any) -> None:
     from rbdc.report.studies.precision import precision as measure
 
     with showing(description) as progress:
-        residues, report = measure(description, comparison_options({**given, "checked": _CHECKED}), progress)
+        residues, report = measure(description, CompareOptions(**given, checked=_CHECKED), progress)
     show_precision(residues)
     folder = out / f"precision-{module_name(Path(description).stem)}"
-    wrote(write(report, page(report), folder, "report"))
+    wrote(write(report, page(report), folder / "report"))
 
 
 @experiment.command(epilog="Example: rbdc experiment sensitivity --out reports")
@@ -83,7 +77,9 @@ def sensitivity(quick: bool, out: Path) -> None:
     from rbdc.report.studies.sensitivity import sensitivity as study
     from rbdc.report.studies.sensitivity_claims import sensitivity_page
 
-    _study("sensitivity", out, lambda p: study(out / "sensitivity", quick, p), sensitivity_page)
+    with showing("sensitivity") as progress:
+        report = study(out / "sensitivity", quick, progress)
+    _study(report, sensitivity_page(report), out / "sensitivity")
 
 
 @experiment.command("second-order", epilog="Example: rbdc experiment second-order --out reports")
@@ -98,7 +94,9 @@ def second_order(quick: bool, out: Path) -> None:
     from rbdc.report.studies.second_order import second_order as study
     from rbdc.report.studies.second_order import second_order_page
 
-    _study("second-order", out, lambda progress: study(quick, progress), second_order_page)
+    with showing("second-order") as progress:
+        report = study(quick, progress)
+    _study(report, second_order_page(report), out / "second-order")
 
 
 @experiment.command("inertia-inverse", epilog="Example: rbdc experiment inertia-inverse --out reports")
@@ -113,21 +111,15 @@ def inertia_inverse(quick: bool, out: Path) -> None:
     from rbdc.report.studies.inertia_inverse import inertia_inverse as study
     from rbdc.report.studies.inertia_inverse import inertia_inverse_page
 
-    _study("inertia-inverse", out, lambda progress: study(quick, progress), inertia_inverse_page)
+    with showing("inertia-inverse") as progress:
+        report = study(quick, progress)
+    _study(report, inertia_inverse_page(report), out / "inertia-inverse")
 
 
-def _study(
-    name: str,
-    folder: Path,
-    measure: Callable[[Callable[[str], None]], dict[str, Any]],
-    page: Callable[[dict[str, Any]], str],
-) -> dict[str, Any]:
-    """Measure, show the claims with their verdicts, and write both files to `folder`/`name`; the report."""
+def _study(report: dict[str, Any], page: str, folder: Path) -> None:
+    """Show the claims of a study with their verdicts, and write both its files to the folder."""
     from rbdc.report.present.page import write
     from rbdc.report.present.terminal import show_claims
 
-    with showing(name) as progress:
-        report = measure(progress)
     show_claims(report["claims"])
-    wrote(write(report, page(report), folder / name, "study"))
-    return report
+    wrote(write(report, page, folder / "study"))

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from rbdc.cli.support import AS_JSON, show_warnings, takes
 from rbdc.errors import OptionError
 from rbdc.options import READING, BuildOptions
-
-if TYPE_CHECKING:
-    from rbdc.model import Model
-    from rbdc.planning.pass_statistics import Stage
 
 
 @click.command(epilog="Example: rbdc info panda --mimic coupled")
@@ -34,41 +30,30 @@ def info(
 ) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
     from rbdc.analysis import model_summary
-    from rbdc.analysis.identifiability import identifiability_data, show_identifiability
-    from rbdc.model.notes import warnings_of
     from rbdc.pipeline import read
 
     options = BuildOptions(**given)
     model = read(description, options)
-    passes, limbs = _passes(description, model, options) if with_passes else ([], [])
+    data = model_summary.as_data(model)
+    if with_passes:
+        from rbdc.planning.pass_statistics import limb_groups, stages
+
+        written = read(description, replace(options, snap=0.0))
+        data["passes"] = [asdict(stage) for stage in stages(written, model, options.snap)]
+        data["limbs"] = limb_groups(model)
+    if with_branches:
+        data["branches"] = model_summary.branches_of(model)
+    if with_base:
+        from rbdc.analysis.identifiability import identifiability, show_identifiability
+
+        data["identifiability"] = identifiability(model)
     if as_json:
-        data = model_summary.as_data(model)
-        more: dict[str, Any] = {}
-        if with_passes:
-            more |= {"passes": [asdict(stage) for stage in passes], "limbs": limbs}
-        if with_branches:
-            more["branches"] = asdict(model_summary.branches_of(model))
-        if with_base:
-            more["identifiability"] = identifiability_data(model)
-        click.echo(json.dumps({**data, **more}, indent=2))
-    else:
-        model_summary.show(model)
-        if model.contacts:
-            model_summary.show_contacts(model)
-        if passes:
-            model_summary.show_passes(passes, limbs)
-        if with_branches:
-            model_summary.show_branches(model)
-        if with_base:
-            show_identifiability(identifiability_data(model))
-        show_warnings(warnings_of(model))
-
-
-def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list[Stage], list[list[str]]]:
-    from rbdc.pipeline import read
-    from rbdc.planning.pass_statistics import limb_groups, stages
-
-    return stages(read(description, replace(options, snap=0.0)), model, options.snap), limb_groups(model)
+        click.echo(json.dumps(data, indent=2))
+        return
+    model_summary.show(data)
+    if with_base:
+        show_identifiability(data["identifiability"])
+    show_warnings(data["warnings"])
 
 
 @click.command("list", epilog="Example: rbdc list --json")

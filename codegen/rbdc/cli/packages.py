@@ -85,7 +85,7 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[Bui
     from rbdc.pipeline import build_package, sweep_leftovers
     from rbdc.processes import spread
 
-    _refuse_same_names(descriptions, options)
+    _refuse_same_names(descriptions)
     if len(descriptions) == 1:
         with showing(descriptions[0]) as progress:
             return [build_package(descriptions[0], options, progress)]
@@ -113,13 +113,13 @@ def _attempt(description: str, options: BuildOptions) -> BuildResult | Failure:
         return failure_of(error)
 
 
-def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> None:
+def _refuse_same_names(descriptions: tuple[str, ...]) -> None:
     from rbdc.emit.names import module_name
 
     names: dict[str, str] = {}
     for description in descriptions:
         name = module_name(Path(description).stem)
-        if name in names and options.name is None:
+        if name in names:
             raise OptionError(
                 f"{names[name]!a} and {description!a} would both become {name}; build them apart with --name"
             )
@@ -159,7 +159,7 @@ def _show(result: BuildResult) -> None:
     show_table(table.only(*(name for name in table.head if wide or name not in _LEFT_OUT)))
     if len(result.variants) > 1:
         sizes = ", ".join(f"{variant.name} {variant.code_bytes}" for variant in result.variants)
-        tell([f"code bytes by variant: {sizes}"])
+        tell(f"code bytes by variant: {sizes}")
 
 
 @click.command(cls=Grouped, epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")

@@ -38,13 +38,12 @@ def tree(size: int, branching: float = SERIAL, **options: Any) -> Model:
     parents = [floor((i - 2 + ceil(branching)) / branching) for i in range(1, size + 1)]
     links = [Link(_BASE), *(Link(f"link{i}", _tube()) for i in range(1, size + 1))]
     joints = [_joint(i, parent) for i, parent in enumerate(parents, 1)]
-    return Model.assemble(name_of(size, branching), links, joints, **options)
+    return Model.assemble(f"{kind_of(branching)}_{size}".replace(".", "_"), links, joints, **options)
 
 
-def name_of(size: int, branching: float) -> str:
-    """The name of a tree, such as serial_8, binary_15 or tree3_13."""
-    kind = {SERIAL: "serial", BINARY: "binary"}.get(branching, f"tree{branching:g}")
-    return f"{kind}_{size}".replace(".", "_")
+def kind_of(branching: float) -> str:
+    """The name of the trees of a branching factor: serial, binary, or such as tree3."""
+    return {SERIAL: "serial", BINARY: "binary"}.get(branching, f"tree{branching:g}")
 
 
 def depth(model: Model) -> int:

@@ -8,9 +8,7 @@ Wensing, equations (40) to (43), over all outputs and samples, less the uncertai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.trace import silent
+from rbdc.analysis.availability import random_configurations
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Kind
@@ -29,7 +28,6 @@ from rbdc.model import Model
 from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
 from rbdc.native.cache import own_code
-from rbdc.runtime._arrays import random_configuration
 
 DIGITS = 40
 SEED = 20180706
@@ -58,8 +56,9 @@ def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Arra
     """
     rng = np.random.default_rng(SEED)
     inputs = {p.name: p for function in functions_of(model).values() for p in function.declaration.required}
+    bounded = [k for k, body in enumerate(model.bodies) if body.coupling is None and body.joint.euclidean]
     configurations = [p.name for p in inputs.values() if p.kind is Kind.CONFIGURATION]
-    made: dict[str, Array] = {name: _configurations(model, rng, samples) for name in configurations}
+    made = {name: random_configurations(model, rng, samples, bounded) for name in configurations}
     for p in inputs.values():
         if p.kind is Kind.PART:
             made[p.name] = rng.random((samples, p.size))
@@ -89,37 +88,10 @@ def deepest_frame(model: Model) -> int:
     return depth.index(max(depth))
 
 
-def _configurations(model: Model, rng: np.random.Generator, samples: int) -> Array:
-    lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
-    for index, body in enumerate(model.bodies):
-        if body.coupling is None and body.joint.euclidean:
-            own = model.q_slice(index)
-            lower[own], upper[own] = body.limits.lower, body.limits.upper
-    drawn = [random_configuration(rng, model.draws(), lower, upper) for _ in range(samples)]
-    return np.array(drawn, np.float64).reshape(samples, model.nq)
-
-
-@dataclass(frozen=True)
-class Reference:
-    """All outputs side by side for several samples as high + low, two doubles, each (samples, size): about 32
-    digits.
-    """
-
-    high: Array
-    low: Array
-
-    def error(self, values: Array) -> Array:
-        """values - reference, without the cancellation that a reference of one double would have."""
-        return (values - self.high) - self.low
-
-    def first(self, samples: int) -> Reference:
-        """The reference of the first `samples` samples."""
-        return Reference(self.high[:samples], self.low[:samples])
-
-
-def reference(model: Model, function: Function, inputs: Mapping[str, Array]) -> Reference:
-    """The function's outputs at every sample of `inputs`, (samples, size) each, by name; of a framed function
-    for `deepest_frame` in LOCAL coordinates, of a pair relative to the first frame.
+def reference(model: Model, function: Function, inputs: Mapping[str, Array]) -> Array:
+    """The function's outputs side by side at every sample of `inputs`, (samples, size) each, by name; of a
+    framed function for `deepest_frame` in LOCAL coordinates, of a pair relative to the first frame. Shape (2,
+    samples, size): two doubles for each entry, whose sum has about 32 digits.
 
     The results are cached under the model, the function, the inputs and rbdc's own code.
     """
@@ -131,10 +103,10 @@ def reference(model: Model, function: Function, inputs: Mapping[str, Array]) -> 
     def make(folder: Path) -> None:
         samples = range(len(next(iter(inputs.values()))))
         rows = [_evaluate(model, function, {k: x[i] for k, x in inputs.items()}) for i in samples]
-        both = np.array([[_split(x) for x in row] for row in rows]).reshape(len(rows), -1, 2)
-        np.savez(folder / "reference.npz", high=both[:, :, 0], low=both[:, :, 1])
+        split = [[[float(x) for x in row], [float(x - float(x)) for x in row]] for row in rows]
+        np.save(folder / "reference.npy", np.array(split).swapaxes(0, 1))
 
-    return Reference(**np.load(cache.obtain(key, make) / "reference.npz"))
+    return np.asarray(np.load(cache.obtain(key, make) / "reference.npy"))
 
 
 def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> list[Any]:
@@ -152,11 +124,6 @@ def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> 
     return [context.mpf(x) for output in found for x in output]
 
 
-def _split(x: Any) -> tuple[float, float]:
-    high = float(x)
-    return high, float(x - high)
-
-
 WRONG = 1e-8
 """Bound of a method's error relative to the sample's largest entry, beyond which the result is wrong."""
 WRONG_NUMERICAL = 1e-2
@@ -168,46 +135,29 @@ def tolerance(method: str) -> float:
     return WRONG_NUMERICAL if method.endswith(("-difference", "-diff-1", "-diff-2")) else WRONG
 
 
-@dataclass(frozen=True)
-class Errors:
-    """Errors of one method.
+def errors(values: Array, reference: Array, uncertain: Array | float = 0.0) -> dict[str, float]:
+    """Errors of `values`, (samples, size), against the reference, by name.
 
     max_abs: largest |A - Aref| (40). rms_abs: its root mean square (41). max_rel: largest |A - Aref| /
     max(|Aref|, 1) (42). rms_rel: its root mean square (43). scaled: largest error of a sample relative to the
     sample's largest entry, less the known uncertainty; it does not depend on units and therefore decides
-    whether a result is wrong.
-    """
-
-    max_abs: float
-    rms_abs: float
-    max_rel: float
-    rms_rel: float
-    scaled: float
-
-    def data(self) -> dict[str, float | None]:
-        """The metrics by name for JSON; None for an infinite error, which JSON cannot express."""
-        return {name: x if np.isfinite(x) else None for name, x in asdict(self).items()}
-
-
-def errors(values: Array, reference: Reference, uncertain: Array | float = 0.0) -> Errors:
-    """The metrics of `values`, (samples, size), against the reference.
-
-    An entry that is not finite has an infinite error.
+    whether a result is wrong. An entry that is not finite has an infinite error.
 
     uncertain: the part of each entry's error, (samples, size), that `scaled` disregards.
     """
-    difference = np.abs(reference.error(values))
+    high, low = reference
+    difference = np.abs((values - high) - low)
     difference = np.where(np.isfinite(difference), difference, np.inf)
-    relative = difference / np.maximum(np.abs(reference.high), 1.0)
-    largest = np.maximum(np.max(np.abs(reference.high), axis=1, initial=0.0), np.finfo(float).tiny)
+    relative = difference / np.maximum(np.abs(high), 1.0)
+    largest = np.maximum(np.max(np.abs(high), axis=1, initial=0.0), np.finfo(float).tiny)
     beyond = np.max(np.maximum(difference - uncertain, 0.0), axis=1, initial=0.0)
-    return Errors(
-        float(np.max(difference, initial=0.0)),
-        _root_mean_square(difference),
-        float(np.max(relative, initial=0.0)),
-        _root_mean_square(relative),
-        float(np.max(beyond / largest, initial=0.0)),
-    )
+    return {
+        "max_abs": float(np.max(difference, initial=0.0)),
+        "rms_abs": _root_mean_square(difference),
+        "max_rel": float(np.max(relative, initial=0.0)),
+        "rms_rel": _root_mean_square(relative),
+        "scaled": float(np.max(beyond / largest, initial=0.0)),
+    }
 
 
 def _root_mean_square(x: Array) -> float:
@@ -218,37 +168,16 @@ LAST_BIT = np.pi * 2.0**-52
 """Spacing of doubles near pi (rad): joints are often mounted at half a turn, and no angle is known better."""
 
 
-class Judge:
-    """Errors of results of one function at given inputs, (samples, size) each, by name."""
+def uncertainty(model: Model, function: Function, inputs: Mapping[str, Array]) -> Array:
+    """The change of each entry of the results, (samples, size), by the last bit of every coordinate.
 
-    def __init__(self, model: Model, function: Function, inputs: Mapping[str, Array]) -> None:
-        self._model, self._function, self._inputs = model, function, inputs
-
-    def errors(self, method: str, dtype: str, outputs: Sequence[Array]) -> Errors:
-        """The errors of a method from its outputs, (samples, size) each, of the first samples at least."""
-        values = np.concatenate(outputs, axis=1)
-        truth = self._truth.first(len(values))
-        found = errors(values, truth)
-        # The uncertainty costs a second reference; single precision is never called wrong.
-        if dtype != "float64" or found.scaled <= tolerance(method):
-            return found
-        return errors(values, truth, self._uncertainty[: len(values)])
-
-    @cached_property
-    def _truth(self) -> Reference:
-        return reference(self._model, self._function, self._inputs)
-
-    @cached_property
-    def _uncertainty(self) -> Array:
-        """The change of each entry of the results, (samples, size), by the last bit of every coordinate.
-
-        Terms that cancel leave such differences, and no method can avoid them.
-        """
-        model, moved = self._model, {name: x.copy() for name, x in self._inputs.items()}
-        euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]
-        indices = [index for k in euclidean for index in range(model.nq)[model.q_slice(k)]]
-        for name in [p.name for p in self._function.declaration.required if p.configuration]:
-            own = moved[name][:, indices]
-            moved[name][:, indices] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
-        there = reference(model, self._function, moved)
-        return np.abs((there.high - self._truth.high) + (there.low - self._truth.low))
+    Terms that cancel leave such differences, and no method can avoid them.
+    """
+    moved = {name: x.copy() for name, x in inputs.items()}
+    euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]
+    indices = [index for k in euclidean for index in range(model.nq)[model.q_slice(k)]]
+    for name in [p.name for p in function.declaration.required if p.configuration]:
+        own = moved[name][:, indices]
+        moved[name][:, indices] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
+    change = reference(model, function, moved) - reference(model, function, inputs)
+    return np.asarray(np.abs(change.sum(axis=0)))

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, distribution
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +68,15 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
         if robot.description is None:
             continue
         try:
-            reports[robot.label] = _measure(robot.label, robot.description, robot.root_joint, asked, progress)
+            own = replace(asked, root_joint=robot.root_joint)
+            reports[robot.label] = labelled_report(robot.label, robot.description, own, progress)
         except OptionError:
             raise
         except RbdcError as error:
             absent[robot.label] = str(error)
             failed.append(robot.label)
+    for function in (function for report in reports.values() for function in report["functions"]):
+        function["patterns"] = None  # they would be most of the file
     if not reports:
         reasons = "; ".join(f"{label}: {reason}" for label, reason in absent.items())
         raise OptionError(f"no robot could be measured: {reasons}")
@@ -86,29 +90,10 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
     }
 
 
-def _measure(
-    label: str, description: Path, root_joint: str, options: CompareOptions, progress: Progress
-) -> dict[str, Any]:
-    """The report of one robot, without the entries of its derivatives, which would be most of the file."""
-    build = replace(options.build, root_joint=root_joint)
-    report = labelled_report(label, description, replace(options, build=build), progress)
-    return {**report, "functions": [{**function, "patterns": None} for function in report["functions"]]}
-
-
-def wrong_in_any(report: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Messages about results that disagree with the reference: of generated code, and of the peers.
-
-    The peers may lose more digits of a robot than we allow ourselves.
-    """
-
-    def lines(families: Sequence[str]) -> list[str]:
-        return [
-            f"{label}: {line}"
-            for label, one in report["robots"].items()
-            for line in wrong_results(one, families)
-        ]
-
-    return lines(("generated",)), lines(("ad", "peer"))
+def wrong_in_any(report: dict[str, Any], families: Sequence[str]) -> list[str]:
+    """Messages about results of methods of these families that disagree with the reference."""
+    robots = report["robots"].items()
+    return [f"{label}: {line}" for label, one in robots for line in wrong_results(one, families)]
 
 
 WHOLE = "suite"
@@ -134,15 +119,15 @@ SUITE: dict[str, tuple[str, str | None]] = {
 class Entrant:
     """A robot of the benchmark.
 
-    description: file, None where there is none. reason: of that absence. stands_for: name in `SUITE` with
+    description: file, None where there is none. reason: of such an absence. stands_for: name in `SUITE` with
     which the label begins.
     """
 
     label: str
     root_joint: str
-    description: Path | None = None
-    reason: str = ""
-    stands_for: str | None = None
+    description: Path | None
+    reason: str
+    stands_for: str | None
 
 
 def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
@@ -152,15 +137,12 @@ def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
     that are named one by one. Raises OptionError for a word that is neither a description nor a name, and
     where two robots would have one label.
     """
-    given = [
-        of_suite(word, root_joint) if word in SUITE else _given(word, root_joint)
-        for word in words
-        if word != WHOLE
-    ]
-    chosen = given
+    chosen = given = [_entrant(word, root_joint) for word in words if word != WHOLE]
     if WHOLE in words or not words:
         chosen = [
-            one for name in SUITE for one in [g for g in given if g.stands_for == name] or [of_suite(name)]
+            one
+            for name in SUITE
+            for one in [g for g in given if g.stands_for == name] or [_entrant(name, None)]
         ]
         chosen += [one for one in given if one.stands_for is None]
     twice = [label for label, count in Counter(one.label for one in chosen).items() if count > 1]
@@ -169,24 +151,22 @@ def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
     return chosen
 
 
-def of_suite(name: str, root_joint: str | None = None) -> Entrant:
-    """A robot of the suite, or the reason of its absence, with its usual root joint or the given one."""
-    usual, file = SUITE[name]
-    if file is not None:
+def _entrant(word: str, root_joint: str | None) -> Entrant:
+    """A robot by a word of the command line, with its usual root joint or the given one."""
+    path: Path | None
+    label, reason = word, ""
+    if word not in SUITE:
+        path = found = resolve(word)
+        label = module_name(found.stem)
+    elif (file := SUITE[word][1]) is not None:
         path = _packaged(file)
         reason = f"its description comes with the pip package {PACKAGE}: pip install {PACKAGE}"
     else:
-        path = resolve(name) if name in robot_names() else None
-        reason = f"its description does not ship with rbdc: rbdc benchmark {WHOLE} path/to/{name}.urdf"
-    return Entrant(name, root_joint or usual, path, "" if path else reason, name)
-
-
-def _given(word: str, root_joint: str | None) -> Entrant:
-    path = resolve(word)
-    label = module_name(path.stem)
+        path = resolve(word) if word in robot_names() else None
+        reason = f"its description does not ship with rbdc: rbdc benchmark {WHOLE} path/to/{word}.urdf"
     stands_for = next((name for name in SUITE if label.startswith(name)), None)
-    known = "fixed" if stands_for is None else SUITE[stands_for][0]
-    return Entrant(label, root_joint or known, path, stands_for=stands_for)
+    usual = "fixed" if stands_for is None else SUITE[stands_for][0]
+    return Entrant(label, root_joint or usual, path, reason, stands_for)
 
 
 def _packaged(file: str) -> Path | None:
@@ -235,9 +215,10 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
         for row in report["rows"]
         if row["deviation"] > WRONG
     ]
-    for (robot, function, compiler), rows in groupby(report["rows"], _case):
+    case = itemgetter("robot", "function", "compiler")
+    for (robot, function, compiler), rows in groupby(report["rows"], case):
         forms = list(rows)
-        best = min(forms, key=lambda row: float(row["nanoseconds"]))
+        best = min(forms, key=itemgetter("nanoseconds"))
         chosen = next(row for row in forms if row["chosen"])
         ratio = chosen["nanoseconds"] / best["nanoseconds"]
         if ratio > WRONG_CHOICE:
@@ -246,10 +227,6 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
                 f"{best['form']}"
             )
     return found
-
-
-def _case(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    return row["robot"], row["function"], row["compiler"]
 
 
 def _each(tools: Toolchains) -> list[Toolchain]:
@@ -262,7 +239,7 @@ def _rows_of(
 ) -> Iterator[dict[str, Any]]:
     if robot.description is None:
         raise OptionError(f"{robot.label}: {robot.reason}")
-    model = read(robot.description, replace(options.build, root_joint=robot.root_joint))
+    model = read(robot.description, replace(options, root_joint=robot.root_joint))
     model = replace(model, parameters=())
     names, _ = buildable(model, select(model, options.functions, "full"), options.functions)
     catalogue, inputs = functions_of(model), draw(model, options.samples)

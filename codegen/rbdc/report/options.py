@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count, takewhile
-from typing import Any
+from math import inf
+from sys import float_info
 
 from rbdc.errors import OptionError
-from rbdc.option_fields import COUNT, Option, Reading, names, number
+from rbdc.option_fields import COUNT, Option, names, within
 from rbdc.options import BuildOptions
 
 PINOCCHIO, NATIVE, CPPADCODEGEN, CASADI = "pinocchio", "pinocchio-native", "cppadcodegen", "casadi"
@@ -31,24 +32,16 @@ def peer_of(method: str) -> str | None:
     return next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
 
 
-def _seconds(given: Any) -> float:
-    value = number(given)
-    if not value > 0.0:
-        raise ValueError("give a time above 0")
-    return value
-
-
 @dataclass(frozen=True)
-class CompareOptions:
-    """Options of a comparison.
+class CompareOptions(BuildOptions):
+    """Options of a comparison; model, compiler and flags are the same for every method of ours and for
+    CasADi's C.
 
-    build: model, compiler and flags, the same for every method of ours and for CasADi's C. functions,
-    methods: None for all. at_rest: all inputs but configurations are zero. also: further compilers, for the
-    generated method alone. batch: largest batch, None for no batches. every_form: the straight-line code of
-    every algorithm of the catalogue, that of the generated method too.
+    functions, methods: None for all. at_rest: all inputs but configurations are zero. also: further
+    compilers, for the generated method alone. batch: largest batch, None for no batches. every_form: the
+    straight-line code of every algorithm of the catalogue, that of the generated method too.
     """
 
-    build: BuildOptions = field(default_factory=BuildOptions)
     functions: Option[tuple[str, ...] | None] = Option(
         names("NAME,..."), None, "Comma-separated names of functions in place of the usual ones."
     )
@@ -67,7 +60,9 @@ class CompareOptions:
     samples: Option[int] = Option(COUNT, 256, "Different inputs, cycled while timing.")
     checked: Option[int] = Option(COUNT, 8, "How many of them are compared with the reference.")
     seconds: Option[float] = Option(
-        Reading(_seconds, "NUMBER"), 1.5, "Timing of each function, all its methods together, about."
+        within(float_info.min, inf, "give a time above 0"),
+        1.5,
+        "Timing of each function, all its methods together, about.",
     )
     at_rest: bool = False
     also: tuple[str, ...] = ()

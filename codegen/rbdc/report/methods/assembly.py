@@ -68,7 +68,7 @@ def assemble(
     pending: list[tuple[FunctionRecord, str, str, Future[Contender]]] = []
     known = [name for one in measured for name in known_methods(model, one.function)]
     _refuse_unknown(options, [*PINOCCHIOS, CPPADCODEGEN, *known])
-    with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(options.jobs or cpu_count() or 1) as pool:
         for one in measured:
             for method, family, make in methods_of(model, one.function, rows, every_form=options.every_form):
                 if not options.wants(method, family):
@@ -125,7 +125,7 @@ def assemble_batches(
     Raises ToolchainError with the compiler's output where code of ours does not compile.
     """
     pending = []
-    with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(options.jobs or cpu_count() or 1) as pool:
         for one in functions:
             progress(f"{one.name}: batches")
             one.batches, made = _of_function(model, one, absent, options.batch_sizes)

@@ -214,7 +214,7 @@ def _through_ours(model: Model, function: Function, mode: str) -> Implementation
     )
     program = recorded(declaration.name, inputs, outputs)
     source = kernel_source(ROBOT, declaration, program)
-    own = {f"{ROBOT}.h": header([declaration.c_prototype(ROBOT, batch=False)])}
+    own = {f"{ROBOT}.h": header([declaration.prototype(ROBOT)])}
     files = {**source.files, **own, ADAPTER: entry_point([call_of(declaration)])}
     algorithm = f"{MODES[mode]} of the generated {base.name}"
     return Implementation(algorithm, files, source.cost, source.statements)

@@ -187,11 +187,11 @@ class Toolchains:
 
 def toolchains(options: CompareOptions) -> Toolchains:
     """The compilers that the options request. Raises ToolchainError where there is no compiler at all."""
-    compiler, flags = toolchain(options.build.compiler, options.build.cflags)
+    compiler, flags = toolchain(options.compiler, options.cflags)
     tools = Toolchains(compiler, flags)
     for name in options.also:
         try:
-            other, its_flags = toolchain(name, options.build.cflags)
+            other, its_flags = toolchain(name, options.cflags)
         except ToolchainError as error:
             tools.absent[name] = str(error)
             continue

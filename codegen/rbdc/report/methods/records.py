@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:  # the timing process, which is handed contenders, needs neither
+if TYPE_CHECKING:  # the timing process, which is handed contenders, does not need it
     from rbdc.functions.record import Function
-    from rbdc.report.accuracy import Errors
 
 BATCH_MEMORY = 2**30
 """Largest size of a batch's inputs and outputs, in bytes."""
@@ -70,7 +69,7 @@ class Measured:
     contenders: list[Contender] = field(default_factory=list)
     times: dict[str, Any] = field(default_factory=dict)
     outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
-    errors: dict[str, Errors] = field(default_factory=dict)
+    errors: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 @dataclass

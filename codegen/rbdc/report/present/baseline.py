@@ -145,19 +145,11 @@ WORSE_RATIO = 1.25
 
 
 @dataclass(frozen=True)
-class Yardstick:
-    """How many times as long something outside rbdc took as in the earlier run, and what that is."""
-
-    factor: float
-    words: str
-
-
-@dataclass(frozen=True)
 class Change:
     """The least time of a call in nanoseconds, in the earlier run and in this one.
 
-    factor: how many times as long it takes as in the earlier run, beyond what the yardstick says; None where
-    there is no yardstick.
+    yardstick: how many times as long something outside rbdc took as in the earlier run, None where nothing
+    tells. beside: what that is.
     """
 
     function: str
@@ -165,19 +157,18 @@ class Change:
     family: str
     then: float
     now: float
-    yardstick: Yardstick | None
+    yardstick: float | None
+    beside: str
 
     @property
     def factor(self) -> float | None:
-        """See the class."""
-        return None if self.yardstick is None else self.now / self.then / self.yardstick.factor
+        """How many times as long it takes as in the earlier run, beyond what the yardstick says."""
+        return None if self.yardstick is None else self.now / self.then / self.yardstick
 
     def words(self) -> str:
-        """The change as a sentence."""
+        """The change of a time that has a yardstick as a sentence."""
         times = f"{self.function}, {self.method}: {nanoseconds(self.then)} -> {nanoseconds(self.now)}"
-        if self.yardstick is None or self.factor is None:
-            return f"{times}, without a yardstick"
-        return f"{times}, {self.factor:.2f} times as long; {self.yardstick.words} {self.yardstick.factor:.2f}"
+        return f"{times}, {self.factor:.2f} times as long; {self.beside} {self.yardstick:.2f}"
 
 
 def changes(report: Report, baseline: Report) -> Iterator[Change]:
@@ -195,8 +186,9 @@ def changes(report: Report, baseline: Report) -> Iterator[Change]:
     for (function, name), times in both.items():
         family = now[function, name]["family"]
         if family in TIMED:
-            yardstick = _yardstick(peers[function], everywhere, report, baseline)
-            yield Change(function, name, family, *times, yardstick)
+            yield Change(
+                function, name, family, *times, *_yardstick(peers[function], everywhere, report, baseline)
+            )
 
 
 def _identity(method: Report, report: Report) -> tuple[Any, ...]:
@@ -209,14 +201,15 @@ def _identity(method: Report, report: Report) -> tuple[Any, ...]:
 
 def _yardstick(
     own: Mapping[str, float], everywhere: list[float], report: Report, baseline: Report
-) -> Yardstick | None:
+) -> tuple[float | None, str]:
+    """See `Change`."""
     peaks = [one["peak"]["scalar_flops_per_second"] for one in (baseline, report) if "peak" in one]
     candidates = (
         ([*own.values()], f"{', '.join(own)}:"),
         (everywhere, "the peers of other functions:"),
         ([peaks[0] / peaks[1]] if len(peaks) == 2 else [], "an addition and multiplication:"),
     )
-    return next((Yardstick(median(factors), words) for factors, words in candidates if factors), None)
+    return next(((median(factors), words) for factors, words in candidates if factors), (None, ""))
 
 
 def read_baseline(

@@ -12,7 +12,7 @@ from typing import Any
 
 from rbdc.functions.catalogue import known
 from rbdc.functions.references import references_of
-from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, PINOCCHIOS, peer_of
+from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, peer_of
 
 FAMILY_COLOURS = {
     "generated": "#0b7a5c",
@@ -26,12 +26,15 @@ FAMILY_COLOURS = {
 
 _METHODS = {
     "generated": FAMILY_COLOURS["generated"],
+    "generated-batch": FAMILY_COLOURS["generated"],
+    "generated-loop": FAMILY_COLOURS["generated"],
     "generated-gcc": "#74c2a7",
     "generated-clang": "#3f9c80",
     "generated-parameters": "#14b8a6",
     "generated-zeroed": "#5eead4",
     "generated-lanes": "#a3d9c6",
     "generated-float32": FAMILY_COLOURS["single"],
+    "generated-float32-batch": FAMILY_COLOURS["single"],
     "rolled": FAMILY_COLOURS["analytical"],
     "unrolled-zhakatayev": "#00b4d8",
     "unrolled-inverse_factor": "#38bdf8",
@@ -55,16 +58,9 @@ _METHODS = {
     NATIVE: FAMILY_COLOURS["peer"],
     PINOCCHIO: "#b08bd0",
 }
-"""Colours of the methods that go by one name for all functions, and of algorithms that some models have."""
-
-_ALIKE = {
-    "generated-batch": "generated",
-    "generated-loop": "generated",
-    "generated-float32-batch": "generated-float32",
-    "pinocchio-loop": PINOCCHIO,
-    "casadi-map": CASADI,
-}
-"""Methods of batches that are a method for single samples called in another way."""
+"""Colours of the methods that go by one name for all functions, and of algorithms that some models have; in
+batches that of the method for single samples.
+"""
 
 _ALGORITHMS = ("#6aa5de", "#123f73", "#4b5fd1", "#0e7490", "#9aa7f0", "#7dc4d6", "#1d4ed8", "#5c7ea8")
 """Colours of the straight-line code of other algorithms; those of one function differ."""
@@ -80,11 +76,8 @@ UNROLLED = "unrolled-"
 
 
 def colour_of(method: str) -> str | None:
-    """The colour of a method; None for what is none."""
-    method = _ALIKE.get(method, method)
-    found = _METHODS.get(method) or _algorithms().get(method)
-    peer = peer_of(method)
-    return _METHODS[peer] if found is None and peer in PINOCCHIOS else found
+    """The colour of a method, of a peer's without one of its own the peer's; None for what is none."""
+    return _METHODS.get(method) or _algorithms().get(method) or _METHODS.get(peer_of(method) or "")
 
 
 def of_method(method: Mapping[str, Any]) -> str:

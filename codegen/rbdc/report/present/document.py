@@ -4,7 +4,7 @@ it has for each function the generated code and the best of every peer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,16 +12,18 @@ import numpy as np
 
 import rbdc
 from rbdc.analysis.model_summary import as_data
-from rbdc.report.accuracy import DIGITS, SEED, WRONG, Errors, tolerance
+from rbdc.report.accuracy import DIGITS, SEED, WRONG, tolerance
 from rbdc.report.measure.timing import Comparison, Limits, bandwidth_percent, machine, peak_percent
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.methods.records import FIGURES, NO_SUCH_METHOD, Batches, Contender, FunctionRecord
 from rbdc.report.options import NOT_ASKED, PEERS, peer_of
 from rbdc.report.present.baseline import REPORT_SCHEMA
-from rbdc.report.present.tables import batch_methods
 
 PATTERNS = ("generated", "finite-difference")
 """Methods whose derivative matrices are kept entry by entry: exact zeros beside the noise of differences."""
+
+SETTINGS = ("samples", "checked", "seconds", "at_rest", "batch")
+"""Options that a report has among its settings."""
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
@@ -40,12 +42,8 @@ def document(comparison: Comparison) -> dict[str, Any]:
             for other in tools.others
         ],
         "settings": {
-            "samples": options.samples,
-            "checked": options.checked,
-            "seconds": options.seconds,
+            **{name: getattr(options, name) for name in SETTINGS},
             "seed": SEED,
-            "at_rest": options.at_rest,
-            "batch": options.batch,
             "reference_digits": DIGITS,
         },
         "families": FAMILIES,
@@ -59,13 +57,13 @@ def document(comparison: Comparison) -> dict[str, Any]:
 
 def _robot(comparison: Comparison) -> dict[str, Any]:
     """The model as in `rbdc info --json`, without the path of the file."""
-    model, build = comparison.model, comparison.options.build
+    model, options = comparison.model, comparison.options
     return {
         **as_data(model),
         "warnings": [note.message for note in model.notes],
         "description_sha256": model.description_hash,
-        "root_joint": build.root_joint,
-        "snap": build.snap,
+        "root_joint": options.root_joint,
+        "snap": options.snap,
     }
 
 
@@ -113,12 +111,12 @@ def _double(method: Contender) -> bool:
     return method.dtype == "float64"
 
 
-def _judged(method: Contender, errors: Errors | None, bound: float) -> dict[str, Any]:
-    """The errors of a method, and whether they are within a bound; None where that is not known."""
-    return {
-        "errors": None if errors is None else errors.data(),
-        "right": errors.scaled <= bound if errors is not None and _double(method) else None,
-    }
+def _judged(method: Contender, errors: Mapping[str, float] | None, bound: float) -> dict[str, Any]:
+    """The errors of a method, None for infinite ones, and whether they are within a bound, where known."""
+    if errors is None:
+        return {"errors": None, "right": None}
+    finite = {name: x if np.isfinite(x) else None for name, x in errors.items()}
+    return {"errors": finite, "right": errors["scaled"] <= bound if _double(method) else None}
 
 
 def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -165,19 +163,17 @@ def _batches(batches: Batches | None, peak: Limits, bandwidth: Limits | None) ->
 
 def _batch_method(batches: Batches, method: Contender, peak: Limits, bandwidth: Limits) -> dict[str, Any]:
     flops = batches.flops if _double(method) else None
-    points = []
-    for samples, times in zip(batches.samples, batches.times[method.method], strict=True):
-        ns = times["minimum"]
-        points.append(
-            {
-                "samples": samples,
-                "nanoseconds": round(ns, 3),
-                "median": round(times["median"], 3),
-                "rounds": times["rounds"],
-                "peak_percent": peak_percent(peak, flops, ns),
-                "bandwidth_percent": bandwidth_percent(bandwidth, method.moved, ns),
-            }
-        )
+    points = [
+        {
+            "samples": samples,
+            "nanoseconds": round(times["minimum"], 3),
+            "median": round(times["median"], 3),
+            "rounds": times["rounds"],
+            "peak_percent": peak_percent(peak, flops, times["minimum"]),
+            "bandwidth_percent": bandwidth_percent(bandwidth, method.moved, times["minimum"]),
+        }
+        for samples, times in zip(batches.samples, batches.times[method.method], strict=True)
+    ]
     return {
         "method": method.method,
         "of": method.of,
@@ -195,7 +191,7 @@ def wrong_results(report: dict[str, Any], families: Collection[str] = tuple(FAMI
         f"{f['name']}: {m['method']} is wrong: its error relative to the largest entry is "
         + ("not finite" if m["errors"]["scaled"] is None else f"{m['errors']['scaled']:.1e}")
         for f in report["functions"]
-        for m in (*f["methods"], *batch_methods(f))
+        for m in (*f["methods"], *(f["batch"] or {"methods": ()})["methods"])
         if m["right"] is False and m["family"] in families
     ]
 
@@ -226,16 +222,20 @@ def _row(report: dict[str, Any], function: dict[str, Any]) -> dict[str, Any]:
     chosen = {name: name for name, m in methods.items() if m["family"] == "generated"}
     chosen |= {peer: best["method"] for peer, best in function["peers"].items()}
     entries = {label: _entry(methods[method], function["ratios"]) for label, method in chosen.items()}
-    wanted = [a["method"] for a in function["absent"] if a["family"] == "generated"]
-    asked = [peer for peer in PEERS if report["peers"]["absent"].get(peer) != NOT_ASKED]
-    wanted += [peer for peer in asked if peer not in entries]
+    of_peers = report["peers"]["absent"]
+    asked = [peer for peer in PEERS if of_peers.get(peer) != NOT_ASKED]
+    reasons = {peer: of_peers.get(peer, NO_SUCH_METHOD) for peer in asked}
+    for one in reversed(function["absent"]):  # of several methods of a peer the first one's reason counts
+        label = peer_of(one["method"]) or one["method"]
+        if label in asked or one["family"] == "generated":
+            reasons[label] = one["reason"]
     return {
         "robot": report["robot"]["name"],
         "root_joint": report["robot"]["root_joint"],
         "nv": report["robot"]["nv"],
         "function": function["name"],
         "entries": entries,
-        "absent": {label: _reason(report, function, label) for label in wanted},
+        "absent": {label: reason for label, reason in reasons.items() if label not in entries},
     }
 
 
@@ -248,14 +248,3 @@ def _entry(method: dict[str, Any], ratios: dict[str, float]) -> dict[str, Any]:
         "ratio": ratios.get(method["method"], 1.0),
         **{name: method[name] for name in _COPIED},
     }
-
-
-def _reason(report: dict[str, Any], function: dict[str, Any], label: str) -> str:
-    """The reason why an entry was not measured; of several methods of a peer the first one's."""
-    reasons = [
-        a["reason"]
-        for a in function["absent"]
-        if label in (a["method"], a["method"].rpartition("-")[2], peer_of(a["method"]))
-    ]
-    reasons += [reason for peer, reason in report["peers"]["absent"].items() if peer == label]
-    return str(reasons[0]) if reasons else NO_SUCH_METHOD

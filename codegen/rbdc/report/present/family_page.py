@@ -5,14 +5,13 @@ crossings; of forms time over operations.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import Table
+from rbdc.analysis.tables import DASH, Table, figure
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grown
-from rbdc.report.present.tables import CODE, DASH, ERROR, TIME, Measure, count, curves, nanoseconds
+from rbdc.report.present.tables import CODE, ERROR, TIME, Measure, count, curves, nanoseconds
 
 BODIES = "number of bodies N"
 
@@ -41,7 +40,7 @@ def times_over_sizes(report: Mapping[str, Any]) -> Table:
             for method, fit in found["time"].items():
                 points = by_method[method]
                 times = [nanoseconds(1e3 * points[n]) if n in points else DASH for n in sizes]
-                rows.append([f"{name}, {method}, {family}", *times, _number(fit, "exponent")])
+                rows.append([f"{name}, {method}, {family}", *times, figure(fit and fit["exponent"], ".2f")])
     head = ("function, method, family", *map(str, sizes), "exponent")
     return Table("Time over the number of bodies", head, rows)
 
@@ -74,7 +73,8 @@ def growth_table(function: Mapping[str, Any]) -> Table:
         row = [method]
         for family in families.values():
             fit, code = family["time"].get(method), family["code"].get(method)
-            row += [_number(fit, "exponent"), _number(fit, "constant"), _number(code, "exponent")]
+            shown = ((fit, "exponent"), (fit, "constant"), (code, "exponent"))
+            row += [figure(of and of[key], ".2f") for of, key in shown]
         rows.append(row)
     head = ["method"]
     for name in families:
@@ -99,10 +99,6 @@ def crossing_table(function: Mapping[str, Any]) -> Table:
     )
 
 
-def _number(fit: Mapping[str, Any] | None, key: str) -> str:
-    return DASH if fit is None else f"{fit[key]:.2f}"
-
-
 def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
     """The page; `wrong`: sentences about chosen forms that are not the fastest."""
     lead = "Least time of a call in every form that a function has, and the form that is chosen."
@@ -115,19 +111,15 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
 
 def forms_tables(report: Mapping[str, Any]) -> list[Table]:
     """The times of every robot, the chosen form of each function marked."""
-    by_robot = groupby(report["rows"], lambda row: str(row["robot"]))
-    return [_forms_table(robot, list(rows)) for robot, rows in by_robot]
-
-
-def _forms_table(robot: str, rows: Sequence[Mapping[str, Any]]) -> Table:
-    compilers = list(dict.fromkeys(row["compiler"] for row in rows))
-    cells: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        mark = " (chosen)" if row["chosen"] else ""
-        line = cells.setdefault((row["function"], row["form"] + mark), [count(row["operations"])])
+    robots: dict[str, dict[str, list[str]]] = {}
+    for row in report["rows"]:
+        name = f"{row['function']}, {row['form']}" + (" (chosen)" if row["chosen"] else "")
+        line = robots.setdefault(row["robot"], {}).setdefault(name, [count(row["operations"])])
         line.append(nanoseconds(row["nanoseconds"]))
-    head = ("function, form", "operations", *compilers)
-    return Table(robot, head, [[f"{function}, {form}", *line] for (function, form), line in cells.items()])
+    head = ("function, form", "operations", *dict.fromkeys(row["compiler"] for row in report["rows"]))
+    return [
+        Table(robot, head, [[name, *line] for name, line in lines.items()]) for robot, lines in robots.items()
+    ]
 
 
 def _rates(rows: Sequence[Mapping[str, Any]], compiler: str) -> str:

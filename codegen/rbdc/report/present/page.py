@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rbdc.analysis.pages import Heading, Part, page_text
+from rbdc.analysis.model_summary import joints_table
+from rbdc.analysis.pages import Part, page_text
 from rbdc.analysis.tables import Table
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import known
@@ -26,7 +27,6 @@ from rbdc.report.present.tables import (
     entry_heading,
     glance_table,
     headline_table,
-    joints_table,
     methods_table,
     peak_words,
     times_table,
@@ -46,13 +46,11 @@ def page(report: dict[str, Any]) -> str:
     robot, functions, peak = report["robot"], report["functions"], peak_words(report["peak"])
     tiles = {name for name, function in known().items() if function.comparison.headline}
     order = sorted(enumerate(functions), key=lambda item: (item[1]["name"] not in tiles, item[0]))
-    heading = Heading(
-        f"{robot['name']}: rbdc compare",
+    lead = (
         f"{robot['root_joint']} base, {robot['nv']} degrees of freedom, {len(robot['joints'])} moving "
-        f"bodies, {robot['mass']:.4g} kg. Every way of computing its dynamics, measured in one run.",
-        [_conditions(report)],
-        [(f"{name}:", meaning, FAMILY_COLOURS[name]) for name, meaning in report["families"].items()],
+        f"bodies, {robot['mass']:.4g} kg. Every way of computing its dynamics, measured in one run."
     )
+    key = [(f"{name}:", meaning, FAMILY_COLOURS[name]) for name, meaning in report["families"].items()]
     glance = headline_table([f for f in functions if f["name"] in tiles])
     words = (
         "The generated function, and the fastest method of each other family by how many times as long it "
@@ -64,7 +62,8 @@ def page(report: dict[str, Any]) -> str:
         Part("The robot", tables=[joints_table(robot)], notes=robot["warnings"]),
         Part("How it was measured", [*_setting(report), *_measurement(report, peak)]),
     ]
-    return page_text(heading, parts, report, "report.json")
+    top = Part(f"{robot['name']}: rbdc compare", [lead], notes=[_conditions(report)], parts=parts)
+    return page_text(top, key, report, "report.json")
 
 
 def _conditions(report: Mapping[str, Any]) -> str:
@@ -118,7 +117,7 @@ def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
 
 def _function(index: int, function: Mapping[str, Any]) -> Part:
     """A function's part of the page; its figures are those of `functions[index]` in report.json."""
-    place, batch = f"functions[{index}]", function.get("batch")
+    place = f"functions[{index}]"
     peers = [
         f"{entry_heading(peer)} takes {x['ratio']:.3g} times as long: {x['method']}, {x['algorithm']}"
         for peer, x in function["peers"].items()
@@ -127,7 +126,7 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     figures = Part(
         f"All figures ({place}.methods in report.json)", tables=[methods_table(function)], notes=absent
     )
-    parts = [] if batch is None else [_batch(place, function)]
+    parts = [] if function.get("batch") is None else [_batch(place, function)]
     if function["patterns"]:
         words = (
             "White is exactly zero. The generated matrices are zero where the tree or the mathematics says "
@@ -153,13 +152,8 @@ def benchmark_page(report: dict[str, Any]) -> str:
     labels = [label for label in BENCHMARKED if any(label in row["entries"] for row in rows)]
     names = list(dict.fromkeys(row["function"] for row in rows))
     absent = [f"{label} is absent: {reason}" for label, reason in report["absent"].items()]
-    heading = Heading(
-        "rbdc benchmark",
-        f"{len(robots)} robots, {len(names)} functions: what rbdc generates beside Pinocchio's C++ and "
-        "CasADi's C.",
-        [_conditions(next(iter(robots.values()))), *absent],
-        [(entry_heading(label), "", colour) for label, colour in line_colours(labels).items()],
-    )
+    lead = f"{len(robots)} robots, {len(names)} functions: generated C beside Pinocchio's C++ and CasADi's C."
+    key = [(entry_heading(label), "", colour) for label, colour in line_colours(labels).items()]
     glance = (
         "How many times as long as the generated function Pinocchio takes (native builds from its headers "
         "where they were measured, else the library of its pip package), and below it CasADi's C."
@@ -180,7 +174,8 @@ def benchmark_page(report: dict[str, Any]) -> str:
         *(_benchmarked(name, [row for row in rows if row["function"] == name], labels) for name in names),
         Part("How it was measured", [measured], folded=by_robot),
     ]
-    return page_text(heading, parts, report, "benchmark.json")
+    notes = [_conditions(next(iter(robots.values()))), *absent]
+    return page_text(Part("rbdc benchmark", [lead], notes=notes, parts=parts), key, report, "benchmark.json")
 
 
 def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Part:
@@ -199,7 +194,8 @@ def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[
     title = "Accuracy, compile seconds, algorithms of the peers"
     more = Part(title, tables=[accuracy_table(rows, labels)], notes=algorithms)
     times = times_table("", "robot", rows, labels)
-    return Part(name, plots=[time_dots(rows, labels)], tables=[times], notes=absent, folded=[more])
+    dots = time_dots({row["robot"]: row for row in rows}, labels)
+    return Part(name, plots=[dots], tables=[times], notes=absent, folded=[more])
 
 
 def study_page(
@@ -217,24 +213,23 @@ def study_page(
     where = [f"{report['machine']['processor']}, one core"] if "machine" in report else []
     compilers = [report["compiler"]["version"]] if "compiler" in report else report.get("compilers", [])
     where += [", ".join(compilers)] if compilers else []
-    heading = Heading(title, lead, ["; ".join(where), *notes])
     head = ("claim", "verdict", "found")
     claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
     said = [Table("What the article says", head, claims, words=head)] if claims else []
     quick = "A quick run, to see that it works: few and small cases, whose times say little."
     warned = [Part("A quick run", [quick])] if report.get("quick") else []
     shown = [Part(table.title, tables=[table]) for table in (*said, *tables)]
-    return page_text(heading, [*warned, *shown, *figures], report, file)
+    page = Part(title, [lead], notes=["; ".join(where), *notes], parts=[*warned, *shown, *figures])
+    return page_text(page, (), report, file)
 
 
-def write(
-    report: Mapping[str, Any], page: str, folder: Path, name: str, pictures: Mapping[str, str] | None = None
-) -> list[Path]:
-    """Write a report and the text of its page into the folder as `name`.json and `name`.html, and pictures by
-    the names of their files, each to a temporary name that is then moved into place; their paths. Raises
-    OptionError if it cannot.
+def write(report: Mapping[str, Any], page: str, path: Path, **pictures: str) -> list[Path]:
+    """Write a report and the text of its page as `path`.json and `path`.html, and pictures by their names
+    beside them, each to a temporary name that is then moved into place; their paths. Raises OptionError if it
+    cannot.
     """
-    texts = {f"{name}.json": json.dumps(report, indent=1) + "\n", f"{name}.html": page, **(pictures or {})}
+    folder, texts = path.parent, {f"{path.name}.json": json.dumps(report, indent=1) + "\n"}
+    texts |= {f"{path.name}.html": page, **{f"{name}.svg": svg for name, svg in pictures.items()}}
     try:
         with scratch(folder, ".report.", ".new") as aside:
             for file, text in texts.items():

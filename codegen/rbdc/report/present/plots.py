@@ -10,14 +10,12 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
-from rbdc.report.present.tables import nanoseconds, shown_methods
-
-GENERATED = FAMILY_COLOURS["generated"]
+from rbdc.report.present.tables import BENCHMARKED, least_time, nanoseconds, ratio_words, shown_methods
 
 WIDE = 30.0
 """Ratio of the largest to the least value above which bars stand on a logarithmic axis."""
@@ -27,8 +25,6 @@ SHORT = 28
 
 _WIDTH = 5.4
 """Width of a figure in inches; 10-point text stays legible when it is scaled to a phone's width."""
-_MOST_TICKS = 12
-"""Abscissae that have a tick each; of more of them decades have."""
 Curves = Mapping[str, Mapping[int, float]]
 """Points of curves by their labels and abscissae."""
 _STYLE: dict[Any, Any] = {
@@ -50,71 +46,52 @@ def logarithmic(values: Iterable[float]) -> bool:
 def time_bars(function: Mapping[str, Any]) -> str:
     """Bars of the minimum time, each with its time and its ratio to the generated code."""
     methods = shown_methods(function)
-    own = next(m["nanoseconds"]["minimum"] for m in methods if m["method"] == "generated")
-    times = [m["nanoseconds"]["minimum"] for m in methods]
+    times = {m["method"]: least_time(m) for m in methods}
+    ratios = {name: f"\u00a0\u00a0{ratio_words(ratio)}" for name, ratio in function["ratios"].items()}
+    words = [f"{nanoseconds(ns)}{ratios.get(name, '')}" for name, ns in times.items()]
     with _panel(_height(len(methods)), "time of a call") as (figure, axes):
-        axes.barh(range(len(methods)), times, color=[of_method(m) for m in methods], height=0.72)
-        for k, (ns, method) in enumerate(zip(times, methods, strict=True)):
-            ratio = "" if method["method"] == "generated" else f"\u00a0\u00a0{ns / own:.3g}\u00d7"
-            axes.text(ns, k, f"\u00a0{nanoseconds(ns)}{ratio}", va="center", ha="left")
-        _label(axes, [m["method"] for m in methods])
-        _scale(axes, times)
+        bars = axes.barh(
+            range(len(methods)), [*times.values()], color=[of_method(m) for m in methods], height=0.72
+        )
+        axes.bar_label(bars, words, padding=4)
+        wide = logarithmic(times.values())
+        if wide:
+            axes.set_xscale("log")
+            axes.set_xlim(left=min(times.values()) / 3.0)
+        axes.xaxis.set_major_locator(LogLocator(numticks=3) if wide else MaxNLocator(4))
+        axes.set_xlabel("minimum, on a logarithmic axis" if wide else "minimum")
+        _show(axes.xaxis, nanoseconds)
+        _label(axes, [*times])
         return _svg(figure)
 
 
-def _scale(axes: Any, times: Sequence[float]) -> None:
-    """The axis of bars, with room for the words beside the longest."""
-    wide = logarithmic(times)
-    if wide:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(numticks=5))
-    else:
-        axes.xaxis.set_major_locator(MaxNLocator(4))
-    axes.set_xlabel("minimum, on a logarithmic axis" if wide else "minimum")
-    _show(axes.xaxis, nanoseconds)
-    left, bars = (min(times) / 3.0 if wide else 0.0), 1.0 - _share_of_words(axes)
-    right = left * (max(times) / left) ** (1.0 / bars) if wide else max(times) / bars
-    axes.set_xlim(left, right)
-
-
-def _share_of_words(axes: Any) -> float:
-    """The width of the longest words within axes, of the axes' width; at most nine tenths."""
-    canvas: Any = FigureCanvasAgg(axes.figure)
-    canvas.draw()
-    widest = max(text.get_window_extent().width for text in axes.texts)
-    return min(0.9, 1.05 * float(widest / axes.get_window_extent().width))
-
-
-def time_dots(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], *, alone: bool = False) -> str:
-    """The minimum times of rows of a benchmark on a logarithmic axis, by robot; of a picture that stands
-    alone by robot and function, with its key. labels: entries of the rows that are shown.
+def time_dots(rows: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> str:
+    """The minimum times of rows of a benchmark by their names, on a logarithmic axis. labels: entries of the
+    rows that are shown.
     """
-    colours, names = line_colours(labels), [row["robot"] for row in rows]
-    if alone:
-        names = [f"{row['robot']} {row['function']}" for row in rows]
-    words = "minimum, on a logarithmic axis"
-    with _panel(_height(len(rows) + (3 if alone else 1)), "time of a call", words) as (figure, axes):
+    colours, words = line_colours(labels), "minimum, on a logarithmic axis"
+    with _panel(_height(len(rows) + 3), "time of a call", words) as (figure, axes):
         for label in labels:
-            found = {k: row["entries"][label] for k, row in enumerate(rows) if label in row["entries"]}
-            times = [entry["minimum_nanoseconds"] for entry in found.values()]
-            axes.plot(times, list(found), "o", color=colours[label], markersize=7, label=label)
+            found = {k: row["entries"].get(label) for k, row in enumerate(rows.values())}
+            times = {k: entry["minimum_nanoseconds"] for k, entry in found.items() if entry}
+            axes.plot([*times.values()], [*times], "o", color=colours[label], markersize=7, label=label)
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         axes.grid(axis="y", color="#dfe3e8", linewidth=2)
         axes.set_axisbelow(True)
         _show(axes.xaxis, nanoseconds)
-        _label(axes, names)
-        if alone:
-            _legend(figure, labels)
+        _label(axes, [*rows])
+        _legend(figure, labels)
         return _svg(figure)
 
 
-def speed(rows: Sequence[Mapping[str, Any]], entries: Sequence[str]) -> str:
-    """The minimum times of all functions of a benchmark as one picture with its key, of these entries; what
-    other compilers made of generated code is left out.
+def speed(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The minimum times of all functions of a benchmark as one picture, without those of generated code by
+    further compilers.
     """
-    shown = [label for label in entries if not label.startswith("generated-")]
-    return time_dots(rows, [x for x in shown if any(x in row["entries"] for row in rows)], alone=True)
+    measured = {label for row in rows for label in row["entries"] if not label.startswith("generated-")}
+    named = {f"{row['robot']} {row['function']}": row for row in rows}
+    return time_dots(named, [label for label in BENCHMARKED if label in measured])
 
 
 def _show(axis: Axis, words: Callable[[float], str]) -> None:
@@ -140,12 +117,11 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
         return None
     words = "\u25cf root mean square, | largest"
     with _panel(_height(len(methods)), "relative error", words) as (figure, axes):
-        for k, method in enumerate(methods):
-            low, high = (max(method["errors"][name], 1e-18) for name in ("rms_rel", "max_rel"))
-            colour = of_method(method)
-            axes.plot([low, high], [k, k], color=colour, linewidth=2, alpha=0.5)
-            axes.plot([low], [k], "o", color=colour, markersize=6)
-            axes.plot([high], [k], "|", color=colour, markersize=11, markeredgewidth=2)
+        places, colours = range(len(methods)), [of_method(m) for m in methods]
+        low, high = ([max(m["errors"][name], 1e-18) for m in methods] for name in ("rms_rel", "max_rel"))
+        axes.hlines(places, low, high, colours, linewidth=2, alpha=0.5)
+        axes.scatter(low, places, 36, colours)
+        axes.scatter(high, places, 121, colours, marker="|", linewidth=2)
         axes.axvline(2.0**-53, color="#aaaaaa", linewidth=1, linestyle=":")
         axes.set_xscale("log")
         left, right = axes.get_xlim()
@@ -162,23 +138,20 @@ def pattern(entry: Mapping[str, Any]) -> str:
         axes = figure.subplots(1, len(methods), squeeze=False)[0]
         for one, method in zip(axes, methods, strict=True):
             values = np.abs(np.array(entry[method], dtype=float))
-            magnitude = np.full_like(values, np.nan)
-            np.log10(values, out=magnitude, where=values > 0.0)
-            image = one.imshow(magnitude, cmap="viridis", vmin=-12, vmax=2, interpolation="nearest")
-            one.set_xticks([])
-            one.set_yticks([])
-            one.set_title(
-                f"{method}\n{int((values == 0.0).sum())} of {values.size} entries are 0", fontsize=10
-            )
+            image = one.imshow(values, cmap="viridis", norm=LogNorm(1e-12, 1e2), interpolation="nearest")
+            one.set(xticks=[], yticks=[])
+            zeros = f"{int((values == 0.0).sum())} of {values.size} entries are 0"
+            one.set_title(f"{method}\n{zeros}", fontsize=10)
         figure.suptitle(entry["output"], fontsize=10)
-        figure.colorbar(image, ax=list(axes), shrink=0.8, label="log10 of the entry")
+        figure.colorbar(image, ax=list(axes), shrink=0.8, label="size of the entry")
         return _svg(figure)
 
 
 def curve(x: Sequence[float], values: Sequence[float | None], title: str, label: str) -> str:
     """A curve, with gaps where there is no value."""
     with _panel(2.4, title, label) as (figure, axes):
-        axes.plot(x, [np.nan if y is None else y for y in values], color=GENERATED, linewidth=1.2)
+        known = np.array(values, dtype=float)  # None is not a number
+        axes.plot(x, known, color=FAMILY_COLOURS["generated"], linewidth=1.2)
         return _svg(figure)
 
 
@@ -200,12 +173,9 @@ def grown(
             values, style = [max(value, 1e-17) for value in points.values()], "--" if label in dashed else "-"
             of_line = {"marker": "o", "markersize": 4, "color": colours[methods[label]], "label": label}
             axes.plot(list(points), values, style, **of_line)
-        axes.set_xscale("log")
+        axes.set_xscale("log", base=2)
+        _show(axes.xaxis, "{:,.0f}".format)
         axes.set_yscale("log")
-        ticks = sorted({n for points in curves.values() for n in points})
-        if len(ticks) <= _MOST_TICKS:
-            axes.set_xticks(ticks, [f"{n:g}" for n in ticks])
-            axes.xaxis.set_minor_locator(NullLocator())
         if shown is not None:
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             _show(axes.yaxis, shown)
@@ -219,20 +189,15 @@ def contours(
     title: str,
     x: str,
     y: str,
-    *,
-    logarithmic: bool = True,
 ) -> str:
-    """Filled contours of the logarithms of errors, a row for each of the second steps; the least is marked.
-    logarithmic: the axis of the second steps.
-    """
+    """Filled contours of logarithms of errors, a row for each of the second steps; the least is marked."""
     with _panel(3.6, title, x, y) as (figure, axes):
         values = np.array(errors, dtype=float)
         filled = axes.contourf(*steps, values, levels=12, cmap="viridis")
         row, column = divmod(int(np.argmin(values)), values.shape[1])
         axes.plot([steps[0][column]], [steps[1][row]], "o", color="#c0392b", markersize=7)
         axes.set_xscale("log")
-        if logarithmic:
-            axes.set_yscale("log")
+        axes.set_yscale("log")
         figure.colorbar(filled, ax=axes, label="log10 of the RMSRE")
         return _svg(figure)
 

@@ -7,13 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rbdc.analysis.tables import Cell, Table
+from rbdc.analysis.tables import DASH, Cell, Table, figure
 from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, PINOCCHIOS
 from rbdc.report.present.colours import of_method
-
-DASH = "\u2013"
-"""Stands for a figure that does not exist."""
-
 
 PEER_WORDS = {
     PINOCCHIO: "Pinocchio (pip)",
@@ -32,11 +28,8 @@ def best_pinocchio(entries: Mapping[str, Any]) -> Any:
 def shown_methods(function: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The methods of the plots, fastest first; of the builds and algorithms of a peer only the fastest."""
     methods = sorted(function["methods"], key=lambda m: m["nanoseconds"]["minimum"])
-    kept: list[dict[str, Any]] = []
-    for method in methods:
-        if method["family"] != "peer" or all(m["family"] != "peer" for m in kept):
-            kept.append(method)
-    return kept
+    slower = [method for method in methods if method["family"] == "peer"][1:]
+    return [method for method in methods if method not in slower]
 
 
 def nanoseconds(ns: float) -> str:
@@ -46,24 +39,14 @@ def nanoseconds(ns: float) -> str:
     )
 
 
-def decimal_nanoseconds(ns: float | None) -> str:
-    """A time in nanoseconds with one decimal, without the unit."""
-    return DASH if ns is None else f"{ns:.1f}"
-
-
 def count(value: float | None) -> str:
     """A number with its thousands set apart."""
-    return DASH if value is None else f"{value:,}".replace(",", "\u202f")
-
-
-def compile_seconds(entry: Mapping[str, Any] | None) -> str:
-    """The compile time of a method or an entry of a summary, in seconds."""
-    return DASH if entry is None or entry["compile_seconds"] is None else f"{entry['compile_seconds']:.2f}"
+    return figure(value, ",").replace(",", "\u202f")
 
 
 def ratio_words(ratio: float) -> str:
-    """A ratio of times with three significant digits."""
-    return f"{ratio:.3g}\u00d7"
+    """A ratio of times with three significant digits, all of a thousand and more."""
+    return f"{ratio:.3g}\u00d7" if ratio < 999.5 else f"{ratio:.0f}\u00d7"
 
 
 def peak_shares(figures: Mapping[str, Any]) -> list[str]:
@@ -86,11 +69,6 @@ def bandwidth_words(bandwidth: Mapping[str, Any]) -> str:
     """A sentence about the memory bandwidth of one core."""
     rate, size = 1e-9 * bandwidth["bytes_per_second"], bandwidth["buffer_bytes"] // 2**20
     return f"one core moves {rate:.3g} GB/s, reading and writing a buffer of {size} MiB"
-
-
-def batch_methods(function: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The methods of a function's batches, if these were measured; older reports have none."""
-    return list((function.get("batch") or {"methods": []})["methods"])
 
 
 def batch_notes(batch: Mapping[str, Any]) -> list[str]:
@@ -154,10 +132,10 @@ def methods_table(function: Mapping[str, Any]) -> Table:
         [
             Cell(method["method"], colour=of_method(method)),
             f"{function['ratios'].get(method['method'], 1.0):.3g}",
-            *(decimal_nanoseconds(method["nanoseconds"][key]) for key in TIMES),
+            *(figure(method["nanoseconds"][key], ".1f") for key in TIMES),
             *(count(method[key]) for key in COUNTS),
             *peak_shares(method),
-            compile_seconds(method),
+            figure(method["compile_seconds"], ".2f"),
             *(error_words(method, metric) for metric in METRICS),
             method["algorithm"],
         ]
@@ -173,7 +151,7 @@ def batch_table(function: Mapping[str, Any]) -> Table:
         [
             Cell(method["method"], colour=of_method(method)),
             str(point["samples"]),
-            *(decimal_nanoseconds(point[key]) for key in ("nanoseconds", "median")),
+            *(figure(point[key], ".1f") for key in ("nanoseconds", "median")),
             *peak_shares(point),
             f"{point['bandwidth_percent']:.3g} %",
             method["of"],
@@ -205,18 +183,6 @@ def _fastest(function: Mapping[str, Any], family: str, own: float) -> Cell:
     if best is None:
         return Cell(DASH)
     return Cell(ratio_words(least_time(best) / own), best["method"], of_method(best))
-
-
-def joints_table(robot: Mapping[str, Any]) -> Table:
-    """The joints of a robot in depth-first order, each further to the right than what carries it."""
-    depth: dict[str | None, int] = {None: 0}
-    rows = []
-    for joint in robot["joints"]:
-        depth[joint["link"]] = depth[joint["parent"]] + 1
-        name = "\u2003" * depth[joint["parent"]] + joint["name"]
-        rows.append([name, joint["kind"], joint["link"], f"{joint['mass']:.3g} kg"])
-    head = ("joint", "kind", "carries", "mass")
-    return Table("", head, rows, words=head[:3])
 
 
 def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Table:
@@ -256,7 +222,8 @@ def accuracy_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> 
     for row in rows:
         both = (row["entries"]["generated"], best_pinocchio(row["entries"]))
         errors = [error_words(entry, metric) for entry in both for metric in METRICS]
-        seconds = [compile_seconds(row["entries"].get(label)) for label in labels]
+        entries = [row["entries"].get(label) for label in labels]
+        seconds = [figure(entry and entry["compile_seconds"], ".2f") for entry in entries]
         lines.append([row["robot"], *errors, *seconds])
     return Table("", [*head, *(f"{entry_heading(label)}, s" for label in labels)], lines)
 

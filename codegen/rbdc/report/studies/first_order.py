@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import Table
+from rbdc.analysis.tables import DASH, Table
 from rbdc.options import Progress
 from rbdc.report.compare import labelled_report
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.colours import INK, line_colours
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grouped_bars, pattern
-from rbdc.report.present.tables import DASH, nanoseconds
+from rbdc.report.present.tables import nanoseconds
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 from rbdc.report.studies.precision import CENTRAL, DIFFERENCE, precision
 
@@ -80,14 +80,15 @@ def first_order(
     started, robots, rest = time.monotonic(), ROBOTS, RESIDUES
     if quick:
         robots, rest = QUICK_ROBOTS, QUICK_ROBOTS["KUKA"]
-        build = replace(options.build, cflags=("-O0",))
-        options = CompareOptions(build, methods=QUICK_METHODS, samples=4, checked=1, seconds=0.02, peers=())
+        options = replace(options, methods=QUICK_METHODS, peers=(), samples=4, checked=1, seconds=0.02)
+        options = replace(options, cflags=("-O0",))
     functions = tuple(dict.fromkeys(row.function for row in ROWS))
     table = replace(options, functions=functions, methods=options.methods or METHODS, every_form=True)
     reports = [
-        labelled_report(robot, robot, _rooted(table, root), progress) for robot, root in robots.values()
+        labelled_report(robot, robot, replace(table, root_joint=root), progress)
+        for robot, root in robots.values()
     ]
-    at_rest = replace(_rooted(options, rest[1]), methods=(DIFFERENCE, CENTRAL), seconds=0.1, peers=())
+    at_rest = replace(options, root_joint=rest[1], methods=(DIFFERENCE, CENTRAL), seconds=0.1, peers=())
     residues, resting = precision(rest[0], at_rest, progress)
     report: dict[str, Any] = {
         "study": "table-1",
@@ -107,10 +108,6 @@ def first_order(
     report["claims"] = untried(made) if quick else made
     report["seconds"] = time.monotonic() - started
     return report, reports
-
-
-def _rooted(options: CompareOptions, root: str) -> CompareOptions:
-    return replace(options, build=replace(options.build, root_joint=root))
 
 
 def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> dict[str, Any]:

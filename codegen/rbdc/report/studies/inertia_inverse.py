@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import WORLD, Model
-from rbdc.model.families import tree
-from rbdc.options import BuildOptions, Progress
-from rbdc.report.compare import Family, branched, families_report, serial
+from rbdc.model.families import BINARY, SERIAL, tree
+from rbdc.options import Progress
+from rbdc.report.compare import Family, families_report
 from rbdc.report.methods.implementation import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
@@ -48,7 +47,7 @@ def inertia_inverse(quick: bool, progress: Progress) -> dict[str, Any]:
     """The study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
     started = time.monotonic()
     sizes = QUICK_SIZES if quick else SIZES
-    families = [serial(sizes), branched(sizes)]
+    families = [Family(SERIAL, sizes), Family(BINARY, sizes)]
     report: dict[str, Any] = {"study": "inertia-inverse", "quick": quick}
     report |= families_report(families, lambda family, size: _asked(family, size, quick=quick), progress)
     report["printed"] = [_printed(family, n) for family in families for n in family.sizes if n <= FEW]
@@ -79,10 +78,17 @@ def inertia_inverse_page(report: Mapping[str, Any]) -> str:
 def _asked(family: Family, size: int, *, quick: bool) -> CompareOptions:
     function = functions_of(tree(size, family.branching))[INVERSE]
     algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
-    build = BuildOptions(cflags=("-O0",)) if quick else BuildOptions()
-    methods = (*algorithms, "rolled") if quick else (*algorithms, "rolled", PEER, "peer")
-    options = CompareOptions(build, (INVERSE,), methods, BEST_PEERS, samples=16, checked=2, every_form=True)
-    return replace(options, seconds=0.02 if quick else 0.5)
+    methods = (*algorithms, "rolled", *(() if quick else (PEER, "peer")))
+    return CompareOptions(
+        cflags=("-O0",) if quick else None,
+        functions=(INVERSE,),
+        methods=methods,
+        peers=BEST_PEERS,
+        samples=16,
+        checked=2,
+        seconds=0.02 if quick else 0.5,
+        every_form=True,
+    )
 
 
 def _printed(family: Family, size: int) -> dict[str, Any]:

@@ -35,8 +35,7 @@ def precision(
 
     Without gravity, velocity, acceleration and torque the derivatives by q and v vanish.
     """
-    build = replace(options.build, gravity=(0.0, 0.0, 0.0))
-    asked = replace(options, build=build, functions=DERIVATIVES, at_rest=True)
+    asked = replace(options, gravity=(0.0, 0.0, 0.0), functions=DERIVATIVES, at_rest=True)
     comparison = compare(robot, asked, progress)
     states = draw(comparison.model, asked.samples, at_rest=True)
     return _residues(comparison, states), document(comparison)

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import Table
+from rbdc.analysis.tables import DASH, Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
-from rbdc.model.families import tree
-from rbdc.options import BuildOptions, Progress
+from rbdc.model.families import BINARY, SERIAL, tree
+from rbdc.options import Progress
 from rbdc.report.accuracy import draw
-from rbdc.report.compare import branched, families_report, labelled_report, serial
+from rbdc.report.compare import Family, families_report, labelled_report
 from rbdc.report.measure.loops import Method, pointers_to
 from rbdc.report.methods.contenders import ZEROED, Toolchains, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
@@ -33,7 +33,7 @@ from rbdc.report.options import CompareOptions
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import contours, grown
-from rbdc.report.present.tables import CODE, DASH, ERROR, TIME
+from rbdc.report.present.tables import CODE, ERROR, TIME
 from rbdc.report.studies.claims import untried
 from rbdc.report.studies.second_order_claims import (
     ALL,
@@ -76,11 +76,12 @@ class Extent:
     options: CompareOptions
 
 
-MEASURED = CompareOptions(
-    BuildOptions(), (SECOND, FORWARD, FIRST), (ZEROED, *ALL, "ad", *PRODUCTS), (), 4, 1, 0.3
+_LITTLE = CompareOptions(peers=(), samples=4, checked=1)
+MEASURED = replace(
+    _LITTLE, functions=(SECOND, FORWARD, FIRST), methods=(ZEROED, *ALL, "ad", *PRODUCTS), seconds=0.3
 )
-ROUGHLY = CompareOptions(
-    BuildOptions(cflags=("-O0",)), (SECOND, FIRST), (ZEROED, FINITE_1, FINITE_2), (), 4, 1, 0.02
+ROUGHLY = replace(
+    _LITTLE, cflags=("-O0",), functions=(SECOND, FIRST), methods=(ZEROED, FINITE_1, FINITE_2), seconds=0.02
 )
 FULL = Extent((2, 4, 8, 16, 32), (2, 4, 8, 16, 32), 11, ROBOTS, MEASURED)
 QUICK = Extent((3,), (2, 3), 3, (), ROUGHLY)
@@ -89,7 +90,7 @@ QUICK = Extent((3,), (2, 3), 3, (), ROUGHLY)
 def second_order(quick: bool, progress: Progress) -> dict[str, Any]:
     """The study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
     started, extent = time.monotonic(), QUICK if quick else FULL
-    families = [serial(extent.sizes), branched(extent.sizes)]
+    families = [Family(SERIAL, extent.sizes), Family(BINARY, extent.sizes)]
     report: dict[str, Any] = {"study": "second-order", "quick": quick}
     report |= families_report(families, lambda family, size: asked(extent, size), progress)
     report["robots"] = {robot: _robot(robot, extent, progress) for robot in extent.robots}
@@ -119,7 +120,7 @@ def _step_errors(extent: Extent, progress: Progress) -> dict[str, Any]:
     tools, found = toolchains(extent.options), []
     first = np.logspace(-6.0, -1.0, extent.grid).tolist()
     second = np.logspace(-8.0, -2.0, extent.grid + 2).tolist()
-    for family in (serial(extent.steps), branched(extent.steps)):
+    for family in (Family(SERIAL, extent.steps), Family(BINARY, extent.steps)):
         for size in family.sizes:
             progress(f"steps of differences: {family.name} {size}")
             steps = Steps(tree(size, family.branching), tools)
@@ -310,4 +311,4 @@ def _best(entries: Sequence[Mapping[str, Any]], family: str) -> str:
 def _over_sizes(steps: Sequence[float], entries: Sequence[Mapping[str, Any]], family: str) -> str:
     chosen = [entry for entry in entries if entry["family"] == family]
     places, errors = (steps, [e["size"] for e in chosen]), [e["finite_diff_2"] for e in chosen]
-    return contours(places, errors, family, "h", BODIES, logarithmic=False)
+    return contours(places, errors, family, "h", BODIES)
