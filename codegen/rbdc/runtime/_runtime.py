@@ -232,30 +232,27 @@ class Entry(Named):
         """
         count = prod(batch)
         if count <= (self._block if num_threads > 1 else self._piece):
-            self._call_c(views, results, batch, extra)
+            self.call_c(views, results, batch, extra)
             return
         rows = [result.reshape(count, *shape) for result, shape in zip(results, self._shapes, strict=True)]
 
         def work(part: slice) -> None:
             inputs = [None if x is None else samples(x, batch, part.start, part.stop) for x in views]
-            self._call_c(inputs, [row[part] for row in rows], (part.stop - part.start,), extra)
+            self.call_c(inputs, [row[part] for row in rows], (part.stop - part.start,), extra)
 
         parts = pieces(count, num_threads, self._piece, self._block)
         Crew(work, parts, min(num_threads, len(parts))).run()
 
-    def _call_c(
+    def call_c(
         self,
         arrays: Sequence[Array | None],
         results: Sequence[Array],
         batch: tuple[int, ...],
         extra: tuple[int, ...],
     ) -> None:
+        """Call the C function, with arrays that all have the same batch dimensions."""
         inputs = [x if x is None else self._contiguous(x) for x in arrays]
-        pointers = (*self._pointers(inputs), *extra, *self._pointers(results))
-        if batch:
-            self._batch(prod(batch), *pointers)
-        else:
-            self._single(*pointers)
+        self._batch(prod(batch), *self._pointers(inputs), *extra, *self._pointers(results))
 
     def _pointers(self, arrays: Sequence[Array | None]) -> list[Any]:
         return [self._null if x is None else self._from_buffer(self._pointer, x) for x in arrays]
