@@ -12,7 +12,7 @@ from os import PathLike, cpu_count, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rbdc.build_result import BuildResult, result_of, sizes
+from rbdc.build_result import BuildResult, figures, sizes
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
 from rbdc.errors import LoadError, OptionError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
@@ -94,7 +94,16 @@ def build_package(
     about_files = install(package, destination)
     manifest = json.loads((package / MANIFEST).read_text(encoding="utf-8"))
     found = (*warnings_of(job.model), *_namesake_warnings(job.robot), *manifest["left_out"], *about_files)
-    return result_of(manifest, destination, time.perf_counter() - start, found, made)
+    return BuildResult(
+        name=job.robot,
+        directory=destination,
+        cached=not made,
+        seconds=time.perf_counter() - start,
+        functions=figures(manifest["functions"]),
+        variants=tuple(manifest["variants"]),
+        warnings=found,
+        **made,
+    )
 
 
 def sweep_leftovers(options: BuildOptions) -> None:
@@ -276,8 +285,12 @@ def _contents(
         SEAL: "",
         "compiler": {"version": job.compiler.version, "flags": list(job.flags)},
         "variants": [
-            {"name": v.name, "extensions": v.extensions, "code_bytes": size}
-            for v, size in native.variants.items()
+            {
+                "name": v.name,
+                "extensions": v.extensions,
+                "code_bytes": sum(c.code_bytes for (_, own), c in native.figures.items() if own == v),
+            }
+            for v in native.variants
         ],
     }
     sized = {source.declaration.name: sizes(source, native) for source in generated.sources}

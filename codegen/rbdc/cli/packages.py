@@ -150,15 +150,15 @@ def _show(result: BuildResult) -> None:
     seconds = f"generation {result.generation_seconds:.2f} s, compiling {result.compile_seconds:.2f} s"
     verifying = "not verified" if result.errors is None else f"verifying {result.verification_seconds:.2f} s"
     detail = "" if result.cached else f" ({seconds}, {verifying})"
-    columns = {"style": "style"} if any(f.style != "unrolled" for f in result.functions) else {}
+    columns = {"style": "style"} if any(f["style"] != "unrolled" for f in result.functions) else {}
     columns |= _COLUMNS
     title = f"{result.directory}: {how} in {result.seconds:.2f} s{detail}"
-    rows = [[f.name, *(str(getattr(f, name)) for name in columns)] for f in result.functions]
+    rows = [[f["name"], *(str(f[name]) for name in columns)] for f in result.functions]
     table = Table(title, ["function", *columns.values()], rows)
     wide = console().width >= _WIDE
     show_table(table.only(*(name for name in table.head if wide or name not in _LEFT_OUT)))
     if len(result.variants) > 1:
-        sizes = ", ".join(f"{variant.name} {variant.code_bytes}" for variant in result.variants)
+        sizes = ", ".join(f"{variant['name']} {variant['code_bytes']}" for variant in result.variants)
         tell([f"code bytes by variant: {sizes}"])
 
 
