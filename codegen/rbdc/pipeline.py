@@ -31,9 +31,8 @@ from rbdc.native.install import (
     recorded,
     refuse_foreign,
     sealed,
-    sweep_beside,
+    sweep_leftovers,
 )
-from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, toolchain
 from rbdc.options import BuildArguments, BuildOptions, Progress, recorded_options, with_options
 from rbdc.progress import shown
@@ -88,7 +87,7 @@ def build_package(
     job = _Job(model, robot, options, *tools, progress or (lambda _: None))
     destination = options.out / job.robot
     refuse_foreign(destination)
-    sweep_leftovers(options)
+    sweep_leftovers(options.out)
     made: dict[str, Any] = {}
     package = cache.obtain(job.key(), lambda folder: made.update(_make(job, folder)), anew=options.force)
     about_files = install(package, destination)
@@ -104,13 +103,6 @@ def build_package(
         warnings=found,
         **made,
     )
-
-
-def sweep_leftovers(options: BuildOptions) -> None:
-    """Remove what killed processes left in the cache, beside the packages and among the temporary files."""
-    cache.sweep_scratch()
-    sweep_temporary()
-    sweep_beside(options.out)
 
 
 def read(description: Description, options: BuildOptions) -> Model:

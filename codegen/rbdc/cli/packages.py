@@ -82,7 +82,8 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
 
 def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult | Failure]:
     """One in this process, which its failure ends; several, whichever fail, in processes of their own."""
-    from rbdc.pipeline import build_package, sweep_leftovers
+    from rbdc.native.install import sweep_leftovers
+    from rbdc.pipeline import build_package
     from rbdc.processes import spread
 
     _refuse_same_names(descriptions, options)
@@ -95,7 +96,7 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[Bui
             processes = os.cpu_count() or 1
             return spread(work, descriptions, processes, lambda d: progress(f"{d!a}: building"), _killed)
         except KeyboardInterrupt:
-            sweep_leftovers(options)  # of the processes that were ended
+            sweep_leftovers(options.out)  # of the processes that were ended
             raise
 
 
@@ -210,12 +211,9 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
     Only files are removed that rbdc wrote, by the hashes in manifest.json; what you added or edited stays and
     is named. Exit status 2: something could not be removed.
     """
-    from rbdc.native.cache import clear, sweep_scratch
+    from rbdc.native.cache import clear
     from rbdc.native.install import remove_packages
-    from rbdc.native.scratch import sweep_temporary
 
-    sweep_scratch()
-    sweep_temporary()
     done = remove_packages(out)
     artefacts, problems = clear() if with_cache else (0, [])
     if as_json:

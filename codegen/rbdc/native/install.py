@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from rbdc.errors import OptionError
-from rbdc.native.cache import file_hash, held
-from rbdc.native.scratch import scratch, sweep
+from rbdc.native.cache import SCRATCH, cache_folder, file_hash, held
+from rbdc.native.scratch import scratch, sweep, sweep_temporary
 
 MANIFEST, EXTENSION, EXTENSION_SOURCE = "manifest.json", "_native.abi3.so", "_native.c.txt"
 SEAL = "manifest_sha256"
@@ -152,20 +152,22 @@ def _make_room(destination: Path, ours: Record, files: Collection[str]) -> list[
     return aside
 
 
-def sweep_beside(out: Path) -> None:
-    """Remove what killed builds left beside the packages in `out`."""
+def sweep_leftovers(out: Path) -> None:
+    """Remove what killed processes left in the cache, among temporary files and beside packages in `out`."""
+    sweep(cache_folder() / SCRATCH)
+    sweep_temporary()
     sweep(out, ".*.", _SUFFIX)
 
 
 def remove_packages(out: Path) -> Cleaned:
-    """Remove the generated packages directly in `out`, and what killed builds left there."""
+    """Remove the generated packages directly in `out`, and what killed processes left there and elsewhere."""
+    sweep_leftovers(out)
     done = Cleaned()
     try:
         folders = sorted(out.iterdir()) if out.is_dir() else []
     except OSError as error:
         done.problems.append(f"cannot read {out}: {error.strerror}")
         return done
-    sweep_beside(out)
     for folder in folders:
         try:
             if not folder.is_symlink() and folder.is_dir():
