@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Mapping
@@ -28,6 +27,7 @@ from rbdc.native.install import (
     SEAL,
     install,
     is_generated,
+    manifest_of,
     recorded,
     refuse_foreign,
     sealed,
@@ -91,7 +91,7 @@ def build_package(
     made: dict[str, Any] = {}
     package = cache.obtain(job.key(), lambda folder: made.update(_make(job, folder)), anew=options.force)
     about_files = install(package, destination)
-    manifest = json.loads((package / MANIFEST).read_text(encoding="utf-8"))
+    manifest = manifest_of(package)
     found = (*warnings_of(job.model), *_namesake_warnings(job.robot), *manifest["left_out"], *about_files)
     return BuildResult(
         name=job.robot,
