@@ -87,7 +87,8 @@ class Entry(Named):
     ) -> Any:
         """Call the function; `extra`: see `place`."""
         if self._ranges:
-            self._check_ranges(arguments)
+            for k, taken in self._ranges:
+                taken.check_range(arguments[k])
         # Identity is cheapest, and where it finds too little the check finds the rest.
         if num_threads is not _ONE:
             num_threads = self._thread_count(num_threads)
@@ -265,11 +266,6 @@ class Entry(Named):
         if count < 1:
             self._refuse(ValueError, "num_threads", f"is {num_threads!r}", "give a positive integer")
         return count
-
-    def _check_ranges(self, arguments: tuple[Any, ...]) -> None:
-        for k, taken in self._ranges:
-            if k < len(arguments):
-                taken.check_range(arguments[k])
 
     def _converted(self, x: Any, taken: Input) -> Array | None:
         array = taken.converted(x)
