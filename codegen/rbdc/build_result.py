@@ -1,11 +1,9 @@
-"""The result of a build: figures of the functions, of the variants, seconds, warnings, errors found; and what
-the manifest of its package has of them.
-"""
+"""The result of a build: figures of the functions, of the variants, seconds, warnings, errors found."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,42 +12,16 @@ if TYPE_CHECKING:
     from rbdc.native.build import Native
 
 
-@dataclass(frozen=True)
-class FunctionFigures:
-    """Deterministic figures of one generated function; those of a rolled one include the files that it shares
-    with others. `batch_...`: of what computes several samples at once, nothing where the batch is a loop.
-    """
-
-    name: str
-    style: str
-    operations: int
-    additions: int
-    multiplications: int
-    divisions: int
-    calls: int
-    statements: int
-    code_bytes: int
-    stack_bytes: int
-    batch_code_bytes: int
-    batch_stack_bytes: int
-
-
-@dataclass(frozen=True)
-class VariantFigures:
-    """The library as it was compiled for one kind of processor: the extensions that it may use, and the bytes
-    of all its functions.
-    """
-
-    name: str
-    extensions: tuple[str, ...]
-    code_bytes: int
+_DECLARED = ("inputs", "framed", "method", "outputs")
+"""Entries of a function in a manifest that are no figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BuildResult:
     """The result of a build. `cached`: nothing had to be generated or compiled. errors: by function the
     largest error that verifying found, in parts of what it may be; None where nothing was verified, for it
-    came from the cache or was not asked for.
+    came from the cache or was not asked for. functions: see `figures`; variants: of each its name, the
+    extensions that it may use, and the bytes of all its functions.
     """
 
     name: str
@@ -59,44 +31,30 @@ class BuildResult:
     generation_seconds: float = 0.0
     compile_seconds: float = 0.0
     verification_seconds: float = 0.0
-    functions: tuple[FunctionFigures, ...]
-    variants: tuple[VariantFigures, ...]
+    functions: tuple[dict[str, Any], ...]
+    variants: tuple[dict[str, Any], ...]
     warnings: tuple[str, ...] = ()
     errors: dict[str, float] | None = None
 
 
-def result_of(
-    manifest: Mapping[str, Any],
-    directory: Path,
-    seconds: float,
-    warnings: tuple[str, ...],
-    made: Mapping[str, Any],
-) -> BuildResult:
-    """The result of a build from the manifest of its package. made: the seconds and errors of making it by
-    their names here, nothing if it was in the cache.
+def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """The name, the style and the deterministic figures of each function of a manifest: those of a rolled one
+    include the files that it shares with others. `batch_...`: of what computes several samples at once,
+    nothing where the batch is a loop.
     """
-    _, *figures = fields(FunctionFigures)
-    variants = [(v["name"], tuple(v["extensions"]), v["code_bytes"]) for v in manifest["variants"]]
-    return BuildResult(
-        name=manifest["name"],
-        directory=directory,
-        cached=not made,
-        seconds=seconds,
-        functions=tuple(
-            FunctionFigures(name, **{figure.name: entry[figure.name] for figure in figures})
-            for name, entry in manifest["functions"].items()
-        ),
-        variants=tuple(VariantFigures(*variant) for variant in variants),
-        warnings=warnings,
-        **made,
+    return tuple(
+        {"name": name, **{key: entry[key] for key in entry if key not in _DECLARED}}
+        for name, entry in functions.items()
     )
 
 
 def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
-    """The bytes of code and of stack of a function, and of its batch where it has files of its own."""
+    """The bytes of code of a function, of all variants together, and of stack, where a variant takes most;
+    and of its batch where it has files of its own.
+    """
     found = {}
     for prefix, files in (("", source.files), ("batch_", source.batch_files)):
-        own = [name for name in files if name.endswith(".c")]
-        found[f"{prefix}code_bytes"] = sum(native.code_bytes[name] for name in own)
-        found[f"{prefix}stack_bytes"] = max((native.stack_bytes[name] for name in own), default=0)
+        own = [compiled for (name, _), compiled in native.figures.items() if name in files]
+        found[f"{prefix}code_bytes"] = sum(compiled.code_bytes for compiled in own)
+        found[f"{prefix}stack_bytes"] = max((compiled.stack_bytes for compiled in own), default=0)
     return found

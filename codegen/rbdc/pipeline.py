@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from os import PathLike, cpu_count, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rbdc.build_result import BuildResult, result_of, sizes
+from rbdc.build_result import BuildResult, figures, sizes
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
 from rbdc.errors import LoadError, OptionError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
@@ -28,12 +27,12 @@ from rbdc.native.install import (
     SEAL,
     install,
     is_generated,
+    manifest_of,
     recorded,
     refuse_foreign,
     sealed,
-    sweep_beside,
+    sweep_leftovers,
 )
-from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, toolchain
 from rbdc.options import BuildArguments, BuildOptions, Progress, recorded_options, with_options
 from rbdc.progress import shown
@@ -88,20 +87,22 @@ def build_package(
     job = _Job(model, robot, options, *tools, progress or (lambda _: None))
     destination = options.out / job.robot
     refuse_foreign(destination)
-    sweep_leftovers(options)
+    sweep_leftovers(options.out)
     made: dict[str, Any] = {}
     package = cache.obtain(job.key(), lambda folder: made.update(_make(job, folder)), anew=options.force)
     about_files = install(package, destination)
-    manifest = json.loads((package / MANIFEST).read_text(encoding="utf-8"))
+    manifest = manifest_of(package)
     found = (*warnings_of(job.model), *_namesake_warnings(job.robot), *manifest["left_out"], *about_files)
-    return result_of(manifest, destination, time.perf_counter() - start, found, made)
-
-
-def sweep_leftovers(options: BuildOptions) -> None:
-    """Remove what killed processes left in the cache, beside the packages and among the temporary files."""
-    cache.sweep_scratch()
-    sweep_temporary()
-    sweep_beside(options.out)
+    return BuildResult(
+        name=job.robot,
+        directory=destination,
+        cached=not made,
+        seconds=time.perf_counter() - start,
+        functions=figures(manifest["functions"]),
+        variants=tuple(manifest["variants"]),
+        warnings=found,
+        **made,
+    )
 
 
 def read(description: Description, options: BuildOptions) -> Model:
@@ -276,8 +277,12 @@ def _contents(
         SEAL: "",
         "compiler": {"version": job.compiler.version, "flags": list(job.flags)},
         "variants": [
-            {"name": v.name, "extensions": v.extensions, "code_bytes": size}
-            for v, size in native.variants.items()
+            {
+                "name": v.name,
+                "extensions": v.extensions,
+                "code_bytes": sum(c.code_bytes for (_, own), c in native.figures.items() if own == v),
+            }
+            for v in native.variants
         ],
     }
     sized = {source.declaration.name: sizes(source, native) for source in generated.sources}

@@ -197,7 +197,6 @@ class _Pool(Generic[Task, Result]):
         self._done: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
         self._helpers: list[Helper[Task, Result]] = []
-        self._over = False
 
     def results(self, helpers: int) -> list[Result]:
         """The results in the order of the tasks, by so many helpers; without `lost` by this process too."""
@@ -214,7 +213,6 @@ class _Pool(Generic[Task, Result]):
                 thread.join()
             self._work_on_tasks(self._lost or self._work)  # what helpers could not finish
         finally:
-            self._over = True
             self._waiting.clear()
             for helper in self._helpers:
                 end(helper.process)
@@ -227,8 +225,6 @@ class _Pool(Generic[Task, Result]):
         """Start a helper and let it work on tasks until none waits."""
         with suppress(HelperEnded, NotSent), Helper(self._work) as helper:
             self._helpers.append(helper)
-            if self._over:
-                end(helper.process)
             helper.prepare()
             self._work_on_tasks(helper)
 

@@ -27,13 +27,9 @@ def shown(title: str, wanted: bool | None = None) -> Iterator[Progress]:
         with Console(stderr=True).status(escape(title)) as status:
             yield lambda text: status.update(escape(f"{title}: {text}"))
     elif wanted and sys.stderr is not None:
-        yield lambda text: _write(f"{title}: {text}")
+        yield lambda text: sys.stderr.writelines([f"{title}: {text}\n"])
     else:
         yield lambda text: None
-
-
-def _write(text: str) -> None:
-    sys.stderr.write(text + "\n")
 
 
 def _in_notebook() -> bool:

@@ -17,10 +17,10 @@ def robot_names() -> list[str]:
     return sorted(_shipped())
 
 
-def _shipped() -> dict[str, str]:
+def _shipped() -> dict[str, Path]:
     """The file of each robot by its name."""
-    names = (Path(entry.name) for entry in files("rbdc.robots").iterdir())
-    return {name.stem: name.name for name in names if name.suffix in _ENDINGS}
+    paths = (Path(str(entry)) for entry in files("rbdc.robots").iterdir())
+    return {path.stem: path for path in paths if path.suffix in _ENDINGS}
 
 
 def resolve(description: str | PathLike[str]) -> Path:
@@ -29,10 +29,7 @@ def resolve(description: str | PathLike[str]) -> Path:
     Raises OptionError, with the names that come close, for what is neither.
     """
     text = fspath(description)
-    file = _shipped().get(text)
-    if file is not None:
-        return Path(str(files("rbdc.robots").joinpath(file)))
-    path = Path(text)
+    path = _shipped().get(text, Path(text))
     if not text or "\0" in text or not _is_there(path):
         close = get_close_matches(text, robot_names(), n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else "see the names with: rbdc list"

@@ -15,9 +15,6 @@ from typing import Any, NamedTuple, NoReturn
 
 KINDS = ("vector", "floating", "spherical", "planar")
 
-Join = Callable[[Sequence[Any]], Any]
-"""Arrays side by side along their last dimension."""
-
 
 class Differential(NamedTuple):
     """Where the derivatives of a function's outputs are, by the names of other functions.
@@ -47,17 +44,12 @@ class Known:
 
     def __init__(self, differentials: Mapping[str, Differential], functions: Sequence[str]) -> None:
         self._described, self._functions = differentials, frozenset(functions)
-        there = {name: name for name in functions}.get
-        self._built = {
-            name: found._replace(
-                first=there(found.first, ""),
-                weighted=there(found.weighted, ""),
-                second=there(found.second, ""),
-                forces=there(found.forces, ""),
-            )
-            for name, found in differentials.items()
-            if name in self._functions
-        }
+        others = ("first", "weighted", "second", "forces")
+        self._built = dict[str, Differential]()
+        for name, found in differentials.items():
+            missing: dict[str, Any] = {key: "" for key in others if getattr(found, key) not in functions}
+            if name in functions:
+                self._built[name] = found._replace(**missing)
 
     def __getitem__(self, name: str) -> Differential:
         """Where the derivatives of a function are, with "" for those that it has not or were not built."""
@@ -156,7 +148,8 @@ def weighted(J: Any, g: Any, own: tuple[int, ...]) -> Any:
 
 class Part(NamedTuple):
     """Entries of q of one kind ("vector", "floating", "spherical", "planar"): where they and their velocities
-    begin, and how many there are. `x` are arrays as q or as v.
+    begin, and how many there are. `x` are arrays as q or as v; `xp` is the framework's module of functions of
+    arrays.
     """
 
     kind: str
@@ -165,17 +158,16 @@ class Part(NamedTuple):
     v: int
     nv: int
 
-    def unit(self, q: Any, join: Join) -> Any:
+    def unit(self, q: Any, xp: Any) -> Any:
         """Its entries of q, normalised."""
         x = q[..., self.q : self.q + self.nq]
         if self.kind == "vector":
             return x
-        first = {"floating": 3, "spherical": 0, "planar": 2}[self.kind]
+        first = self.nq - (2 if self.kind == "planar" else 4)
         turning = x[..., first:]
-        squares = sum(entry * entry for entry in _entries(turning, 2 if self.kind == "planar" else 4))
-        return join([x[..., :first], turning / squares**0.5])
+        return xp.concatenate([x[..., :first], turning / _sum(turning * turning) ** 0.5], -1)
 
-    def to_tangent(self, q: Any, x: Any, factor: float, join: Join) -> Any:
+    def to_tangent(self, q: Any, x: Any, factor: float, xp: Any) -> Any:
         """Entries as of q to those as of its velocity, in the body's axes, linear part first; quaternions by
         `factor`.
         """
@@ -183,39 +175,33 @@ class Part(NamedTuple):
         if self.kind == "vector":
             return dx
         if self.kind == "planar":
-            _, _, c, s = _entries(q, 4)
-            across, along, dc, ds = _entries(dx, 4)
-            return join([c * across + s * along, c * along - s * across, c * ds - s * dc])
-        first = 3 if self.kind == "floating" else 0
-        u, w = _entries(q[..., first:], 3), q[..., first + 3 :]
-        d, dw = _entries(dx[..., first:], 3), dx[..., first + 3 :]
-        turned = [factor * (w * a - dw * b - c) for a, b, c in zip(d, u, _cross(u, d), strict=True)]
-        linear = _rotated([-a for a in u], w, _entries(dx, 3)) if first else []
-        return join([*linear, *turned])
+            _, _, c, s = _entries(q)
+            across, along, dc, ds = _entries(dx)
+            return xp.concatenate([c * across + s * along, c * along - s * across, c * ds - s * dc], -1)
+        u, w, d, dw = q[..., -4:-1], q[..., -1:], dx[..., -4:-1], dx[..., -1:]
+        linear = [_rotated(-u, w, dx[..., :3], xp)] if self.kind == "floating" else []
+        return xp.concatenate([*linear, factor * (w * d - dw * u - xp.linalg.cross(u, d))], -1)
 
-    def to_entries(self, q: Any, x: Any, factor: float, join: Join) -> Any:
+    def to_entries(self, q: Any, x: Any, factor: float, xp: Any) -> Any:
         """The transpose of `to_tangent`."""
         q, g = q[..., self.q : self.q + self.nq], x[..., self.v : self.v + self.nv]
         if self.kind == "vector":
             return g
         if self.kind == "planar":
-            _, _, c, s = _entries(q, 4)
-            across, along, turning = _entries(g, 3)
-            return join([c * across - s * along, s * across + c * along, -s * turning, c * turning])
-        first = 3 if self.kind == "floating" else 0
-        u, w = _entries(q[..., first:], 3), q[..., first + 3 :]
-        turned = _entries(g[..., first:], 3)
-        imaginary = [factor * (w * a + b) for a, b in zip(turned, _cross(u, turned), strict=True)]
-        real = -factor * sum(a * b for a, b in zip(u, turned, strict=True))
-        linear = _rotated(u, w, _entries(g, 3)) if first else []
-        return join([*linear, *imaginary, real])
+            _, _, c, s = _entries(q)
+            across, along, turning = _entries(g)
+            moved = [c * across - s * along, s * across + c * along]
+            return xp.concatenate([*moved, -s * turning, c * turning], -1)
+        u, w, turned = q[..., -4:-1], q[..., -1:], factor * g[..., -3:]
+        linear = [_rotated(u, w, g[..., :3], xp)] if self.kind == "floating" else []
+        return xp.concatenate([*linear, w * turned + xp.linalg.cross(u, turned), -_sum(u * turned)], -1)
 
 
 class Chart:
     """The configurations of a module. Arrays are those of a framework, (..., nq) and (..., nv)."""
 
-    def __init__(self, parts: Sequence[Part], join: Join) -> None:
-        self._parts, self._join = tuple(parts), join
+    def __init__(self, parts: Sequence[Part], operations: Any) -> None:
+        self._parts, self._operations = tuple(parts), operations
         self._flat = all(part.kind == "vector" for part in self._parts)
         for part in self._parts:
             if part.kind not in KINDS:
@@ -223,41 +209,41 @@ class Chart:
 
     def unit(self, q: Any) -> Any:
         """q with unit quaternions, cosines and sines."""
-        return self._each(lambda part: part.unit(q, self._join), q)
+        return self._each(lambda part: part.unit(q, self._operations), q)
 
     def velocity(self, q: Any, dq: Any) -> Any:
         """The tangent vector (..., nv) of a change of the entries of a unit q."""
-        return self._each(lambda part: part.to_tangent(q, dq, 2.0, self._join), dq)
+        return self._each(lambda part: part.to_tangent(q, dq, 2.0, self._operations), dq)
 
     def covector(self, q: Any, g: Any) -> Any:
         """The gradient (..., nq) by the entries of a unit q of what has the gradient g by tangent vectors."""
-        return self._each(lambda part: part.to_entries(q, g, 2.0, self._join), g)
+        return self._each(lambda part: part.to_entries(q, g, 2.0, self._operations), g)
 
     def change(self, q: Any, v: Any) -> Any:
         """The change of the entries of a unit q (..., nq) along a tangent vector: of quaternions half of
         q o v, of which `covector` has four times.
         """
-        return self._each(lambda part: part.to_entries(q, v, 0.5, self._join), v)
+        return self._each(lambda part: part.to_entries(q, v, 0.5, self._operations), v)
 
     def direction(self, q: Any, g: Any) -> Any:
         """The gradient (..., nv) by tangent vectors of what has the gradient g by the entries of a unit q:
         the transpose of `change`.
         """
-        return self._each(lambda part: part.to_tangent(q, g, 0.5, self._join), g)
+        return self._each(lambda part: part.to_tangent(q, g, 0.5, self._operations), g)
 
     def _each(self, made: Callable[[Part], Any], flat: Any) -> Any:
-        return flat if self._flat else self._join([made(part) for part in self._parts])
+        return flat if self._flat else self._operations.concatenate([made(part) for part in self._parts], -1)
 
 
-def _entries(x: Any, count: int) -> list[Any]:
-    return [x[..., k : k + 1] for k in range(count)]
+def _entries(x: Any) -> list[Any]:
+    return [x[..., k : k + 1] for k in range(x.shape[-1])]
 
 
-def _cross(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-    return [a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3)]
+def _sum(x: Any) -> Any:
+    return sum(_entries(x))
 
 
-def _rotated(u: Sequence[Any], w: Any, x: Sequence[Any]) -> list[Any]:
+def _rotated(u: Any, w: Any, x: Any, xp: Any) -> Any:
     """x turned by the unit quaternion with imaginary part u and real part w."""
-    t = [2.0 * entry for entry in _cross(u, x)]
-    return [a + w * b + c for a, b, c in zip(x, t, _cross(u, t), strict=True)]
+    t = 2.0 * xp.linalg.cross(u, x)
+    return x + w * t + xp.linalg.cross(u, t)

@@ -88,9 +88,6 @@ class JaxFunctions(Functions):
     def _results(self, name: str, place: Place, arrays: Sequence[Any], mode: str = "") -> tuple[Any, ...]:
         return self._call(name, place)(*arrays)
 
-    def _join(self, arrays: Sequence[Any]) -> Any:
-        return jnp.concatenate(arrays, axis=-1)
-
     def _zeros(self, like: Any, shape: tuple[int, ...]) -> Any:
         return jnp.zeros(shape, self._module.dtype)
 

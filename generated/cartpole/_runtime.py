@@ -87,7 +87,8 @@ class Entry(Named):
     ) -> Any:
         """Call the function; `extra`: see `place`."""
         if self._ranges:
-            self._check_ranges(arguments)
+            for k, taken in self._ranges:
+                taken.check_range(arguments[k])
         # Identity is cheapest, and where it finds too little the check finds the rest.
         if num_threads is not _ONE:
             num_threads = self._thread_count(num_threads)
@@ -232,30 +233,27 @@ class Entry(Named):
         """
         count = prod(batch)
         if count <= (self._block if num_threads > 1 else self._piece):
-            self._call_c(views, results, batch, extra)
+            self.call_c(views, results, batch, extra)
             return
         rows = [result.reshape(count, *shape) for result, shape in zip(results, self._shapes, strict=True)]
 
         def work(part: slice) -> None:
             inputs = [None if x is None else samples(x, batch, part.start, part.stop) for x in views]
-            self._call_c(inputs, [row[part] for row in rows], (part.stop - part.start,), extra)
+            self.call_c(inputs, [row[part] for row in rows], (part.stop - part.start,), extra)
 
         parts = pieces(count, num_threads, self._piece, self._block)
         Crew(work, parts, min(num_threads, len(parts))).run()
 
-    def _call_c(
+    def call_c(
         self,
         arrays: Sequence[Array | None],
         results: Sequence[Array],
         batch: tuple[int, ...],
         extra: tuple[int, ...],
     ) -> None:
+        """Call the C function, with arrays that all have the same batch dimensions."""
         inputs = [x if x is None else self._contiguous(x) for x in arrays]
-        pointers = (*self._pointers(inputs), *extra, *self._pointers(results))
-        if batch:
-            self._batch(prod(batch), *pointers)
-        else:
-            self._single(*pointers)
+        self._batch(prod(batch), *self._pointers(inputs), *extra, *self._pointers(results))
 
     def _pointers(self, arrays: Sequence[Array | None]) -> list[Any]:
         return [self._null if x is None else self._from_buffer(self._pointer, x) for x in arrays]
@@ -268,11 +266,6 @@ class Entry(Named):
         if count < 1:
             self._refuse(ValueError, "num_threads", f"is {num_threads!r}", "give a positive integer")
         return count
-
-    def _check_ranges(self, arguments: tuple[Any, ...]) -> None:
-        for k, taken in self._ranges:
-            if k < len(arguments):
-                taken.check_range(arguments[k])
 
     def _converted(self, x: Any, taken: Input) -> Array | None:
         array = taken.converted(x)

@@ -117,9 +117,6 @@ class TorchFunctions(Functions):
         results: tuple[Any, ...] = self._calls[name, mode].apply(*(place or (0, 0)), *arrays)
         return results
 
-    def _join(self, arrays: Sequence[Any]) -> Any:
-        return torch.cat(tuple(arrays), -1)
-
     def _zeros(self, like: Any, shape: tuple[int, ...]) -> Any:
         return like.new_zeros(shape)
 

@@ -141,10 +141,10 @@ def test_figures_of_a_build_count_the_shared_file_to_each(tmp_path: Path) -> Non
     names = ("frame_velocity", "frame_velocity_derivatives", "frame_acceleration_derivatives")
     how: dict[str, Any] = {"cflags": UNOPTIMISED, "jobs": 1, "verify": False}
     options = BuildOptions(functions=names, out=tmp_path / "all", **how)
-    together = {f.name: f for f in build_package(random_tree(1), options).functions}
+    together = {f["name"]: f for f in build_package(random_tree(1), options).functions}
     alone = BuildOptions(functions=names[:1], out=tmp_path / "alone", **how)
     assert build_package(random_tree(1), alone).functions == (together["frame_velocity"],)
-    sizes = [together[name].code_bytes for name in names]
+    sizes = [together[name]["code_bytes"] for name in names]
     assert sizes == sorted(sizes)
 
 

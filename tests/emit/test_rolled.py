@@ -239,7 +239,7 @@ def test_more_joints_than_can_be_unrolled(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="150 degrees of freedom.*, without --fuse"):
         build_package(model, BuildOptions(functions=("rnea",), fuse=(("rnea", "crba"),), out=tmp_path))
     options = BuildOptions(functions=("rnea", "crba", "aba"), out=tmp_path, cflags=FLAGS)
-    assert [f.style for f in build_package(model, options).functions] == ["rolled"] * 3
+    assert [f["style"] for f in build_package(model, options).functions] == ["rolled"] * 3
     module = rbdc.load(tmp_path / "chain150_revolute")
     rng = np.random.default_rng(2)
     q, v, a = (rng.uniform(-0.3, 0.3, 150) for _ in range(3))

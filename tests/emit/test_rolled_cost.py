@@ -73,7 +73,7 @@ def code_bytes(robot: str, root: str, style: str, functions: tuple[str, ...]) ->
         out=OUT / f"{root}-independent",
         verify=False,
     )
-    return {f.name: f.code_bytes for f in build_package(robot, options).functions}
+    return {f["name"]: f["code_bytes"] for f in build_package(robot, options).functions}
 
 
 @pytest.mark.slow

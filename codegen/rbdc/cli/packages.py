@@ -82,7 +82,8 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
 
 def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult | Failure]:
     """One in this process, which its failure ends; several, whichever fail, in processes of their own."""
-    from rbdc.pipeline import build_package, sweep_leftovers
+    from rbdc.native.install import sweep_leftovers
+    from rbdc.pipeline import build_package
     from rbdc.processes import spread
 
     _refuse_same_names(descriptions)
@@ -95,7 +96,7 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[Bui
             processes = os.cpu_count() or 1
             return spread(work, descriptions, processes, lambda d: progress(f"{d!a}: building"), _killed)
         except KeyboardInterrupt:
-            sweep_leftovers(options)  # of the processes that were ended
+            sweep_leftovers(options.out)  # of the processes that were ended
             raise
 
 
@@ -150,15 +151,15 @@ def _show(result: BuildResult) -> None:
     seconds = f"generation {result.generation_seconds:.2f} s, compiling {result.compile_seconds:.2f} s"
     verifying = "not verified" if result.errors is None else f"verifying {result.verification_seconds:.2f} s"
     detail = "" if result.cached else f" ({seconds}, {verifying})"
-    columns = {"style": "style"} if any(f.style != "unrolled" for f in result.functions) else {}
+    columns = {"style": "style"} if any(f["style"] != "unrolled" for f in result.functions) else {}
     columns |= _COLUMNS
     title = f"{result.directory}: {how} in {result.seconds:.2f} s{detail}"
-    rows = [[f.name, *(str(getattr(f, name)) for name in columns)] for f in result.functions]
+    rows = [[f["name"], *(str(f[name]) for name in columns)] for f in result.functions]
     table = Table(title, ["function", *columns.values()], rows)
     wide = console().width >= _WIDE
     show_table(table.only(*(name for name in table.head if wide or name not in _LEFT_OUT)))
     if len(result.variants) > 1:
-        sizes = ", ".join(f"{variant.name} {variant.code_bytes}" for variant in result.variants)
+        sizes = ", ".join(f"{variant['name']} {variant['code_bytes']}" for variant in result.variants)
         tell(f"code bytes by variant: {sizes}")
 
 
@@ -210,12 +211,9 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
     Only files are removed that rbdc wrote, by the hashes in manifest.json; what you added or edited stays and
     is named. Exit status 2: something could not be removed.
     """
-    from rbdc.native.cache import clear, sweep_scratch
+    from rbdc.native.cache import clear
     from rbdc.native.install import remove_packages
-    from rbdc.native.scratch import sweep_temporary
 
-    sweep_scratch()
-    sweep_temporary()
     done = remove_packages(out)
     artefacts, problems = clear() if with_cache else (0, [])
     if as_json:

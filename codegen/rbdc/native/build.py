@@ -134,16 +134,14 @@ _SUMS = 16
 
 @dataclass(frozen=True)
 class Native:
-    """The result of compiling: the extension's path in the cache; per C file its code bytes, of all variants
-    together, and its stack bytes, of the variant that takes most; the variants with the code bytes of each;
-    what all of it is called in the cache; the text of the extension's own C; and the hash of the package's C,
-    which the extension carries.
+    """The result of compiling: the extension's path in the cache; the variants of the library; figures by C
+    file and variant; what all of it is called in the cache; the text of the extension's own C; and the hash
+    of the package's C, which the extension carries.
     """
 
     extension: Path
-    code_bytes: dict[str, int]
-    stack_bytes: dict[str, int]
-    variants: dict[LibraryVariant, int]
+    variants: tuple[LibraryVariant, ...]
+    figures: dict[tuple[str, LibraryVariant], Compiled]
     artefacts: tuple[str, ...]
     glue: str
     package: str
@@ -193,15 +191,7 @@ def compile_package(
     units.append(Unit("_package.c", identity, {}, (*least, *WARNING_FLAGS)))
     library = shared_library(EXTENSION, units, compiler, jobs)
     figures = {(name, v): library.figures[v.file(robot, name)] for name in sources for v in variants}
-    return Native(
-        library.path,
-        {name: sum(figures[name, v].code_bytes for v in variants) for name in sources},
-        {name: max(figures[name, v].stack_bytes for v in variants) for name in sources},
-        {v: sum(figures[name, v].code_bytes for name in sources) for v in variants},
-        library.artefacts,
-        glue + identity,
-        package,
-    )
+    return Native(library.path, variants, figures, library.artefacts, glue + identity, package)
 
 
 def _in_variants(files: Mapping[str, str], robot: str, variants: Sequence[LibraryVariant]) -> list[Unit]:

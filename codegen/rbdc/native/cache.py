@@ -21,6 +21,8 @@ from filelock import FileLock
 from rbdc.errors import OptionError
 from rbdc.native.scratch import scratch, sweep
 
+SCRATCH = "scratch"
+"""The folder of the cache in which artefacts are made."""
 _LISTING = "contents.json"
 """In every artefact: its files' hashes, by which one that has lost or changed a file is known."""
 
@@ -72,7 +74,7 @@ def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Pa
     try:
         with _lock(name):
             if anew or not _is_whole(target):
-                with scratch(store / "scratch") as folder:
+                with scratch(store / SCRATCH) as folder:
                     make(folder)
                     (folder / _LISTING).write_text(json.dumps(hashes(folder)))
                     _put(folder, target)
@@ -142,11 +144,6 @@ def _put(folder: Path, target: Path) -> None:
             raise
 
 
-def sweep_scratch() -> None:
-    """Remove what killed builds left in the cache."""
-    sweep(cache_folder() / "scratch")
-
-
 def clear() -> tuple[int, list[str]]:
     """Remove every artefact, and all that killed builds left; how many went, and what could not go and why.
 
@@ -157,8 +154,8 @@ def clear() -> tuple[int, list[str]]:
     named = sorted(store.glob(f"{digit * 2}/{digit * 64}"))
     artefacts = [entry for entry in named if entry.name.startswith(entry.parent.name)]
     outcomes = [_remove(entry) for entry in [*artefacts, *sorted(store.glob(f"locks/{digit * 64}"))]]
-    sweep_scratch()
-    for folder in [*store.glob(digit * 2), store / "locks", store / "scratch"]:
+    sweep(store / SCRATCH)
+    for folder in [*store.glob(digit * 2), store / "locks", store / SCRATCH]:
         with suppress(OSError):  # it holds more, or a build that runs meanwhile adds to it
             folder.rmdir()
     return outcomes[: len(artefacts)].count(None), [problem for problem in outcomes if problem is not None]

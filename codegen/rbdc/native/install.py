@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from rbdc.errors import OptionError
-from rbdc.native.cache import file_hash, held
-from rbdc.native.scratch import scratch, sweep
+from rbdc.native.cache import SCRATCH, cache_folder, file_hash, held
+from rbdc.native.scratch import scratch, sweep, sweep_temporary
 
 MANIFEST, EXTENSION, EXTENSION_SOURCE = "manifest.json", "_native.abi3.so", "_native.c.txt"
 SEAL = "manifest_sha256"
@@ -73,7 +73,7 @@ def install(package: Path, destination: Path) -> list[str]:
         if _is_current(package, destination):
             return []
         with scratch(destination.parent, f".{destination.name}.", _SUFFIX) as folder:
-            for name in [*_manifest(package)["files"], MANIFEST]:
+            for name in [*manifest_of(package)["files"], MANIFEST]:
                 shutil.copyfile(package / name, folder / name)
             try:
                 folder.rename(destination)  # onto nothing, or an empty folder
@@ -107,7 +107,9 @@ def _is_current(package: Path, destination: Path) -> bool:
     try:
         if (destination / MANIFEST).read_bytes() != (package / MANIFEST).read_bytes():
             return False
-        return all(_is_ours(destination / name, {made}) for name, made in _manifest(package)["files"].items())
+        return all(
+            _is_ours(destination / name, {made}) for name, made in manifest_of(package)["files"].items()
+        )
     except OSError:
         return False
 
@@ -116,12 +118,17 @@ def _replace(new: Path, destination: Path) -> list[str]:
     """Move the files of `new` over those of the older package."""
     refuse_foreign(destination)
     old = _record(destination) or {}
-    files: dict[str, str] = _manifest(new)["files"]
+    files: dict[str, str] = manifest_of(new)["files"]
     ours = {name: old.get(name, set()) | {files.get(name, "")} for name in {*old, *files}}
     aside = _make_room(destination, ours, files)
+    manifest = destination / MANIFEST
+    if os.path.lexists(manifest) and not _is_own_manifest(destination):  # which is the record until the next
+        kept = _free_name(manifest)
+        shutil.copy2(manifest, kept, follow_symlinks=False)
+        aside.insert(0, (MANIFEST, kept.name))
     interim = {"generator": "rbdc", "files": {name: sorted(ours[name]) for name in sorted(ours)}, SEAL: ""}
     (new / _INTERIM).write_text(sealed(json.dumps(interim)), encoding="utf-8")
-    (new / _INTERIM).replace(destination / MANIFEST)
+    (new / _INTERIM).replace(manifest)
     stay = _others(destination, {*files, MANIFEST, *(kept for _, kept in aside)})
     for name in sorted([*files, MANIFEST], key=lambda name: (name == _INITIAL, name == MANIFEST, name)):
         (new / name).replace(destination / name)
@@ -144,28 +151,25 @@ def _make_room(destination: Path, ours: Record, files: Collection[str]) -> list[
         elif name == _INITIAL or name not in files:
             path.unlink()
     _remove_bytecode(destination)
-    manifest = destination / MANIFEST
-    if os.path.lexists(manifest) and not _is_own_manifest(destination):  # which is the record until the next
-        kept = _free_name(manifest)
-        shutil.copy2(manifest, kept, follow_symlinks=False)
-        aside.insert(0, (MANIFEST, kept.name))
     return aside
 
 
-def sweep_beside(out: Path) -> None:
-    """Remove what killed builds left beside the packages in `out`."""
+def sweep_leftovers(out: Path) -> None:
+    """Remove what killed processes left in the cache, among temporary files and beside packages in `out`."""
+    sweep(cache_folder() / SCRATCH)
+    sweep_temporary()
     sweep(out, ".*.", _SUFFIX)
 
 
 def remove_packages(out: Path) -> Cleaned:
-    """Remove the generated packages directly in `out`, and what killed builds left there."""
+    """Remove the generated packages directly in `out`, and what killed processes left there and elsewhere."""
+    sweep_leftovers(out)
     done = Cleaned()
     try:
         folders = sorted(out.iterdir()) if out.is_dir() else []
     except OSError as error:
         done.problems.append(f"cannot read {out}: {error.strerror}")
         return done
-    sweep_beside(out)
     for folder in folders:
         try:
             if not folder.is_symlink() and folder.is_dir():
@@ -177,21 +181,18 @@ def remove_packages(out: Path) -> Cleaned:
 
 def _remove_package(folder: Path, done: Cleaned) -> None:
     if _record(folder) is None:
-        if _manifest(folder).get("generator") == "rbdc":
+        if manifest_of(folder).get("generator") == "rbdc":
             done.problems.append(_refusal(folder))
         return
     with held(folder):
-        record = _record(folder) or {}
-        ours = [name for name, hashes in record.items() if _is_ours(folder / name, hashes)]
-        for name in sorted(ours, key=lambda name: (name != _INITIAL, name)):
-            (folder / name).unlink()
-        _remove_bytecode(folder)
-        if whole := _is_own_manifest(folder):
+        before = _others(folder, ())
+        _make_room(folder, _record(folder) or {}, ())
+        if _is_own_manifest(folder):
             (folder / MANIFEST).unlink()
         kept = _others(folder, ())
         if not kept:
             folder.rmdir()
-    if ours or whole:
+    if kept != before:
         done.removed.append(folder)
     if kept:
         done.kept[folder] = kept
@@ -199,14 +200,14 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
 
 def _is_own_manifest(folder: Path) -> bool:
     """Whether manifest.json is as rbdc wrote it."""
-    path, seal = folder / MANIFEST, _manifest(folder).get(SEAL)
+    path, seal = folder / MANIFEST, manifest_of(folder).get(SEAL)
     if not isinstance(seal, str) or path.is_symlink():
         return False
     text = path.read_bytes().decode(errors="replace")
     return _entry(seal) in text and text == sealed(text.replace(_entry(seal), _entry(""), 1))
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
+def manifest_of(folder: Path) -> dict[str, Any]:
     """The manifest of a folder, empty where there is none that can be read."""
     path = folder / MANIFEST
     try:
@@ -218,7 +219,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 def _record(folder: Path) -> Record | None:
     """The record of rbdc's files in a folder, or None."""
-    manifest = _manifest(folder)
+    manifest = manifest_of(folder)
     files = manifest.get("files")
     if manifest.get("generator") != "rbdc" or not isinstance(files, dict):
         return None
@@ -269,7 +270,7 @@ def _remove_bytecode(folder: Path) -> None:
 
 def _refusal(folder: Path) -> str:
     """Why nothing is put into a folder that has no record of rbdc's, and what to do."""
-    if _manifest(folder).get("generator") == "rbdc":
+    if manifest_of(folder).get("generator") == "rbdc":
         lack = "was made by an earlier rbdc, which did not record the files that it wrote"
     elif os.path.lexists(folder / EXTENSION):
         lack = f"has lost its {MANIFEST}, by which rbdc tells its files from yours"

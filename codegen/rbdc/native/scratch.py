@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -73,7 +72,7 @@ def sweep(parent: Path, prefix: str = "", suffix: str = "") -> None:
 
 def _remove_if_left(folder: Path) -> None:
     try:
-        if folder.is_symlink() or not folder.is_dir() or not _is_own(folder):
+        if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
             return
         if not any(folder.iterdir()):
             folder.rmdir()  # its maker ended, or begins again
@@ -85,15 +84,8 @@ def _remove_if_left(folder: Path) -> None:
             # With its lock: were that still there when it is released, an owner that has just made the folder
             # could take it and work on in what goes.
             shutil.rmtree(folder, ignore_errors=True)
-        if sys.platform == "win32":  # where no file goes that is open, such as the lock
-            shutil.rmtree(folder, ignore_errors=True)
     except OSError:
         return  # it is in use, or another process removes it, or it is not ours to remove
-
-
-def _is_own(folder: Path) -> bool:
-    """Whether a folder is the user's; Windows keeps the temporary files of users apart."""
-    return sys.platform == "win32" or folder.stat().st_uid == os.getuid()
 
 
 def _owned(parent: Path, prefix: str, suffix: str) -> tuple[Path, FileLock]:

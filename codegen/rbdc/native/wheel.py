@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import sysconfig
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from rbdc.emit.library import REQUIREMENTS
 from rbdc.errors import OptionError
-from rbdc.native.install import EXTENSION, MANIFEST
+from rbdc.native.install import EXTENSION, MANIFEST, manifest_of
 from rbdc.native.scratch import scratch
 
 _TAG = "cp311-abi3"
@@ -36,7 +35,7 @@ def make_wheel(package: Path, out: Path, licences: Sequence[Path]) -> Path:
 
     Raises OptionError where a licence cannot be read, or the wheel cannot be written.
     """
-    manifest = json.loads((package / MANIFEST).read_text(encoding="utf-8"))
+    manifest = manifest_of(package)
     robot, version = manifest["name"], manifest["version"]
     info = f"{robot}-{version}.dist-info"
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")

@@ -16,29 +16,6 @@ Place = tuple[int, ...]
 """Indices of a frame and a reference; of a function without a frame none, or any."""
 
 
-class OfFramework:
-    """A function of a module for a framework: it pickles as its name, beside the module's handle."""
-
-    def __init__(self, functions: Any, name: str, doc: str | None, call: Callable[..., Any]) -> None:
-        self.__name__, self.__doc__, self.__wrapped__ = name, doc, call
-        self._functions = functions
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        try:
-            return self.__wrapped__(*arguments, **named)
-        except (TypeError, NotImplementedError) as error:
-            if "jvp" not in str(error) or self.__name__ in str(error):
-                raise
-            remedy = 'give mode="jvp", and of two derivatives take the last in reverse'
-            raise type(error)(f"{self.__name__} is not differentiated forward here: {remedy}") from error
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (self._functions, self.__name__)
-
-    def __repr__(self) -> str:
-        return f"<{self.__name__} of {self._functions!r}>"
-
-
 class Functions:
     """The functions of a module for a framework, as attributes; a base."""
 
@@ -53,14 +30,14 @@ class Functions:
         self._known = Known(
             {name: Differential(*row) for name, row in module._DIFFERENTIALS.items()}, module.functions
         )
-        self._chart = Chart([Part(*row) for row in module._CHART], self._join)
+        self._chart = Chart([Part(*row) for row in module._CHART], self.operations)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._module.functions:
             getattr(self._module, name)  # which raises what to do about a function that was not built
             raise AttributeError(f"{self._module.name}.{self.framework} has no function {name!r}")
         self._entry(name).refuse_pair(f"{self._module.name}.{self.framework}")
-        made = OfFramework(self, name, getattr(self._module, name).__doc__, self._made(name))
+        made = self._made(name)
         setattr(self, name, made)
         return made
 
@@ -74,19 +51,31 @@ class Functions:
         return f"<{self._module.name}.{self.framework}: {', '.join(self._module.functions)}>"
 
     def _made(self, name: str) -> Callable[..., Any]:
-        """The function of a name."""
+        """The function of a name: a method, which pickles as its name beside the module's handle."""
         self._register(name)
 
-        def function(*arguments: Any, mode: str = self.modes[0], **named: Any) -> Any:
-            if mode not in self.modes:
-                raise ValueError(f"{name}: mode: {mode!r} is neither {' nor '.join(map(repr, self.modes))}")
-            arrays, place, less = self._given(name, mode, arguments, named)
-            results = self._evaluated(name, place, arrays, mode)
-            if less is not None:
-                return results[0] - less
-            return results[0] if len(results) == 1 else results
+        def function(self: Functions, /, *arguments: Any, mode: str = self.modes[0], **named: Any) -> Any:
+            try:
+                return self._called(name, mode, arguments, named)
+            except (TypeError, NotImplementedError) as error:
+                if "jvp" not in str(error) or name in str(error):
+                    raise
+                remedy = 'give mode="jvp", and of two derivatives take the last in reverse'
+                raise type(error)(f"{name} is not differentiated forward here: {remedy}") from error
 
-        return function
+        function.__name__, function.__doc__ = name, getattr(self._module, name).__doc__
+        made: Callable[..., Any] = function.__get__(self)
+        return made
+
+    def _called(self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """The results of a call of a function, one or several."""
+        if mode not in self.modes:
+            raise ValueError(f"{name}: mode: {mode!r} is neither {' nor '.join(map(repr, self.modes))}")
+        arrays, place, less = self._given(name, mode, positional, named)
+        results = self._evaluated(name, place, arrays, mode)
+        if less is not None:
+            return results[0] - less
+        return results[0] if len(results) == 1 else results
 
     def _register(self, name: str) -> None:
         """Make a function known to the framework."""
@@ -102,10 +91,6 @@ class Functions:
 
     def _results(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> tuple[Any, ...]:
         """These results of unit configurations and arrays with the same batch dimensions."""
-        raise NotImplementedError
-
-    def _join(self, arrays: Sequence[Any]) -> Any:
-        """Arrays side by side along their last dimension."""
         raise NotImplementedError
 
     def _zeros(self, like: Any, shape: tuple[int, ...]) -> Any:

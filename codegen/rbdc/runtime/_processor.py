@@ -17,32 +17,37 @@ class ProcessorError(ImportError):
     """The processor cannot run what was compiled, or what was asked for is not there."""
 
 
+def variants(native: Any) -> dict[str, tuple[str, list[str]]]:
+    """How the names of C functions begin in each variant of a library, and the extensions that it needs
+    and this processor lacks.
+    """
+    lines = native.ffi.string(native.lib.rbdc_variants()).decode().splitlines()
+    return {
+        name: (prefix, [e for e in extensions if not native.lib.rbdc_has(e.encode())])
+        for name, prefix, *extensions in map(str.split, lines)
+    }
+
+
 def choose(native: Any, robot: str) -> tuple[str, str]:
     """The variant to use, and how the names of its C functions begin.
 
     It is the one that `VARIABLE` names, or else the last of which the processor has all extensions.
     """
-    lines = native.ffi.string(native.lib.rbdc_variants()).decode().splitlines()
-    variants = {name: (prefix, extensions) for name, prefix, *extensions in map(str.split, lines)}
-    missing = {
-        name: [e for e in needed if not native.lib.rbdc_has(e.encode())]
-        for name, (_, needed) in variants.items()
-    }
-    able = [name for name, lacking in missing.items() if not lacking]
-    asked = "" if NATIVE in variants else os.environ.get(VARIABLE, "")
-    if asked and asked not in variants:
+    known = variants(native)
+    able = [name for name, (_, lacking) in known.items() if not lacking]
+    asked = "" if NATIVE in known else os.environ.get(VARIABLE, "")
+    if asked and asked not in known:
         raise ProcessorError(
-            f"{robot}: no variant {asked!r}, which {VARIABLE} names; there are {', '.join(variants)}",
-            name=robot,
+            f"{robot}: no variant {asked!r}, which {VARIABLE} names; there are {', '.join(known)}", name=robot
         )
     if not able:
         remedy = "build it again on this one, or for every one with: rbdc build --march portable"
-        raise ProcessorError(_refusal(robot, missing[next(iter(variants))], remedy), name=robot)
+        raise ProcessorError(_refusal(robot, next(iter(known.values()))[1], remedy), name=robot)
     if asked and asked not in able:
         remedy = f"unset {VARIABLE}, or let it name {' or '.join(able)}"
-        raise ProcessorError(_refusal(f"{robot}, variant {asked}", missing[asked], remedy), name=robot)
+        raise ProcessorError(_refusal(f"{robot}, variant {asked}", known[asked][1], remedy), name=robot)
     chosen = asked or able[-1]
-    return chosen, variants[chosen][0]
+    return chosen, known[chosen][0]
 
 
 def _refusal(what: str, missing: list[str], remedy: str) -> str:

@@ -5,7 +5,7 @@ Batches whose results no cache would hold are one of them, for these go another 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rbdc.errors import VerificationError
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
+from rbdc.runtime._processor import variants
 from rbdc.runtime._runtime import Entry
 from rbdc.runtime.load import load
 from rbdc.verification import casadi_calls, jax_calls
@@ -56,7 +57,6 @@ class Callee:
 
     folder: Path
     cached: int = 0
-    _entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
 
     def __call__(self, message: FunctionDeclaration | Call | External) -> Any:
         """The answer to a message."""
@@ -91,39 +91,27 @@ class Callee:
         """Names and prefixes: of the module's own, which are empty, and of the library's other variants that
         this processor can run.
         """
-        native, found = self._module._native, [("", "")]
-        for line in native.ffi.string(native.lib.rbdc_variants()).decode().splitlines():
-            name, prefix, *extensions = line.split()
-            if name != self._module.variant and all(native.lib.rbdc_has(e.encode()) for e in extensions):
-                found.append((name, prefix))
-        return found
+        known, own = variants(self._module._native), self._module.variant
+        others = [(name, prefix) for name, (prefix, lacking) in known.items() if name != own and not lacking]
+        return [("", ""), *others]
 
     def _path(self, framework: str) -> Path:
         return self.folder / f"lib{self._module.name}_{framework}.so"
 
-    def _entry(self, prefix: str, declaration: FunctionDeclaration) -> Entry:
-        """A function of the library, in one of its variants."""
-        key = (prefix, declaration.name)
-        if key not in self._entries:
-            inputs = [(p.name, p.shape, p.optional, p.configuration, p.range) for p in declaration.inputs]
-            outputs = [(p.name, p.shape) for p in declaration.outputs]
-            module = self._module
-            self._entries[key] = Entry(
-                module._native, prefix, module.dtype, declaration.name, inputs, outputs
-            )
-        return self._entries[key]
+    def _entry(self, call: Call) -> Entry:
+        """The implementation of a function of the module, in the variant that a call is for."""
+        module, name = self._module, call.declaration.name
+        own: Entry = vars(module)[f"_{name}"]
+        if not call.way.prefix:
+            return own
+        inputs, frames = [x[:5] for x in own.inputs], module.frame_names if own.framed else ()
+        return Entry(module._native, call.way.prefix, module.dtype, name, inputs, own.outputs, frames)
 
     def _called(self, call: Call, arrays: Sequence[Array | None], **how: Any) -> list[Array]:
-        """The outputs of one call, of the module's own function or of another variant's."""
-        if call.way.prefix:
-            entry = self._entry(call.way.prefix, call.declaration)
-            if how.keys() <= {"layout"}:
-                found = entry.lanes(tuple(arrays), how.get("layout", "samples"), None, 1, call.extra)
-            else:
-                found = entry.call_into(tuple(arrays), how["out"], 1, how["zeroed"])
-        else:
-            place = (*call.extra[:-1], REFERENCES[call.extra[-1]]) if call.extra else ()
-            found = getattr(self._module, call.declaration.name)(*arrays, *place, **how)
+        """The outputs of one call, as the module's function makes it."""
+        place = (*call.extra[:-1], REFERENCES[call.extra[-1]]) if call.extra else ()
+        function = getattr(self._module, call.declaration.name).__func__
+        found = function(self._entry(call), *arrays, *place, **how)
         return [found] if len(call.declaration.outputs) == 1 else list(found)
 
     def _single(self, call: Call) -> list[Array]:
@@ -170,14 +158,9 @@ class Callee:
         left_over = few % lanes
         least = max(self.cached // (max(sum(sizes), 1) * dtype.itemsize) + 1, few - left_over + lanes)
         many = few - left_over + -(-least // lanes) * lanes + left_over
-        ffi, lib = self._module._native.ffi, self._module._native.lib
-        batch = getattr(lib, f"{call.way.prefix or self._module._PREFIX}_{declaration.name}_batch")
-        large = [
-            None if x is None else _spread(x.reshape(few, -1), few - left_over, many) for x in call.arrays
-        ]
+        large = [None if x is None else _spread(x, few - left_over, many) for x in call.arrays]
         found = [np.full((many, size), np.nan, dtype) for size in sizes]
-        pointers = [ffi.NULL if x is None else _pointer(ffi, x) for x in large]
-        batch(many, *pointers, *call.extra, *(_pointer(ffi, x) for x in found))
+        self._entry(call).call_c(large, found, (many,), call.extra)
         for output, x in zip(declaration.outputs, found, strict=True):
             _check_alike(call, output, x, few - left_over, few)
         return [x[many - few :] for x in found]
@@ -203,14 +186,9 @@ def _from_blocks(x: Array) -> Array:
     return np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1])
 
 
-def _pointer(ffi: Any, x: Array) -> Any:
-    kind = {"float64": "double[]", "float32": "float[]"}[x.dtype.name]
-    return ffi.from_buffer(kind, x)
-
-
 def _spread(x: Array, first: int, many: int) -> Array:
     """The first samples, zeros, pages of which take no memory, and all samples."""
-    large = np.zeros((many, x.shape[1]), x.dtype)
+    large = np.zeros((many, *x.shape[1:]), x.dtype)
     large[:first], large[many - len(x) :] = x[:first], x
     return large
 
@@ -219,16 +197,16 @@ def _check_alike(call: Call, output: Parameter, found: Array, first: int, few: i
     """Raises VerificationError where the first samples are not as the same ones at the end, or those of zeros
     between not as the first of them.
     """
-    end = len(found) - few
-    for start, stop, right in ((0, first, found[end:][:first]), (first, end, found[first : first + 1])):
-        wrong = _bits(found[start:stop]) != _bits(right)
-        if wrong.any():
-            sample, entry = (int(k) for k in np.unravel_index(np.argmax(wrong), wrong.shape))
-            got, wanted = found[start + sample, entry], right[sample % len(right), entry]
-            raise VerificationError(
-                f"{call.declaration.name}, called with {call.way.words}: {entry_of(output, entry)} of sample "
-                f"{start + sample} of {len(found)} is {got:.17g}, not {wanted:.17g} as elsewhere in the batch"
-            )
+    own, count = found[len(found) - few :], len(found) - few - first
+    right = np.concatenate([own[:first], np.broadcast_to(found[first], (count, *found.shape[1:])), own])
+    wrong = _bits(found) != _bits(right)
+    if wrong.any():
+        sample, entry = (int(k) for k in np.unravel_index(np.argmax(wrong), wrong.shape))
+        raise VerificationError(
+            f"{call.declaration.name}, called with {call.way.words}: {entry_of(output, entry)} of sample "
+            f"{sample} of {len(found)} is {found[sample, entry]:.17g}, not {right[sample, entry]:.17g} as "
+            "elsewhere in the batch"
+        )
 
 
 def entry_of(output: Parameter, entry: int) -> str:

@@ -1,10 +1,10 @@
-"""Calls of external functions of CasADi as CasADi makes them, without it."""
+"""Calls of external functions as CasADi describes them and makes them, with a guard behind each array."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import POINTER, c_char_p, c_double, c_int, c_longlong
+from ctypes import POINTER, c_double, c_int, c_longlong
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from rbdc.functions.declarations import FunctionDeclaration
 
 Array = NDArray[np.floating[Any]]
 
-_DOUBLES, _INTEGERS = POINTER(c_double), POINTER(c_longlong)
+_DOUBLES = POINTER(c_double)
 _GUARD = 64
 """Numbers behind the work vector and behind each result, which no function may write."""
 _UNTOUCHED = 7.0
@@ -80,10 +80,7 @@ def answer(library: Path, external: External) -> list[Array]:
     VerificationError where the function describes itself otherwise than expected, fails, writes where it may
     not, or gives something else where it is asked for one output alone.
     """
-    try:
-        call = _Call(ctypes.CDLL(str(library)), external)
-    except AttributeError as missing:
-        raise VerificationError(f"the library for CasADi has no {external.symbol}") from missing
+    call = _Call(library, external)
     states = len(next(x for x in external.arrays if x is not None))
     made = []
     for state in range(states):
@@ -103,47 +100,23 @@ def answer(library: Path, external: External) -> list[Array]:
 class _Call:
     """One external function, whose description has been compared."""
 
-    def __init__(self, loaded: ctypes.CDLL, external: External) -> None:
-        self._external, self._loaded = external, loaded
-        self._check_described("in", external.inputs)
-        self.outputs = self._check_described("out", external.outputs, sparse=external.sparse)
-        self._function = self._symbol("", c_int, POINTER(_DOUBLES), POINTER(_DOUBLES), _INTEGERS, _DOUBLES)
-        self._work = self._work_size()
+    def __init__(self, library: Path, external: External) -> None:
+        import casadi  # which other libraries do without
 
-    def _symbol(self, suffix: str, result: Any, *arguments: Any) -> Any:
-        function = self._loaded[f"{self._external.symbol}{suffix}"]
-        function.restype, function.argtypes = result, [*arguments, *([c_int] if not suffix else [])]
-        return function
-
-    def _check_described(
-        self, words: str, expected: Sequence[Matrix], *, sparse: bool = False
-    ) -> list[Matrix]:
-        """The inputs or outputs as the library has them, where they are as expected."""
-        found = self._described(words, len(expected))
-        wanted = [replace(x, full=y.full) if sparse else x for x, y in zip(expected, found, strict=True)]
-        if found != wanted:
-            raise VerificationError(
-                f"{self._external.symbol} describes its {words}puts as {found}, not {wanted}"
-            )
-        return found
-
-    def _described(self, words: str, expected: int) -> list[Matrix]:
-        count = self._symbol(f"_n_{words}", c_longlong)()
-        names = self._symbol(f"_name_{words}", c_char_p, c_longlong)
-        patterns = self._symbol(f"_sparsity_{words}", _INTEGERS, c_longlong)
-        if count != expected or names(count) is not None or patterns(count) or names(-1) is not None:
-            raise VerificationError(f"{self._external.symbol} has {count} {words}puts, not {expected}")
-        return [_described(names(k).decode(), patterns(k)) for k in range(count)]
-
-    def _work_size(self) -> int:
-        sizes = [c_longlong(-1) for _ in range(4)]
-        work = self._symbol("_work", c_int, *[_INTEGERS] * 4)
-        failed = work(*map(ctypes.byref, sizes))
-        counts = len(self._external.inputs), len(self._external.outputs)
-        if failed or (sizes[0].value, sizes[1].value) != counts or sizes[2].value != 0 or sizes[3].value < 0:
-            found = [size.value for size in sizes]
-            raise VerificationError(f"{self._external.symbol}_work says {found} of {counts} arrays")
-        return sizes[3].value
+        self._external, symbol = external, external.symbol
+        try:
+            f = casadi.external(symbol, str(library))
+        except RuntimeError as missing:
+            raise VerificationError(f"the library for CasADi has no {symbol}") from missing
+        inputs = [_described(f.name_in(k), f.sparsity_in(k)) for k in range(f.n_in())]
+        self.outputs = [_described(f.name_out(k), f.sparsity_out(k)) for k in range(f.n_out())]
+        free = zip(external.outputs, self.outputs, strict=False)
+        wanted = [replace(x, full=y.full) for x, y in free] if external.sparse else list(external.outputs)
+        for words, found, expected in (("in", inputs, list(external.inputs)), ("out", self.outputs, wanted)):
+            if found != expected:
+                raise VerificationError(f"{symbol} describes its {words}puts as {found}, not {expected}")
+        self._function, self._work = ctypes.CDLL(str(library))[symbol], f.sz_w()
+        self._function.argtypes = [POINTER(_DOUBLES), POINTER(_DOUBLES), POINTER(c_longlong), _DOUBLES, c_int]
 
     def __call__(self, arrays: Sequence[Array | None], wanted: Sequence[int]) -> list[Array]:
         """The numbers of each output at one state, by columns; those that are not wanted are untouched."""
@@ -171,13 +144,11 @@ class _Call:
 
 
 def _described(name: str, pattern: Any) -> Matrix:
-    """A matrix from its sparsity pattern: rows, columns, and 1 for dense, or else where columns begin."""
-    rows, columns, first = (pattern[k] for k in range(3))
-    if first == 1:
-        return Matrix(name, rows, columns)
-    if any(pattern[2 + k] for k in range(columns + 1)):
+    """A matrix from its sparsity pattern."""
+    if not pattern.is_dense() and pattern.nnz() > 0:
         raise VerificationError(f"{name} is neither dense nor empty")
-    return Matrix(name, rows, columns, full=False)
+    rows, columns = pattern.shape
+    return Matrix(name, rows, columns, pattern.is_dense())
 
 
 def _pointer(x: Array) -> Any:

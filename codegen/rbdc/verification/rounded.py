@@ -14,7 +14,8 @@ the placements that carry them change.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from itertools import cycle
 from typing import Any, TypeAlias
@@ -71,6 +72,17 @@ class Rounding:
         return Rounded(values, self)
 
 
+def _rounded(operation: Callable[[Any, Any], Any]) -> Callable[[Rounded, Scalar], Any]:
+    """A binary operator of `Rounded`."""
+
+    def operator_of(self: Rounded, other: Scalar) -> Any:
+        if hasattr(other, "level"):
+            return NotImplemented
+        return self._after(operation(self.values, _values(other)))
+
+    return operator_of
+
+
 class Rounded:
     """A scalar in the sense of `rbdc.spatial`: arithmetic, and the elementary functions. Those with a
     `level` (`rbdc.spatial.tangent`) compute with it.
@@ -85,27 +97,10 @@ class Rounded:
     def _after(self, values: Array) -> Rounded:
         return Rounded(self.rounding.rounded(values), self.rounding)
 
-    def __add__(self, other: Scalar) -> Any:
-        return NotImplemented if hasattr(other, "level") else self._after(self.values + _values(other))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Scalar) -> Any:
-        return NotImplemented if hasattr(other, "level") else self._after(self.values - _values(other))
-
-    def __rsub__(self, other: Scalar) -> Rounded:
-        return self._after(_values(other) - self.values)
-
-    def __mul__(self, other: Scalar) -> Any:
-        return NotImplemented if hasattr(other, "level") else self._after(self.values * _values(other))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Scalar) -> Any:
-        return NotImplemented if hasattr(other, "level") else self._after(self.values / _values(other))
-
-    def __rtruediv__(self, other: Scalar) -> Rounded:
-        return self._after(_values(other) / self.values)
+    __add__ = __radd__ = _rounded(operator.add)
+    __sub__, __rsub__ = _rounded(operator.sub), _rounded(lambda a, b: b - a)
+    __mul__ = __rmul__ = _rounded(operator.mul)
+    __truediv__, __rtruediv__ = _rounded(operator.truediv), _rounded(lambda a, b: b / a)
 
     def __neg__(self) -> Rounded:
         return Rounded(-self.values, self.rounding)

@@ -19,10 +19,9 @@ from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Kind, P
 from rbdc.functions.evaluation import Part
 from rbdc.model import Body, Limits, Model
 from rbdc.model.parameters import nominal
-from rbdc.spatial import Inertia, Symmetric3, Vector3
+from rbdc.spatial import Inertia, Scalar, Symmetric3, Vector3
 
 Array = NDArray[np.float64]
-Draw = Callable[[np.random.Generator, Body], list[float]]
 
 FIRST = 16
 """States of the usual kinds: whole blocks of samples side by side, in single precision one."""
@@ -58,8 +57,7 @@ def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[s
 
 def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
     """Words for the kind of one of the states of a function."""
-    draw = _draws(declaration)[_chosen(declaration)[state]]
-    return f"at angles of {draw.least:g} to {draw.most:g} rad" if isinstance(draw, _Far) else _KINDS[draw]
+    return _kinds(declaration)[_chosen(declaration)[state]].words
 
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
@@ -67,31 +65,44 @@ def _chosen(declaration: FunctionDeclaration) -> list[int]:
     entries = sum(p.size for p in declaration.outputs if p.over_joints)
     lanes = declaration.scalar.lanes
     if declaration.lanes or entries <= MANY:
-        return list(range(len(_draws(declaration))))
+        return list(range(len(_kinds(declaration))))
     return [*FEW, FIRST, FIRST + lanes + BEYOND] if entries <= MOST else [*FEWEST, FIRST]
 
 
-def _draws(declaration: FunctionDeclaration) -> list[Draw]:
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of state: words for it, and how the coordinates of one joint are drawn. far: at angles
+    so large that those of joints that follow say little.
+    """
+
+    words: str
+    draw: Callable[[np.random.Generator, Body], Sequence[Scalar]]
+    far: bool = False
+
+
+def _kinds(declaration: FunctionDeclaration) -> list[_Kind]:
     """All states. The `FIRST`: two neutral, at rest and not, four at right angles, four at large ones, six at
     random. Then a block at larger angles; one at random, with a state beyond them; and `LEFT_OVER`.
     """
     lanes, limit = declaration.scalar.lanes, trigonometry.limit(declaration.scalar)
-    usual = [*[_neutral] * 2, *[_right] * 4, *[_large] * 4, *[_within_limits] * 6]
-    last: list[Draw] = [_within_limits] * (lanes + LEFT_OVER)
-    last[BEYOND] = _Far(limit, FAR * limit)
-    return [*usual, *[_Far(LARGE, limit)] * lanes, *last]
+    neutral, right = _Kind("neutral", lambda _, body: body.joint.neutral()), _Kind("at right angles", _right)
+    large, within = _Kind("at large angles", _large), _Kind("at random within limits", _within_limits)
+    last = [within] * (lanes + LEFT_OVER)
+    last[BEYOND] = _far(limit, FAR * limit)
+    usual = [*[neutral] * 2, *[right] * 4, *[large] * 4, *[within] * 6]
+    return [*usual, *[_far(LARGE, limit)] * lanes, *last]
 
 
 def _values(
     model: Model, declaration: FunctionDeclaration, parameter: Parameter, rng: np.random.Generator
 ) -> Array:
-    draws = _draws(declaration)
-    size = (len(draws), parameter.size)
+    kinds = _kinds(declaration)
+    size = (len(kinds), parameter.size)
     match parameter.kind:
         case Kind.CONFIGURATION:
-            return np.array([_configuration(model, draw, rng) for draw in draws])
+            return np.array([_configuration(model, kind, rng) for kind in kinds])
         case Kind.PARAMETERS:
-            return np.array([_parameters(model, state, rng) for state in range(len(draws))])
+            return np.array([_parameters(model, state, rng) for state in range(len(kinds))])
         case Kind.PART:
             return rng.random(size)
         case Kind.POSITIVE:
@@ -105,7 +116,7 @@ def _values(
         case Kind.OTHER | Kind.JOINT_ROWS | Kind.INVERSE | Kind.SPACE_ROWS:
             given = f"{parameter.name} ({parameter.kind.value})"
             raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
-    values: Array = rng.normal(size=size) * rng.choice([0.3, 1.0, 3.0], (len(draws), 1))
+    values: Array = rng.normal(size=size) * rng.choice([0.3, 1.0, 3.0], (len(kinds), 1))
     values[0] = 0.0
     return np.abs(values) if parameter.kind is Kind.NOT_NEGATIVE else values
 
@@ -124,52 +135,45 @@ def _parameters(model: Model, state: int, rng: np.random.Generator) -> list[floa
     return found
 
 
-def _configuration(model: Model, draw: Draw, rng: np.random.Generator) -> list[float]:
+def _configuration(model: Model, kind: _Kind, rng: np.random.Generator) -> list[float]:
     q, leaders = model.neutral(), {body.coupling.leader for body in model.bodies if body.coupling}
     motors = {cluster.leader for cluster in model.clusters}  # beyond whose limits loops need not close
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
             # what follows is known as well as the multiplier, which at large angles says little
-            limited = index in motors or (isinstance(draw, _Far) and index in leaders)
-            usual = _within_limits if limited else draw
-            q[model.q_slice(index)] = usual(rng, body)
+            limited = index in motors or (kind.far and index in leaders)
+            draw = _within_limits if limited else kind.draw
+            q[model.q_slice(index)] = [float(x) for x in draw(rng, body)]
     return q
 
 
-def _neutral(rng: np.random.Generator, body: Body) -> list[float]:
-    del rng
-    return list(body.joint.neutral())
-
-
-def _right(rng: np.random.Generator, body: Body) -> list[float]:
+def _right(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
     """Turned by a multiple of a right angle, in one of the joint's directions where there are several."""
     step = [0.0] * body.joint.nv
     step[-1 - int(rng.integers(min(3, body.joint.nv)))] = float(rng.integers(-2, 3)) * math.pi / 2.0
-    return [float(x) for x in body.joint.integrate(body.joint.neutral(), step)]
+    return body.joint.integrate(body.joint.neutral(), step)
 
 
-def _large(rng: np.random.Generator, body: Body) -> list[float]:
+def _large(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
     """Far from neutral: an angle of some hundred revolutions, a position of some metres, any orientation."""
     if body.joint.rotation != "angle":
         return _anywhere(rng, body, 5.0)
-    return [float(rng.uniform(-LARGE, LARGE))]
+    return [rng.uniform(-LARGE, LARGE)]
 
 
-@dataclass(frozen=True)
-class _Far:
+def _far(least: float, most: float) -> _Kind:
     """At angles between two sizes, any of which is as likely to be found between x and 2 x."""
 
-    least: float
-    most: float
-
-    def __call__(self, rng: np.random.Generator, body: Body) -> list[float]:
+    def draw(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
         if body.joint.rotation != "angle":
             return _within_limits(rng, body)
-        size = math.exp(rng.uniform(math.log(self.least), math.log(self.most)))
-        return [float(rng.choice([-1.0, 1.0])) * size]
+        size = math.exp(rng.uniform(math.log(least), math.log(most)))
+        return [rng.choice([-1.0, 1.0]) * size]
+
+    return _Kind(f"at angles of {least:g} to {most:g} rad", draw, far=True)
 
 
-def _within_limits(rng: np.random.Generator, body: Body) -> list[float]:
+def _within_limits(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
     if not body.joint.euclidean:
         return _anywhere(rng, body, 1.0)
     return [
@@ -180,22 +184,12 @@ def _within_limits(rng: np.random.Generator, body: Body) -> list[float]:
 def _within(rng: np.random.Generator, limits: Limits, reach: float) -> float:
     lower = limits.lower if math.isfinite(limits.lower) else min(-reach, limits.upper - reach)
     upper = limits.upper if math.isfinite(limits.upper) else max(reach, lower + reach)
-    return float(rng.uniform(min(lower, upper), max(lower, upper)))
+    return rng.uniform(min(lower, upper), max(lower, upper))
 
 
-def _anywhere(rng: np.random.Generator, body: Body, reach: float) -> list[float]:
-    return [
-        float(x)
-        for x in body.joint.integrate(body.joint.neutral(), (reach * rng.normal(size=body.joint.nv)).tolist())
-    ]
-
-
-_KINDS: dict[Draw, str] = {
-    _neutral: "neutral",
-    _right: "at right angles",
-    _large: "at large angles",
-    _within_limits: "at random within limits",
-}
+def _anywhere(rng: np.random.Generator, body: Body, reach: float) -> Sequence[Scalar]:
+    step = (reach * rng.normal(size=body.joint.nv)).tolist()
+    return body.joint.integrate(body.joint.neutral(), step)
 
 
 SEED = 0
