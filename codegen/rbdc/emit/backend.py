@@ -75,7 +75,7 @@ class FunctionSource:
     of the C.
 
     `internal`: names that the C files share with each other or with those of other functions, beside the two
-    of the declaration.
+    of the declaration. one_by_one: the batch is a loop although there is a kernel for blocks in lanes.
     """
 
     declaration: FunctionDeclaration
@@ -87,6 +87,7 @@ class FunctionSource:
     batch_files: dict[str, str] = field(default_factory=dict)
     internal: list[str] = field(default_factory=list)
     target_files: dict[str, dict[str, str]] = field(default_factory=dict)
+    one_by_one: bool = False
 
 
 class Backend(Protocol):

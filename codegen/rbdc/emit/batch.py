@@ -64,7 +64,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     `<robot>_<name>_lanes` runs the kernel.
     """
     declaration = source.declaration = replace(source.declaration, lanes=True)
-    scalar = declaration.scalar
+    source.one_by_one, scalar = plan.one_by_one, declaration.scalar
     programs, places = side_by_side(plan.samples, scalar.lanes)
     made = FunctionSource(declaration, cost(programs[0]), batch_header(robot, scalar))
     parts, call = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
