@@ -58,21 +58,15 @@ class Generated:
     libraries: dict[str, str]
 
 
-def target_names() -> list[str]:
-    """The names that `--targets` takes."""
-    return list(BACKENDS)
-
-
 def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
     """The targets of these names, in the order in which they print.
 
     Raises OptionError for a name that is none or is given twice, UnsupportedError where C is missing.
     """
     given = f"--targets {ascii(','.join(targets))[1:-1]}"
-    names = target_names()
     for target in targets:
-        if target not in names:
-            raise OptionError(f"{given}: no target {target!a}; there are {', '.join(names)}")
+        if target not in BACKENDS:
+            raise OptionError(f"{given}: no target {target!a}; there are {', '.join(BACKENDS)}")
         if list(targets).count(target) > 1:
             raise OptionError(f"{given}: {target} is given twice")
     if FOUNDATION not in targets:
