@@ -21,6 +21,7 @@ class JaxTarget(Backend):
     """A handler for every function of one frame or none; the package gives them derivatives in Python."""
 
     name = "jax"
+    shared = True
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
         """The C file."""
@@ -34,10 +35,6 @@ class JaxTarget(Backend):
             functions=[_handler(package.robot, d) for d in declarations if not d.pair],
         )
         return {f"{package.robot}_jax.c": text}
-
-    def libraries(self, package: Package) -> dict[str, str]:
-        """The shared library by the C file that it adds to those of the package."""
-        return {f"lib{package.robot}_jax.so": f"{package.robot}_jax.c"}
 
 
 def _handler(robot: str, d: FunctionDeclaration) -> dict[str, Any]:

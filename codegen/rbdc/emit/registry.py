@@ -27,9 +27,8 @@ class CTarget(Backend):
         """The library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the
         support at run time that is copied into every package.
         """
-        model, robot, declarations = package.model, package.robot, [source.declaration for source in sources]
-        library = render_library(model, robot, sources, portable=package.portable)
-        return library | render_python(model, robot, declarations, package.known, package.warnings)
+        library = render_library(package.model, package.robot, sources, portable=package.portable)
+        return library | render_python(package, [source.declaration for source in sources])
 
 
 BACKENDS: dict[str, Backend] = {
@@ -94,7 +93,9 @@ def assembled(package: Package, sources: Sequence[FunctionSource], backends: Seq
         _refuse_common(backend, files, given)
         files |= given
         compiled |= {name for name in given if name.endswith(backend.compiled)}
-        libraries |= backend.libraries(package)
+        if backend.shared:
+            own = f"{package.robot}_{backend.name}"
+            libraries[f"lib{own}.so"] = f"{own}.c"
     return Generated(files, tuple(sources), frozenset(compiled), libraries)
 
 
