@@ -11,10 +11,10 @@ from rbdc.emit.backend import Backend, FunctionSource, Package
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.scalar_types import DOUBLE
+from rbdc.functions.scalar_types import DOUBLE, FLOAT
 
-_XLA_TYPES = {True: 12, False: 11}
-"""Numbers of double and of float in XLA's interface for foreign functions."""
+_XLA_TYPES = {DOUBLE: 12, FLOAT: 11}
+"""Numbers of the types in XLA's interface for foreign functions."""
 
 
 class JaxTarget(Backend):
@@ -31,7 +31,7 @@ class JaxTarget(Backend):
             title=comment(package.robot),
             robot=package.robot,
             scalar=package.scalar,
-            xla_type=_XLA_TYPES[package.scalar == DOUBLE],
+            xla_type=_XLA_TYPES[package.scalar],
             functions=[_handler(package.robot, d) for d in declarations if not d.pair],
         )
         return {f"{package.robot}_jax.c": text}

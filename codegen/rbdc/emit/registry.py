@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
@@ -90,18 +90,13 @@ def assembled(package: Package, sources: Sequence[FunctionSource], backends: Seq
     libraries: dict[str, str] = {}
     for backend in backends:
         given = backend.package_files(package, sources)
-        _refuse_common(backend, files, given)
+        if common := sorted(files.keys() & given.keys()):
+            raise ValueError(
+                f"target {backend.name} gives {', '.join(common)}, which another target gives already"
+            )
         files |= given
         compiled |= {name for name in given if name.endswith(backend.compiled)}
         if backend.shared:
             own = f"{package.robot}_{backend.name}"
             libraries[f"lib{own}.so"] = f"{own}.c"
     return Generated(files, tuple(sources), frozenset(compiled), libraries)
-
-
-def _refuse_common(backend: Backend, files: Mapping[str, str], given: Mapping[str, str]) -> None:
-    common = sorted(files.keys() & given.keys())
-    if common:
-        raise ValueError(
-            f"target {backend.name} gives {', '.join(common)}, which another target gives already"
-        )
