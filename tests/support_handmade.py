@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import rbdc
+from rbdc.emit.backend import Package
 from rbdc.emit.python import render_python
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -98,7 +99,8 @@ def build_tiny(
     declarations = [replace(d, scalar=scalar) for d in DECLARATIONS]
     c = files or c_files(declarations)
     native = compile_package(c, ROBOT, declarations, find_compiler(), flags, 1)
-    text = {**c, **render_python(model(), ROBOT, declarations, ["mix", "absent"]), **(python or {})}
+    tiny = Package(model(), ROBOT, ("mix", "absent"), scalar)
+    text = {**c, **render_python(tiny, declarations), **(python or {})}
     package = destination.parent / f"{destination.name}.parts"
     package.mkdir(parents=True)
     contents = {name: content.encode() for name, content in text.items()}

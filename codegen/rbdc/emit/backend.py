@@ -97,13 +97,15 @@ class Backend(Protocol):
     name: as `--targets` spells it. needs_samples: it runs several samples at once, so that planning looks for
     the programs of `BatchPlan.samples`. needs_program: it prints scalar straight-line programs, so that
     planning gives `PlannedFunction.program`. compiled: endings of those of its files that go into the
-    extension of the package.
+    extension of the package. shared: its file `<robot>_<name>.c` and the C of the package make a shared
+    library beside the extension.
     """
 
     name: str
     needs_samples: bool = False
     needs_program: bool = False
     compiled: tuple[str, ...] = ()
+    shared: bool = False
 
     def check(self, package: Package, declarations: Sequence[FunctionDeclaration]) -> None:
         """Raise UnsupportedError for a package that this target cannot print; called before anything is
@@ -124,12 +126,6 @@ class Backend(Protocol):
         return {
             file: text for source in sources for file, text in source.target_files.get(self.name, {}).items()
         }
-
-    def libraries(self, package: Package) -> dict[str, str]:
-        """Shared libraries beside the extension: by the name of each the C file of this target's that it adds
-        to the C of the package.
-        """
-        return {}
 
     def fingerprint(self) -> str:
         """A text that changes whenever what the target prints does, for the key of the package in the cache:

@@ -197,26 +197,17 @@ def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
     return {f"{robot}_batch.h": text}
 
 
-def _transposition(lanes: int) -> list[str]:
-    """The statements that transpose the square `s0`, rows of `lanes` entries, into `s1`, `s2` and so on: each
-    step exchanges blocks of twice the size between rows that far apart.
-    """
-    lines = []
-    for step in range(lanes.bit_length() - 1):
-        half = 1 << step
-        lines += [f"s{step + 1}[{j}] = {exchanged(f's{step}[{{}}]', j, half, lanes)};" for j in range(lanes)]
-    return lines
-
-
 def _square(scalar: ScalarType, width: int, macro: str) -> dict[str, Any]:
-    """A square of numbers and its transposition: its rows as a vector, the arrays of all steps, the last of
-    which holds the result, and the statements; macro: what says that registers hold a row.
+    """A square of numbers and its transposition: its rows as a vector, the arrays of all steps `s0`, `s1` and
+    so on, the last of which holds the result, and the statements: each step exchanges blocks of twice the
+    size between rows that far apart. macro: what says that registers hold a row.
     """
-    steps = width.bit_length() - 1
+    steps, rows = width.bit_length() - 1, range(width)
+    halves = [(step, j, 1 << step) for step in range(steps) for j in rows]
     return {
         "vector": vector_view(scalar, width),
         "arrays": ", ".join(f"s{step}[{width}]" for step in range(steps + 1)),
         "last": f"s{steps}",
-        "lines": _transposition(width),
+        "lines": [f"s{k + 1}[{j}] = {exchanged(f's{k}[{{}}]', j, half, width)};" for k, j, half in halves],
         "macro": macro,
     }

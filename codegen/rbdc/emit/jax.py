@@ -11,16 +11,17 @@ from rbdc.emit.backend import Backend, FunctionSource, Package
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.scalar_types import DOUBLE
+from rbdc.functions.scalar_types import DOUBLE, FLOAT
 
-_XLA_TYPES = {True: 12, False: 11}
-"""Numbers of double and of float in XLA's interface for foreign functions."""
+_XLA_TYPES = {DOUBLE: 12, FLOAT: 11}
+"""Numbers of the types in XLA's interface for foreign functions."""
 
 
 class JaxTarget(Backend):
     """A handler for every function of one frame or none; the package gives them derivatives in Python."""
 
     name = "jax"
+    shared = True
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
         """The C file."""
@@ -30,14 +31,10 @@ class JaxTarget(Backend):
             title=comment(package.robot),
             robot=package.robot,
             scalar=package.scalar,
-            xla_type=_XLA_TYPES[package.scalar == DOUBLE],
+            xla_type=_XLA_TYPES[package.scalar],
             functions=[_handler(package.robot, d) for d in declarations if not d.pair],
         )
         return {f"{package.robot}_jax.c": text}
-
-    def libraries(self, package: Package) -> dict[str, str]:
-        """The shared library by the C file that it adds to those of the package."""
-        return {f"lib{package.robot}_jax.so": f"{package.robot}_jax.c"}
 
 
 def _handler(robot: str, d: FunctionDeclaration) -> dict[str, Any]:

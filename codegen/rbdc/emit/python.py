@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from rbdc.emit.backend import Package
 from rbdc.emit.library import limits_of
 from rbdc.emit.names import docstring
 from rbdc.emit.render import render
@@ -21,22 +22,14 @@ from rbdc.model.contacts import row_slices
 from rbdc.model.parameters import nominal
 
 
-def render_python(
-    model: Model,
-    robot: str,
-    declarations: Sequence[FunctionDeclaration],
-    known: Sequence[str],
-    warnings: Sequence[str] = (),
-) -> dict[str, str]:
-    """The Python files of the package, by name. known: all functions that rbdc can build. warnings: texts
-    that the module keeps.
-    """
-    constants, arrays = _constants(model, robot, declarations, known, warnings), _arrays(model)
-    number = f"np.{declarations[0].scalar.dtype}"
+def render_python(package: Package, declarations: Sequence[FunctionDeclaration]) -> dict[str, str]:
+    """The Python files of the package, by name."""
+    constants, arrays = _constants(package, declarations), _arrays(package.model)
+    number = f"np.{package.scalar.dtype}"
     context = {
-        "title": docstring(robot),
-        "model": model,
-        "scalar": declarations[0].scalar,
+        "title": docstring(package.robot),
+        "model": package.model,
+        "scalar": package.scalar,
         "constants": [(name, ascii(value)) for name, value in constants.items()],
         "arrays": [(name, repr(numbers)) for name, numbers in arrays.items()],
         "attributes": _attributes(constants, arrays, number),
@@ -62,17 +55,12 @@ def _support() -> dict[str, str]:
     }
 
 
-def _constants(
-    model: Model,
-    robot: str,
-    declarations: Sequence[FunctionDeclaration],
-    known: Sequence[str],
-    warnings: Sequence[str],
-) -> dict[str, Any]:
+def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
     """Constants of the module that are no arrays."""
-    names, rows, contacts = [d.name for d in declarations], row_slices(model), model.contacts
+    model, names = package.model, [d.name for d in declarations]
+    rows, contacts = row_slices(model), model.contacts
     made: dict[str, Any] = {
-        "name": robot,
+        "name": package.robot,
         "model_hash": _content_hash(model),
         "nq": model.nq,
         "nv": model.nv,
@@ -80,7 +68,7 @@ def _constants(
         "joint_names": tuple(body.joint_name for body in model.bodies),
         "frame_names": tuple(frame.name for frame in model.frames),
         "functions": tuple(names),
-        "warnings": tuple(warnings),
+        "warnings": package.warnings,
         "fext_frame": "world" if model.world_forces else "local",
     }
     if model.actuators:
@@ -94,7 +82,7 @@ def _constants(
     made["_JOINTS"], made["_EVERY_JOINT"] = tuple(model.draws()), tuple(every_joint(model))
     made["_CHART"], made["_DIFFERENTIALS"] = _chart(model), _differentials(model, names)
     made["_DEFAULTS"] = {p.name: list(p.default) for d in declarations for p in d.inputs if p.default}
-    made["_ABSENT"] = tuple(name for name in known if name not in names)
+    made["_ABSENT"] = tuple(name for name in package.known if name not in names)
     return made
 
 
@@ -267,7 +255,7 @@ def module_type() -> str:
     model = Model("any", (), (), nq, nv)
     catalogue = functions_of(model)
     views = [function_view(function.declaration, _SIZES) for function in catalogue.values()]
-    attributes = _attributes(_constants(model, "", (), (), ()), _arrays(model), "Any")
+    attributes = _attributes(_constants(Package(model, ""), ()), _arrays(model), "Any")
     lines = render("module_type.pyi.jinja", functions=views, attributes=attributes).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
@@ -27,9 +27,8 @@ class CTarget(Backend):
         """The library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the
         support at run time that is copied into every package.
         """
-        model, robot, declarations = package.model, package.robot, [source.declaration for source in sources]
-        library = render_library(model, robot, sources, portable=package.portable)
-        return library | render_python(model, robot, declarations, package.known, package.warnings)
+        library = render_library(package.model, package.robot, sources, portable=package.portable)
+        return library | render_python(package, [source.declaration for source in sources])
 
 
 BACKENDS: dict[str, Backend] = {
@@ -91,16 +90,13 @@ def assembled(package: Package, sources: Sequence[FunctionSource], backends: Seq
     libraries: dict[str, str] = {}
     for backend in backends:
         given = backend.package_files(package, sources)
-        _refuse_common(backend, files, given)
+        if common := sorted(files.keys() & given.keys()):
+            raise ValueError(
+                f"target {backend.name} gives {', '.join(common)}, which another target gives already"
+            )
         files |= given
         compiled |= {name for name in given if name.endswith(backend.compiled)}
-        libraries |= backend.libraries(package)
+        if backend.shared:
+            own = f"{package.robot}_{backend.name}"
+            libraries[f"lib{own}.so"] = f"{own}.c"
     return Generated(files, tuple(sources), frozenset(compiled), libraries)
-
-
-def _refuse_common(backend: Backend, files: Mapping[str, str], given: Mapping[str, str]) -> None:
-    common = sorted(files.keys() & given.keys())
-    if common:
-        raise ValueError(
-            f"target {backend.name} gives {', '.join(common)}, which another target gives already"
-        )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rbdc.emit.c.trigonometry import horner, in_pairs, nested, signed, sines_and_cosines, widths
 from rbdc.emit.c.vectors import vector_view
@@ -185,22 +186,12 @@ def _rotations(robot: str, scalar: ScalarType) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Together:
-    """Polynomials side by side: the C that evaluates them, the powers of the variable that this takes, each
-    with that whose square it is, and the bytes of the vector of their values.
-    """
-
-    text: str
-    powers: list[tuple[str, str]]
-    bytes: int
-
-
 def _together(
     scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes: int, variable: str
-) -> _Together:
-    """Polynomials side by side in vectors of so many lanes, as C: neighbouring terms first (Estrin 1960)
-    until three are left; and the powers of the variable that this takes.
+) -> dict[str, Any]:
+    """Polynomials side by side in vectors of so many lanes: the C that evaluates them, neighbouring terms
+    first (Estrin 1960) until three are left, the powers of the variable that this takes, each with that whose
+    square it is, and the bytes of the vector of their values.
     """
     words = list[str]()
     for column in zip(*polynomials, strict=True):
@@ -211,7 +202,8 @@ def _together(
         words = [nested(words[k : k + 2], _power(variable, power)) for k in range(0, len(words), 2)]
         power *= 2
         powers.append((_power(variable, power), _power(variable, power // 2)))
-    return _Together(nested(words, _power(variable, power)), powers, lanes * scalar.size)
+    text = nested(words, _power(variable, power))
+    return {"text": text, "powers": powers, "bytes": lanes * scalar.size}
 
 
 def _power(variable: str, power: int) -> str:

@@ -41,6 +41,7 @@ class CasadiTarget(Backend):
     """
 
     name = "casadi"
+    shared = True
 
     def check(self, package: Package, declarations: Sequence[FunctionDeclaration]) -> None:
         """Refuse single precision, and joints whose configurations it cannot differentiate."""
@@ -57,10 +58,6 @@ class CasadiTarget(Backend):
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
         """The C file."""
         return {f"{package.robot}_casadi.c": _source(package, [source.declaration for source in sources])}
-
-    def libraries(self, package: Package) -> dict[str, str]:
-        """The shared library by the C file that it adds to those of the package."""
-        return {f"lib{package.robot}_casadi.so": f"{package.robot}_casadi.c"}
 
 
 def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> str:
