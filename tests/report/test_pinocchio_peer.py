@@ -448,7 +448,7 @@ def opened(build: pinocchio.PinocchioBuild) -> ctypes.CDLL:
     """The library of a build, as the timing process opens it."""
     assert build.code_bytes > 0
     made = ctypes.CDLL(str(build.library), mode=os.RTLD_NOW | os.RTLD_LOCAL)
-    made.rbdc_peer_load.restype, made.rbdc_peer_free.restype = ctypes.c_void_p, None
+    made.rbdc_peer_load.restype = ctypes.c_void_p
     return made
 
 
@@ -515,4 +515,3 @@ def test_values(
                 getattr(library, f"rbdc_peer_{variant}{suffix}")(context, pointers(given), pointers(outputs))
             for output, reference in zip(outputs, expected(function, model, p, given), strict=True):
                 assert_close(output, reference, 1e-11, 1.0, f"{robot} {variant}")
-    library.rbdc_peer_free(context)

@@ -63,4 +63,3 @@ def test_tensors_agree(
             declaration.outputs, getattr(module, function)(*given), theirs, strict=True
         ):
             assert_close(found, right, tolerance, 1e-3, f"{robot} {root} {output.name}")
-    library.rbdc_peer_free(context)

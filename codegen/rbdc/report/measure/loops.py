@@ -105,6 +105,11 @@ def pointers_to(arrays: Sequence[Array]) -> Any:
     return (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
 
 
+def table(rows: Sequence[Any]) -> Any:
+    """A C array of the addresses of C arrays."""
+    return (ctypes.c_void_p * len(rows))(*map(ctypes.addressof, rows))
+
+
 class Timer:
     """The C timing loop over blocks of n samples of one function, for methods of one dtype; blocks lie in a
     row and are taken in turn. Results are put into `outputs`, which only batches have, sample by sample, else
@@ -126,8 +131,9 @@ class Timer:
         self.c, self.n, self.blocks = ctypes.CDLL(library), n, blocks or len(inputs[0]) // n
         self.c.rbdc_time.restype = ctypes.c_double
         self.clock = time.CLOCK_THREAD_CPUTIME_ID if outputs else time.CLOCK_MONOTONIC
-        self.inputs, self.outputs = [np.ascontiguousarray(x, dtype) for x in inputs], outputs
-        self.rows = self._addresses(self.inputs)
+        self.inputs, self.own = [np.ascontiguousarray(x, dtype) for x in inputs], bool(outputs)
+        self.rows, self._into = self._addresses(self.inputs), self._addresses(outputs) if outputs else None
+        self._tables = [table(rows) for rows in (self.rows, self._into) if rows is not None]
 
     def _addresses(self, arrays: Sequence[Array]) -> Any:
         """A C array with a row for each block: the addresses of what the arrays have of it."""
@@ -136,8 +142,8 @@ class Timer:
 
     def hot(self, method: Method, calls: int) -> float:
         """Nanoseconds of a call, averaged over `calls` calls."""
-        into = self._addresses(self.outputs) if self.outputs else method.next_place()
-        return self._time(method, self.rows, into, self.blocks, calls)
+        given, *into = self._tables
+        return self._time(method, given, into[0] if into else table([method.next_place()]), calls)
 
     def cold(self, method: Method) -> list[float]:
         """Nanoseconds of single calls with code and data flushed; empty where caches cannot be flushed."""
@@ -149,12 +155,12 @@ class Timer:
             flushed = [self.c.rbdc_flush(ctypes.c_void_p(a), ctypes.c_size_t(n)) for a, n in ranges]
             if not all(flushed):
                 return []
-            times.append(self._time(method, self.rows[k % self.blocks], method.out, 1, 1))
+            times.append(self._time(method, table([self.rows[k % self.blocks]]), table([method.out]), 1))
         return times
 
-    def _time(self, method: Method, given: Any, into: Any, blocks: int, calls: int) -> float:
+    def _time(self, method: Method, given: Any, into: Any, calls: int) -> float:
         method.samples.value = self.n
-        counts = map(ctypes.c_size_t, (len(self.inputs), len(self.outputs), blocks, calls))
+        counts = map(ctypes.c_size_t, (len(given), self.own, calls))
         return float(self.c.rbdc_time(method.call, method.context, given, into, *counts, self.clock))
 
 

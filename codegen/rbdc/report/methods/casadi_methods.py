@@ -137,7 +137,7 @@ def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict
 
 
 def modes_of(function: Function) -> dict[str, str]:
-    """Those of `MODES` in which CasADi differentiates towards a function, by the method through our C;
+    """Modes in which CasADi differentiates towards a function, of `MODES`, by the method through our C;
     second derivatives are forward ones of the first.
     """
     if function.comparison.second_order is not None:

@@ -146,7 +146,7 @@ def _eigen_candidates() -> Iterator[Path]:
 def side_by_side(
     jobs: Mapping[str, tuple[str, float]], obtain: Callable[[str], Made], progress: Callable[[str], None]
 ) -> dict[str, Future[Made]]:
-    """What is obtained for each key of the cache, `WORKERS` at a time, all of it done. jobs: by key, what is
+    """Obtain something for each key of the cache, `WORKERS` at a time; all are done. jobs: by key, what is
     compiled in words and about how many seconds it takes. Progress is told of those that the cache lacks when
     they begin: their number, and how long they take from there on.
     """

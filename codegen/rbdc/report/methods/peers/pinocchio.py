@@ -104,7 +104,7 @@ class _Piece:
 
     @property
     def job(self) -> tuple[str, float]:
-        """What is compiled in words, and about how many seconds it takes."""
+        """The piece in words, and about how many seconds its compilation takes."""
         calls, (part, *_) = self.parts == LIBRARY_PARTS, self.parts
         words = "calls" if calls else part.lower().replace("_", " ")
         return f"Pinocchio's {words} for {self.build.name}", CALLS if calls else PART
