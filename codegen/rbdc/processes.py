@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, Self, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -144,7 +144,7 @@ class Helper(Generic[Task, Result]):
             raise HelperEnded(error.errno or 1) from error
         self._work, self.ready = work, False
 
-    def __enter__(self) -> Helper[Task, Result]:
+    def __enter__(self) -> Self:
         return self
 
     def prepare(self) -> None:

@@ -73,27 +73,24 @@ class Callee:
         return load(self.folder)
 
     def _ways(self, declaration: FunctionDeclaration) -> list[Way]:
+        """All ways of calling a function, in the module's own variant, which has no prefix, and in the others
+        that this processor can run.
+        """
         kinds = {"single": "single samples", "batch": "a batch"}
         kinds |= {"past": "a batch whose results go past the caches"}
         kinds |= {"lanes": "lanes"} if declaration.lanes else {}
         kinds |= {"zeroed": "single samples into zeros"} if declaration.zeroed else {}
+        own, known = self._module.variant, variants(self._module._native).items()
+        others = [(name, prefix) for name, (prefix, lacking) in known if name != own and not lacking]
         ways = [
             Way(f"{words}{', variant ' * bool(name)}{name}", kind, prefix)
-            for name, prefix in self._variants()
+            for name, prefix in [("", ""), *others]
             for kind, words in kinds.items()
         ]
         for kind, words in {"jax": "a batch through JAX", "casadi": "single samples through CasADi"}.items():
             if not declaration.pair and self._path(kind).is_file():
                 ways.append(Way(words, kind))
         return ways
-
-    def _variants(self) -> list[tuple[str, str]]:
-        """Names and prefixes: of the module's own, which are empty, and of the library's other variants that
-        this processor can run.
-        """
-        known, own = variants(self._module._native), self._module.variant
-        others = [(name, prefix) for name, (prefix, lacking) in known.items() if name != own and not lacking]
-        return [("", ""), *others]
 
     def _path(self, framework: str) -> Path:
         return self.folder / f"lib{self._module.name}_{framework}.so"

@@ -47,8 +47,7 @@ def verify_package(
     """
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
     try:
-        with Helper(Callee(folder, CACHED), stderr=DEVNULL) as ask, shared_steps():
-            compiled = Compiled(ask)
+        with Compiled(Callee(folder, CACHED), stderr=DEVNULL) as compiled, shared_steps():
             errors = {
                 checked.declaration.name: compiled.verified(references, checked)
                 for checked in asked(functions)
@@ -60,16 +59,13 @@ def verify_package(
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of a folder that is about to move
 
 
-class Compiled:
+class Compiled(Helper[Any, Any]):
     """A compiled package, which answers from another process."""
 
-    def __init__(self, ask: Callable[[Any], Any]) -> None:
-        self._ask_helper = ask
-
-    def _ask(self, message: object, words: str) -> Any:
+    def answer(self, message: object, words: str) -> Any:
         """The answer to a message. Raises VerificationError with the words where there is none."""
         try:
-            return self._ask_helper(message)
+            return self(message)
         except HelperEnded as lost:
             if lost.status >= 0:
                 raise LoadError(f"a process to call it ended with status {lost.status}") from lost
@@ -80,23 +76,16 @@ class Compiled:
         """The largest error of a function, in parts of its tolerance."""
         declaration, worst = checked.declaration, 0.0
         name_of = partial(name_of_state, declaration)
-        ways: list[Way] = self._ask(declaration, f"{declaration.name}: loading the package")
+        ways: list[Way] = self.answer(declaration, f"{declaration.name}: loading the package")
         for number, question in enumerate(questions(references.model, checked)):
             with uncollected():
                 outputs = references.expected(declaration, question.parts(), question.inputs)
-            for way in ways:
-                if _suits(way, question, first=number == 0):
-                    words = _words(references.model, question, way)
-                    found = self._answers(question, way)
-                    error = _compared(words, name_of, declaration.outputs, outputs, found)
-                    worst = max(worst, error)
+            for way in (way for way in ways if _suits(way, question, first=number == 0)):
+                call = Call(declaration, way, question.arrays(), question.extra)
+                found = self.answer(call, f"{declaration.name}, called with {way.words},")
+                words = _words(references.model, question, way)
+                worst = max(worst, _compared(words, name_of, declaration.outputs, outputs, found))
         return worst
-
-    def _answers(self, question: Question, way: Way) -> list[Array]:
-        declaration = question.checked.declaration
-        call = Call(declaration, way, question.arrays(), question.extra)
-        found: list[Array] = self._ask(call, f"{declaration.name}, called with {way.words},")
-        return found
 
     def verify_derivatives(
         self, model: Model, robot: str, declarations: Sequence[FunctionDeclaration]
@@ -105,7 +94,7 @@ class Compiled:
         for derivative in derivatives(model, robot, declarations):
             symbol = derivative.external.symbol
             called = f"{symbol}, called as CasADi does,"
-            found, beside = (self._ask(x, called) for x in (derivative.external, derivative.beside))
+            found, beside = (self.answer(x, called) for x in (derivative.external, derivative.beside))
             words = f"{symbol} does not agree with what it is derived from: called as CasADi does"
             for output, right, result in derivative.along(found, beside):
                 _compared(words, derivative.name_of_state, [output], [right], [result])
