@@ -90,12 +90,12 @@ class Carried(BodyMotion):
 
 @dataclass(frozen=True)
 class Direction:
-    """One degree of freedom: s, psidot, psiddot and psidot + sdot, in its body's frame."""
+    """One degree of freedom, in one frame: s, psidot, psiddot, and sigma = psidot + sdot."""
 
     s: Motion
     psi_rate: Motion
     psi_second: Motion
-    both_rates: Motion
+    sigma: Motion
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def rnea_derivatives(
                     if ancestor != index and not rooted:
                         d = directions[ancestor][which]
                         dq[dof][j] = d.psi_rate.dot(row.r_b) + d.psi_second.dot(row.r)
-                        dv[dof][j] = d.s.dot(row.r_b) + d.both_rates.dot(row.r)
+                        dv[dof][j] = d.s.dot(row.r_b) + d.sigma.dot(row.r)
                 if rooted:
                     start = starts[ancestor]
                     dv[dof][start + 3 : start + 6] = row.r_b.angular.scalars()
@@ -276,7 +276,7 @@ def _directions(model: Model, index: int, own: Carried, rate: Scalars) -> list[D
 
 def _row(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
     c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
-    c_v = doubled.apply(d.s) + inertia @ d.both_rates
+    c_v = doubled.apply(d.s) + inertia @ d.sigma
     return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)
 
 

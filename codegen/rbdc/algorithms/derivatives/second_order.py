@@ -34,21 +34,11 @@ otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from rbdc.algorithms.derivatives.rnea_derivatives import doubled
-from rbdc.algorithms.derivatives.squares import (
-    Square,
-    cross_rows,
-    negated,
-    rows_cross,
-    skew,
-    sum_of,
-    symmetric_part,
-    times,
-    transposed_times,
-)
+from rbdc.algorithms.derivatives.rnea_derivatives import Direction, doubled
+from rbdc.algorithms.derivatives.squares import Square, symmetric_part
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
@@ -60,49 +50,61 @@ from rbdc.algorithms.tools.joint_coordinates import (
     reduce_columns,
     reduce_matrix,
 )
+from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Forces, Motion, RigidInertia, Scalars, Vector3
-from rbdc.spatial.vectors import motion_sum
+from rbdc.model import Model
+from rbdc.spatial import Force, Forces, Motion, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
+from rbdc.spatial.vectors import AXES, motion_sum
 
 Tensor = list[Matrix]
 
 
 @dataclass(frozen=True)
-class Direction:
-    """One degree of freedom, and the first of its joint: s, psidot, psiddot, and sigma = psidot + sdot."""
-
-    joint: int
-    first: int
-    s: Motion
-    psi_rate: Motion
-    psi_second: Motion
-    sigma: Motion
-
-
-@dataclass(frozen=True)
 class Subtree:
-    """Sums over a body's subtree: its inertia, B (doubled) by its momentum p and rows of N, and force."""
+    """Sums over a body's subtree: its inertia, B (doubled) by its momentum p and N, and force."""
 
     inertia: RigidInertia
     p: Vector3
     n: Square
     force: Force
 
+    @staticmethod
+    def of_body(inertia: RigidInertia, velocity: Motion, force: Force) -> Subtree:
+        """One body, whose N is tr(A) 1 - A^T of the second moments A of velocities."""
+        factor = CoriolisFactor.of_body(doubled(inertia), velocity)
+        x, y, z = factor.rows
+        n = Square(
+            Vector3(y.y + z.z, -y.x, -z.x), Vector3(-x.y, x.x + z.z, -z.y), Vector3(-x.z, -y.z, x.x + y.y)
+        )
+        return Subtree(inertia, factor.momentum, n, force)
+
+    def __add__(self, other: Subtree) -> Subtree:
+        inertia, force = self.inertia + other.inertia, self.force + other.force
+        return Subtree(inertia, self.p + other.p, self.n + other.n, force)
+
     def b(self, x: Motion) -> Force:
         """B x."""
-        return Force(-self.p.cross(x.angular), times(self.n, x.angular))
+        return Force(-self.p.cross(x.angular), self.n @ x.angular)
+
+    def scalars(self) -> list[Scalar]:
+        """m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6)."""
+        inertia = [self.inertia.mass, *self.inertia.first_moment.scalars()]
+        inertia += self.inertia.about_origin.scalars()
+        return [*inertia, *self.p.scalars(), *self.n.scalars(), *self.force.scalars()]
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The directions of all joints and the subtrees of all bodies, in one frame; the degrees of freedom
-    at or above each, from the root; of each body the forces fixed in the world on its subtree, if any.
+    """The directions of all joints and the subtrees of all bodies, in one frame; of each degree of freedom
+    its joint, the first one of that, and all at or above it, from the root; of each body the forces fixed in
+    the world on its subtree, if any.
     """
 
     directions: list[Direction]
     subtrees: list[Subtree]
+    joints: list[int]
+    first: list[int]
     paths: list[list[int]]
     fixed: list[Force]
 
@@ -115,14 +117,10 @@ def path_quantities(
     """
     tree = _tree(model, q, v, a, fext, trace)
     columns = []
-    for d in tree.directions:
-        own, motions = tree.subtrees[d.joint], (d.s, d.psi_rate, d.psi_second, d.sigma)
-        inertia = [own.inertia.mass, *own.inertia.first_moment.scalars(), *own.inertia.about_origin.scalars()]
-        coriolis = [*own.p.scalars(), *(x for row in own.n for x in row.scalars())]
-        columns.append(
-            [*(x for m in motions for x in m.scalars()), *inertia, *coriolis, *own.force.scalars()]
-        )
-    return [list(row) for row in zip(*columns, strict=True)]
+    for d, joint in zip(tree.directions, tree.joints, strict=True):
+        motions = [x for m in (d.s, d.psi_rate, d.psi_second, d.sigma) for x in m.scalars()]
+        columns.append([*motions, *tree.subtrees[joint].scalars()])
+    return transposed(columns)
 
 
 def rnea_second_derivatives(
@@ -132,15 +130,16 @@ def rnea_second_derivatives(
     reference.
     """
     tree = _tree(model, q, v, a, fext, trace)
-    size, motions = len(tree.directions), [(x.first, x.s) for x in tree.directions]
+    size, motions = len(tree.joints), [x.s for x in tree.directions]
     tensors = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
-    for d, direction in enumerate(tree.directions):
-        operators = Operators.of(direction, tree.subtrees[direction.joint])
+    for d, joint in enumerate(tree.joints):
+        operators = Operators.of(tree.directions[d], tree.subtrees[joint])
         _rows_above(tree, d, operators, *tensors)
         _own_rows(tree, d, operators, *tensors)
         if tree.fixed:
-            add_second_terms(tensors[0][d], motions, tree.paths[d], d, tree.fixed[direction.joint])
-        name = model.bodies[direction.joint].name
+            path = list(zip(tree.first, motions, strict=True))
+            add_second_terms(tensors[0][d], path, tree.paths[d], d, tree.fixed[joint])
+        name = model.bodies[joint].name
         for tensor, symbol in zip(tensors, ("qq", "vv", "qv", "mq"), strict=True):
             trace(name, f"entries of {symbol} with this joint lowest", f"{symbol}{d}", [tensor[d][d][d]])
     qq, vv, qv, mq = (_reduced(model, tensor) for tensor in tensors)
@@ -156,7 +155,7 @@ class Operators:
     """
 
     i_s: Force
-    rows: Square
+    symmetric: Symmetric3
     p3: Vector3
     n3: Square
     b: Vector3
@@ -167,21 +166,22 @@ class Operators:
     def of(d: Direction, own: Subtree) -> Operators:
         """From the direction and its subtree."""
         u, w, moved = d.s.linear, d.s.angular, own.inertia @ d.psi_rate
-        turned = sum_of(cross_rows(w, own.n), negated(rows_cross(own.n, w)))
-        double = moved.linear + moved.linear
-        n3 = sum_of(
-            turned,
-            negated(cross_rows(u, skew(own.p))),
-            symmetric_part(own.inertia, d.psi_rate),
-            negated(skew(moved.angular)),
+        symmetric = symmetric_part(own.inertia, d.psi_rate)
+        n3 = Square.of_columns(
+            w.cross(own.n @ e)
+            - own.n @ w.cross(e)
+            - u.cross(own.p.cross(e))
+            + symmetric @ e
+            - moved.angular.cross(e)
+            for e in AXES
         )
         by_q = own.b(d.psi_rate) + own.inertia @ d.psi_second + d.s.cross_force(own.force)
         return Operators(
             own.inertia @ d.s,
             symmetric_part(own.inertia, d.s),
-            w.cross(own.p) + double,
+            w.cross(own.p) + (moved.linear + moved.linear),
             n3,
-            own.p.cross(u) + transposed_times(own.n, w),
+            own.p.cross(u) + own.n.transposed() @ w,
             by_q,
             own.b(d.s) + own.inertia @ d.sigma,
         )
@@ -189,7 +189,7 @@ class Operators:
     def a1(self, x: Motion) -> Force:
         """A1 x."""
         f = self.i_s.linear
-        return Force(-f.cross(x.angular), f.cross(x.linear) + times(self.rows, x.angular))
+        return Force(-f.cross(x.angular), f.cross(x.linear) + self.symmetric @ x.angular)
 
     def a0(self, x: Motion) -> Force:
         """A0 x."""
@@ -198,12 +198,12 @@ class Operators:
 
     def a3(self, x: Motion) -> Force:
         """A3 x."""
-        return Force(-self.p3.cross(x.angular), times(self.n3, x.angular))
+        return Force(-self.p3.cross(x.angular), self.n3 @ x.angular)
 
     def b_s(self, x: Motion) -> Force:
         """B(I, s) x."""
         linear = -self.i_s.linear.cross(x.angular)
-        angular = times(self.rows, x.angular) - self.i_s.angular.cross(x.angular)
+        angular = self.symmetric @ x.angular - self.i_s.angular.cross(x.angular)
         return Force(linear + linear, angular)
 
     def u11(self, x: Motion) -> Vector3:
@@ -214,31 +214,54 @@ class Operators:
         """The angular part of A4 s - B(I, s)^T psidot."""
         return d.s.angular.cross(self.b) - self.u11(d.psi_rate)
 
+    def above(self, m: Direction) -> Above:
+        """For a direction at or above."""
+        second, crossed = self.a3(m.psi_rate) + self.a1(m.psi_second), self.b_s(m.psi_rate)
+        return Above(
+            second,
+            second + m.s.cross_force(self.by_q),
+            self.a3(m.s) + self.a1(m.sigma),
+            crossed,
+            crossed + m.s.cross_force(self.by_v),
+            self.a1(m.s),
+            self.a0(m.s),
+        )
+
+
+class Above(NamedTuple):
+    """Forces that torques above a degree of freedom have with a direction at or above it: A3 psidot + A1
+    psiddot, with s x* fq of what is above the direction; A3 s + A1 sigma; B(I, s) psidot, with s x* fv
+    likewise; A1 s; A0 s.
+    """
+
+    qq: Force
+    qq_above: Force
+    moved: Force
+    crossed: Force
+    crossed_above: Force
+    a1: Force
+    a0: Force
+
 
 def _rows_above(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor) -> None:
     """The rows of torques x strictly above the joint of d, for all y at or above it."""
-    directions, own = tree.directions, tree.directions[d].first
+    directions, own, inertia = tree.directions, tree.first[d], tree.subtrees[tree.joints[d]].inertia
     for y in tree.paths[d]:
         m = directions[y]
-        second, by_q = o.a3(m.psi_rate) + o.a1(m.psi_second), m.s.cross_force(o.by_q)
-        crossed, by_v = o.b_s(m.psi_rate), m.s.cross_force(o.by_v)
-        moved, a1, a0 = o.a3(m.s) + o.a1(m.sigma), o.a1(m.s), o.a0(m.s)
-        turned = (
-            o.b_s(m.s)
-            if y < own
-            else tree.subtrees[directions[d].joint].inertia @ directions[d].s.cross(m.s) + o.b_s(m.s)
-        )
+        forces, turned = o.above(m), o.b_s(m.s)
+        if y >= own:
+            turned = inertia @ directions[d].s.cross(m.s) + turned
         for x in (x for x in tree.paths[d] if x < own):
-            s, above = directions[x].s, x < m.first
-            qq[x][d][y] = s.dot(second + by_q if above else second)
-            qv[x][y][d] = s.dot(crossed + by_v if above else crossed)
+            s, above = directions[x].s, x < tree.first[y]
+            qq[x][d][y] = s.dot(forces.qq_above if above else forces.qq)
+            qv[x][y][d] = s.dot(forces.crossed_above if above else forces.crossed)
             vv[x][d][y] = s.dot(turned)
             if above:
-                mq[x][d][y] = mq[d][x][y] = s.dot(a0)
+                mq[x][d][y] = mq[d][x][y] = s.dot(forces.a0)
             if y < own:
                 qq[x][y][d], vv[x][y][d] = qq[x][d][y], vv[x][d][y]
-                qv[x][d][y] = s.dot(moved)
-                mq[x][y][d] = s.dot(a1)
+                qv[x][d][y] = s.dot(forces.moved)
+                mq[x][y][d] = s.dot(forces.a1)
 
 
 def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor) -> None:
@@ -250,11 +273,11 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
         u8, u9, u11, a1 = o.u8(m), o.a0(m.s), o.u11(m.s), o.a1(m.s)
         for k in tree.paths[d]:
             other = directions[k]
-            if other.first > m.first:
+            if tree.first[k] > tree.first[j]:
                 break
             qq[d][j][k] = u8.dot(other.psi_rate.angular) + other.psi_second.dot(u9)
             qv[d][k][j] = -u11.dot(other.psi_rate.angular)
-            if other.first == m.first:
+            if tree.first[k] == tree.first[j]:
                 vv[d][j][k] = -other.s.dot(a1)
                 continue
             qq[d][k][j] = qq[d][j][k]
@@ -273,7 +296,7 @@ def _tree(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None,
     tree = tree_motion(model, q, v, a, trace, gravity=True)
     rates, starts = joint_velocities(model, v), first_dofs(model)
     directions: list[Direction] = []
-    own: list[tuple[RigidInertia, CoriolisFactor, Force]] = []
+    bodies: list[Subtree] = []
     for index, body in enumerate(model.bodies):
         here, columns = tree.placements[index], tree.columns[index]
         velocity, acceleration = tree.velocity(index), tree.acceleration(index)
@@ -283,52 +306,24 @@ def _tree(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None,
             psi_rate = v_parent.cross(s)
             psi_second = a_parent.cross(s) + v_parent.cross(psi_rate)
             sigma = psi_rate + psi_rate if len(columns) == 1 else psi_rate + psi_rate + rate.cross(s)
-            directions.append(Direction(index, starts[index], s, psi_rate, psi_second, sigma))
+            directions.append(Direction(s, psi_rate, psi_second, sigma))
         inertia: RigidInertia = body.inertia.moved(here)
         force = inertia @ acceleration + velocity.cross_force(inertia @ velocity)
         if fext is not None and not model.world_forces:
             force = force - here.act_force(fext[index])
-        own.append((inertia, CoriolisFactor.of_body(doubled(inertia), velocity), force))
-        values = [
-            x
-            for d in directions[starts[index] :]
-            for m in (d.s, d.psi_rate, d.psi_second)
-            for x in m.scalars()
-        ]
+        bodies.append(Subtree.of_body(inertia, velocity, force))
+        own = directions[starts[index] :]
+        values = [x for d in own for m in (d.s, d.psi_rate, d.psi_second) for x in m.scalars()]
         formula = "s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot"
         trace(body.name, formula, f"s{index}", values)
-        trace(body.name, "f = I a + v x* I v", f"f{index}", own[index][2].scalars())
+        trace(body.name, "f = I a + v x* I v", f"f{index}", force.scalars())
+    subtrees = subtree_sums(model, tree.placements, bodies, lambda _, x: x)
+    for index in reversed(range(model.njoints)):
+        values = subtrees[index].scalars()
+        trace(model.bodies[index].name, "I, p, N, f of the subtree", f"c{index}", values)
     fixed: list[Force] = []
     if fext is not None and model.world_forces:
         fixed = of_subtrees(model, [tree.frame.act_inverse_force(force) for force in fext])
-    return Tree(directions, _subtrees(model, own, trace), _paths(model, starts), fixed)
-
-
-def _subtrees(
-    model: Model, own: list[tuple[RigidInertia, CoriolisFactor, Force]], trace: Trace
-) -> list[Subtree]:
-    """Sums over all that a joint carries."""
-    for index in reversed(range(model.njoints)):
-        parent = model.bodies[index].parent
-        inertia, factor, force = own[index]
-        values = [*inertia.scalars(), *factor.scalars(), *force.scalars()]
-        trace(model.bodies[index].name, "I, p, N, f of the subtree", f"c{index}", values)
-        if parent != WORLD:
-            above = own[parent]
-            own[parent] = (above[0] + inertia, above[1] + factor, above[2] + force)
-    return [Subtree(inertia, factor.momentum, _operator(factor), force) for inertia, factor, force in own]
-
-
-def _operator(factor: CoriolisFactor) -> Square:
-    """tr(N) 1 - N^T of the factor's N."""
-    x, y, z = factor.rows
-    return (Vector3(y.y + z.z, -y.x, -z.x), Vector3(-x.y, x.x + z.z, -z.y), Vector3(-x.z, -y.z, x.x + y.y))
-
-
-def _paths(model: Model, starts: Sequence[int]) -> list[list[int]]:
-    """For each degree of freedom all of its joint and of those above it, from the root."""
-    paths: list[list[int]] = []
-    for index, body in enumerate(model.bodies):
-        own = [starts[k] + dof for k in model.support(index) for dof in range(model.bodies[k].joint.nv)]
-        paths += [own] * body.joint.nv
-    return paths
+    joints = [k for k, body in enumerate(model.bodies) for _ in range(body.joint.nv)]
+    paths = [[j for j, x in enumerate(joints) if x in set(model.support(k))] for k in joints]
+    return Tree(directions, subtrees, joints, [starts[k] for k in joints], paths, fixed)

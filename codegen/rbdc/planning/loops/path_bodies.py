@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rbdc.algorithms.derivatives.second_order import Direction, Operators, Subtree
-from rbdc.algorithms.derivatives.squares import Square, transposed_times
+from rbdc.algorithms.derivatives.rnea_derivatives import Direction
+from rbdc.algorithms.derivatives.second_order import Operators, Subtree
+from rbdc.algorithms.derivatives.squares import Square
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
-from rbdc.spatial import Force, Inertia, Motion, Scalar, Vector3
+from rbdc.spatial import Force, Inertia, Motion, Scalar, Symmetric3, Vector3
 
 Vector = list[Scalar]
 Results = Sequence[tuple[str, str, Vector]]
@@ -96,15 +97,13 @@ def _motions(values: Sequence[Scalar]) -> list[Motion]:
     return [Motion.of(values[k : k + 6]) for k in range(0, len(values), 6)]
 
 
-def _symmetric(values: Sequence[Scalar]) -> Square:
-    xx, xy, yy, xz, yz, zz = values
-    return (Vector3(xx, xy, xz), Vector3(xy, yy, yz), Vector3(xz, yz, zz))
-
-
 def _direction(at: Sequence[Scalar]) -> Direction:
-    """From s and, as far as they are given, psidot, psiddot and sigma."""
-    motions = [*_motions(at), *(Motion.zero() for _ in range(3))]
-    return Direction(0, 0, *motions[:4])
+    """From s and, as far as they are given, psidot, psiddot and sigma, which of a joint with one direction is
+    2 psidot.
+    """
+    motions = _motions(at)
+    motions += [Motion.zero() for _ in range(3 - len(motions))]
+    return Direction(*motions, *[] if len(motions) > 3 else [motions[1] + motions[1]])
 
 
 def _operators(op: Sequence[Scalar]) -> Operators:
@@ -112,24 +111,26 @@ def _operators(op: Sequence[Scalar]) -> Operators:
     op = [*op, *(0.0 for _ in range(39 - len(op)))]
     b, p3, x, y, z = _vectors(op[12:27])
     i_s, by_q, by_v = (Force.of(op[k : k + 6]) for k in (0, 27, 33))
-    return Operators(i_s, _symmetric(op[6:12]), p3, (x, y, z), b, by_q, by_v)
+    return Operators(i_s, Symmetric3(*op[6:12]), p3, Square(x, y, z), b, by_q, by_v)
 
 
 @_body("operators", vectors={"state": 52})
 def _of_subtrees(state: Vector) -> Mapping[str, Results]:
     """Operators of the degrees of freedom."""
-    *coriolis, force = state[34:37], state[37:46], state[46:52]
-    x, y, z = _vectors(coriolis[1])
-    own = Subtree(Inertia.of(state[24:34]), Vector3.of(coriolis[0]), (x, y, z), Force.of(force))
+    own = Subtree(
+        Inertia.of(state[24:34]),
+        Vector3.of(state[34:37]),
+        Square(*_vectors(state[37:46])),
+        Force.of(state[46:52]),
+    )
     made = Operators.of(_direction(state[:24]), own)
-    x, y, z = made.rows
     return {
         "op": [
             ("(f, n) = I s", "f", made.i_s.scalars()),
-            ("L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T", "l", [x.x, x.y, y.y, x.z, y.z, z.z]),
+            ("L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T", "l", made.symmetric.scalars()),
             ("b = p x u + N^T w", "b", made.b.scalars()),
             ("A3: p' = w x p + 2 f'", "p", made.p3.scalars()),
-            ("N' = [w]N - N[w] - [u][p] + L' - [n']", "n", [e for row in made.n3 for e in row.scalars()]),
+            ("N' = [w]N - N[w] - [u][p] + L' - [n']", "n", made.n3.scalars()),
             ("fq = B psidot + I psiddot + s x* force", "fq", made.by_q.scalars()),
             ("fv = B s + I sigma", "fv", made.by_v.scalars()),
         ]
@@ -141,27 +142,17 @@ def _of_subtrees(state: Vector) -> Mapping[str, Results]:
 def _columns(op: Vector, at: Vector) -> Mapping[str, Results]:
     """For one degree of freedom and directions of its path: forces on what is above, and beside."""
     o, m = _operators(op), _direction(at)
-    a1, a0, rate = o.a1(m.s), o.a0(m.s), o.a1(m.psi_rate)
-    rates = (
-        rate + rate if len(at) == 18 else o.a1(m.sigma)
-    )  # sigma = 2 psidot where each joint has one direction
-    second, crossed = o.a3(m.psi_rate) + o.a1(m.psi_second), o.b_s(m.psi_rate)
+    forces = o.above(m)
     beside: list[tuple[str, str, Vector]] = [
         ("u8 = w x b - u11 of psidot", "u8", o.u8(m).scalars()),
-        ("u9 = s x* (f, n)", "u9", a0.scalars()),
+        ("u9 = s x* (f, n)", "u9", forces.a0.scalars()),
         ("u11 = 2 f x u + L w + n x w", "u11", o.u11(m.s).scalars()),
     ]
+    formulas = ("A3 psidot + A1 psiddot", "and s x* fq", "A3 s + A1 sigma", "B(I, s) psidot", "and s x* fv")
+    named = zip((*formulas, "A1 s", "A0 s"), forces._asdict().items(), strict=True)
     return {
-        "v": [
-            ("A3 psidot + A1 psiddot", "qq", second.scalars()),
-            ("and s x* fq", "qq_above", (second + m.s.cross_force(o.by_q)).scalars()),
-            ("A3 s + A1 sigma", "moved", (o.a3(m.s) + rates).scalars()),
-            ("B(I, s) psidot", "crossed", crossed.scalars()),
-            ("and s x* fv", "crossed_above", (crossed + m.s.cross_force(o.by_v)).scalars()),
-            ("A1 s", "a1", a1.scalars()),
-            ("A0 s", "a0", a0.scalars()),
-        ],
-        "beside": beside if len(at) == 18 else [*beside, ("A1 s", "a1", a1.scalars())],
+        "v": [(formula, name, force.scalars()) for formula, (name, force) in named],
+        "beside": beside if len(at) == 18 else [*beside, ("A1 s", "a1", forces.a1.scalars())],
     }
 
 
@@ -191,7 +182,7 @@ def _rows(s: Vector, op: Vector, own: Vector) -> Mapping[str, Results]:
     """Rows of degrees of freedom from sums Y, H, L and b of weighted ones."""
     d, o, y = _direction(s), _operators(op), Motion.of(own[:6])
     sums = _operators(own[6:])
-    by_rate = o.p3.cross(y.linear) + transposed_times(o.n3, y.angular) + sums.u8(d)
+    by_rate = o.p3.cross(y.linear) + o.n3.transposed() @ y.angular + sums.u8(d)
     return {
         "row": [
             ("A3^T y + Q1", "rate", by_rate.scalars()),
