@@ -224,22 +224,17 @@ def _tensors(declared: Declared) -> list[Function]:
                 peers={"pinocchio": ("aba_second_derivatives",)},
             ),
         ),
-        Function(
-            declared["rnea_hessian_vector"],
-            {},
-            chain=ChainRule("rnea_vjp", BY["rnea"], kept=(0, 4, 1, 2)),
-            along_paths=on_joint_space(path_quantities),
-            preset=SECOND,
-            references={"contracted-idsva-so": ".derivatives.products:rnea_hessian_vector"},
-        ),
-        Function(
-            declared["aba_hessian_vector"],
-            {},
-            chain=ChainRule("aba_vjp", BY["aba"], kept=(0, 4, 1, 2)),
-            along_paths=on_joint_space(path_quantities),
-            uses=("aba",),
-            preset=SECOND,
-            references={"contracted-fdsva-so": ".derivatives.products:aba_hessian_vector"},
+        *(
+            Function(
+                declared[f"{of}_hessian_vector"],
+                {},
+                chain=ChainRule(f"{of}_vjp", BY[of], kept=(0, 4, 1, 2)),
+                along_paths=on_joint_space(path_quantities),
+                uses=uses,
+                preset=SECOND,
+                references={f"contracted-{paper}": f".derivatives.products:{of}_hessian_vector"},
+            )
+            for of, paper, uses in (("rnea", "idsva-so", ()), ("aba", "fdsva-so", ("aba",)))
         ),
     ]
 

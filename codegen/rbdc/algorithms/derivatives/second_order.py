@@ -44,12 +44,7 @@ from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
 from rbdc.algorithms.dynamics.external_forces import of_subtrees
 from rbdc.algorithms.kinematics import tree_motion
-from rbdc.algorithms.tools.joint_coordinates import (
-    first_dofs,
-    joint_velocities,
-    reduce_columns,
-    reduce_matrix,
-)
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, joint_velocities, reduce_tensor
 from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
@@ -129,23 +124,30 @@ def rnea_second_derivatives(
     """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k). Test: the
     reference.
     """
+    qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext, trace))
+    return qq, vv, qv, mq
+
+
+def second_derivatives(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
+) -> list[Tensor]:
+    """The tensors by q twice, by v twice, by q and v, and of M by q (nv, nv, nv each)."""
     tree = _tree(model, q, v, a, fext, trace)
-    size, motions = len(tree.joints), [x.s for x in tree.directions]
+    size, motions = len(tree.joints), list(zip(tree.first, (x.s for x in tree.directions), strict=True))
     tensors = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
     for d, joint in enumerate(tree.joints):
         operators = Operators.of(tree.directions[d], tree.subtrees[joint])
         _rows_above(tree, d, operators, *tensors)
         _own_rows(tree, d, operators, *tensors)
         if tree.fixed:
-            path = list(zip(tree.first, motions, strict=True))
-            add_second_terms(tensors[0][d], path, tree.paths[d], d, tree.fixed[joint])
+            add_second_terms(tensors[0][d], motions, tree.paths[d], d, tree.fixed[joint])
         name = model.bodies[joint].name
         for tensor, symbol in zip(tensors, ("qq", "vv", "qv", "mq"), strict=True):
             trace(name, f"entries of {symbol} with this joint lowest", f"{symbol}{d}", [tensor[d][d][d]])
-    qq, vv, qv, mq = (_reduced(model, tensor) for tensor in tensors)
+    found = [reduce_tensor(model, tensor) for tensor in tensors]
     for k, x in enumerate(resistance_by_vv(model, v)):
-        vv[model.nv * k + k][k] = vv[model.nv * k + k][k] + x
-    return qq, vv, qv, mq
+        found[1][k][k][k] = found[1][k][k][k] + x
+    return found
 
 
 @dataclass(frozen=True)
@@ -283,13 +285,6 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
             qq[d][k][j] = qq[d][j][k]
             vv[d][j][k] = vv[d][k][j] = -u11.dot(other.s.angular)
             qv[d][j][k] = u8.dot(other.s.angular) + other.sigma.dot(u9)
-
-
-def _reduced(model: Model, full: Tensor) -> Matrix:
-    """The rows of a tensor over the entries of v: G^T, along the first index too."""
-    slabs, size = [reduce_matrix(model, slab) for slab in full], model.nv
-    rows = transposed(reduce_columns(model, transposed([flat(slab) for slab in slabs])))
-    return [row[k : k + size] for row in rows for k in range(0, size * size, size)]
 
 
 def _tree(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:

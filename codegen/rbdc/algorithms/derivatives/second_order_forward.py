@@ -11,12 +11,12 @@ of inverse dynamics.
 from __future__ import annotations
 
 from rbdc.algorithms.derivatives.forward_derivatives import aba_derivatives
-from rbdc.algorithms.derivatives.second_order import rnea_second_derivatives
+from rbdc.algorithms.derivatives.second_order import Tensor, second_derivatives
 from rbdc.algorithms.dynamics.forward_dynamics import by_factors
-from rbdc.algorithms.tools.linear import Matrix, dot
+from rbdc.algorithms.tools.linear import Matrix, dot, flat, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Forces, Scalar, Scalars
+from rbdc.spatial import Forces, Scalars
 
 
 def aba_second_derivatives(
@@ -25,33 +25,20 @@ def aba_second_derivatives(
     """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k). Test:
     the reference.
     """
-    size = range(model.nv)
     a = by_factors(model, q, v, tau, fext, trace)
     by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
-    qq, vv, qv, mq = rnea_second_derivatives(model, q, v, a, fext, trace)
+    qq, vv, qv, mq = second_derivatives(model, q, v, a, fext, trace)
+    turned = [transposed(slab) for slab in mq]
 
-    def inner(matrix: Matrix) -> Matrix:
-        """Row nv i + k, column j: of dM_i./dq_k times column j."""
-        return [
-            [dot([mq[model.nv * i + c][k] for c in size], [row[j] for row in matrix]) for j in size]
-            for i in size
-            for k in size
-        ]
+    def inner(matrix: Matrix) -> Tensor:
+        """Of entries i, k, j: dM_i./dq_k times column j."""
+        return [product(slab, matrix) for slab in turned]
 
-    inner_q, inner_v, inner_m = inner(by_q), inner(by_v), inner(inverse)
+    def solved(tensor: Tensor) -> Matrix:
+        columns = transposed([flat(slab) for slab in tensor])
+        rows = [[-dot(row, column) for column in columns] for row in inverse]
+        return [row[k : k + model.nv] for row in rows for k in range(0, model.nv**2, model.nv)]
 
-    def turned(matrix: Matrix, i: int, j: int, k: int) -> Scalar:
-        return matrix[model.nv * i + j][k]
-
-    both = [
-        [qq[model.nv * i + j][k] + turned(inner_q, i, k, j) + turned(inner_q, i, j, k) for k in size]
-        for i in size
-        for j in size
-    ]
-    crossed = [[qv[model.nv * i + j][k] + turned(inner_v, i, j, k) for k in size] for i in size for j in size]
-
-    def solved(matrix: Matrix) -> Matrix:
-        columns = [[[matrix[model.nv * i + j][k] for i in size] for k in size] for j in size]
-        return [[-dot(inverse[i], columns[j][k]) for k in size] for i in size for j in size]
-
-    return solved(both), solved(vv), solved(crossed), solved(inner_m)
+    both = [plus(plus(x, transposed(y)), y) for x, y in zip(qq, inner(by_q), strict=True)]
+    crossed = [plus(x, y) for x, y in zip(qv, inner(by_v), strict=True)]
+    return solved(both), solved(vv), solved(crossed), solved(inner(inverse))

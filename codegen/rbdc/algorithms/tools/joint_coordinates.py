@@ -9,7 +9,9 @@ Rigid Body Dynamics Algorithms, chapter 3.
 
 from __future__ import annotations
 
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from collections.abc import Sequence
+
+from rbdc.algorithms.tools.linear import Matrix, flat, transposed
 from rbdc.model import Model
 from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Scalar, Scalars
@@ -100,3 +102,12 @@ def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
 def reduce_matrix(model: Model, full: Matrix) -> Matrix:
     """G^T A G of a square matrix over the full tree."""
     return transposed(reduce_columns(model, transposed(reduce_columns(model, full))))
+
+
+def reduce_tensor(model: Model, full: Sequence[Matrix]) -> list[Matrix]:
+    """G^T along each of the three indices of a tensor over the full tree, by matrices."""
+    if not model.coupled:
+        return list(full)
+    slabs, size = [flat(reduce_matrix(model, slab)) for slab in full], model.nv
+    rows = transposed(reduce_columns(model, transposed(slabs)))
+    return [[row[k : k + size] for k in range(0, size * size, size)] for row in rows]

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
 from rbdc.algorithms.reference.derivatives.idsva import BodyCoriolis, Rates, Subtree
-from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, sum_of
+from rbdc.algorithms.reference.derivatives.tensors import Tensor, sum_of
 from rbdc.algorithms.reference.dual_numbers import apart, picked, together
 from rbdc.algorithms.reference.frames import TreeMotions, motions_in
 from rbdc.algorithms.reference.rnea import resistance_by_vv
-from rbdc.algorithms.tools.joint_coordinates import full_size
+from rbdc.algorithms.tools.joint_coordinates import full_size, reduce_tensor
 from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, zeros
 from rbdc.model import WORLD, Model

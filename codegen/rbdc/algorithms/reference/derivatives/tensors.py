@@ -5,35 +5,18 @@ j, second variable k.
 from __future__ import annotations
 
 from rbdc.algorithms.reference.dual_numbers import apart, side_by_side
-from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
-from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
-from rbdc.model import Model
+from rbdc.algorithms.tools.linear import Matrix, flat, transposed
 from rbdc.spatial import Scalar, Scalars
-from rbdc.spatial.scalars import is_number, is_zero
+from rbdc.spatial.scalars import is_zero
 
 Tensor = list[Matrix]
 
 
-def reduce_tensor(model: Model, full: Tensor) -> Tensor:
-    """The tensor over the entries of v of one over all degrees of freedom of the tree: each index by G^T
-    where joints are coupled.
-    """
-    if not model.coupled:
-        return full
-    slabs = iter([reduce_matrix(model, slab) for slab in full])
-    result = [zeros(model.nv, model.nv) for _ in range(model.nv)]
-    for body in model.bodies:
-        factor = 1.0 if body.coupling is None else body.coupling.multiplier
-        for i in range(body.index_v, body.index_v + body.joint.nv):
-            result[i] = matrix_sum(result[i], next(slabs), factor)
-    return result
-
-
-def matrix_sum(a: Matrix, b: Matrix, factor: float = 1.0) -> Matrix:
-    """A + factor B."""
+def matrix_sum(a: Matrix, b: Matrix) -> Matrix:
+    """A + B."""
     size = len(a)
-    one, other = (side_by_side([x for row in matrix for x in row]) for matrix in (a, b))
-    total = apart(one + (other if is_number(factor) and factor == 1.0 else factor * other), size * size)
+    one, other = (side_by_side(flat(matrix)) for matrix in (a, b))
+    total = apart(one + other, size * size)
     return [total[k * size : (k + 1) * size] for k in range(size)]
 
 
