@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
@@ -10,10 +10,11 @@ from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.forward_dynamics import accelerations, is_free
 from rbdc.algorithms.dynamics.minverse import as_matrices
 from rbdc.algorithms.tools.joint_coordinates import joint_positions
-from rbdc.algorithms.tools.linear import Factorisation, InverseFactor, Matrix, transposed, zeros
+from rbdc.algorithms.tools.linear import Factorisation, InverseFactor, Matrix, plus, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import AnyRotation, Forces, Scalar, Scalars, Vector3
+from rbdc.spatial import Forces, Motion, Scalar, Scalars
+from rbdc.spatial.vectors import AXES
 
 
 def aba_derivatives(
@@ -32,12 +33,11 @@ def aba_derivatives(
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
     _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
-    result = []
-    for matrix in by:
-        columns = [[-x for x in inverse.solve(column)] for column in transposed(matrix)]
-        result.append(transposed(columns))
-    _add_root_columns(model, q, v, result[0], result[1])
-    made = result[0], result[1], inverse_of(inverse)
+    by_q, by_v = (
+        plus(transposed([[-x for x in inverse.solve(column)] for column in transposed(matrix)]), known)
+        for matrix, known in zip(by, known_root_columns(model, q, v), strict=True)
+    )
+    made = by_q, by_v, inverse_of(inverse)
     for name, matrix in zip(("ddq_dq", "ddq_dv", "Minv"), made, strict=True):
         for j, column in enumerate(transposed(matrix)):
             trace("forward dynamics", f"column {j} of {name}", f"{name}_{j}", column)
@@ -85,45 +85,25 @@ def root_columns_are_known(model: Model) -> bool:
     return all(is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
 
-def _free_roots(model: Model, q: Scalars, v: Scalars) -> Iterator[tuple[int, AnyRotation, Vector3, Vector3]]:
-    """For each free body on the world where its entries of v begin, its rotation, and its linear and angular
-    velocity.
-    """
-    for body, own in zip(model.bodies, joint_positions(model, q), strict=True):
-        if body.parent == WORLD and body.joint.free:
-            start = body.index_v
-            yield (
-                start,
-                body.placement_at(own).rotation,
-                Vector3.of(v[start : start + 3]),
-                Vector3.of(v[start + 3 : start + 6]),
-            )
-
-
 def known_root_columns(model: Model, q: Scalars, v: Scalars) -> tuple[Matrix, Matrix]:
-    """The parts of ddq_dq and ddq_dv (nv, nv) that need no solve."""
-    known = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
-    _add_root_columns(model, q, v, *known)
-    return known
+    """The parts of ddq_dq and ddq_dv (nv, nv) that need no solve: a free root's columns that are M x with x
+    in the root's own rows, so that M^-1 of it is known, -x.
 
-
-def _add_root_columns(model: Model, q: Scalars, v: Scalars, by_q: Matrix, by_v: Matrix) -> None:
-    """The part of a free root's columns that is M x with x in the root's own rows, so that M^-1 of it is
-    known: -x.
-
-    With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its
-    linear velocity, and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
+    With g the world's acceleration in the root's frame: e_k x g for its orientation, e_k x w for its linear
+    velocity, and for its angular velocity v x e_k in the linear, e_k x w in the angular rows.
     """
-    for start, rotation, linear, w in _free_roots(model, q, v) if root_columns_are_known(model) else ():
-        gravity = rotation.apply_transposed(-model.gravity)
-        for k in range(3):
-            unit = Vector3.of([1.0 if i == k else 0.0 for i in range(3)])
-            _subtract(by_q, start, start + 3 + k, gravity.cross(unit))
-            _subtract(by_v, start, start + k, w.cross(unit))
-            _subtract(by_v, start, start + 3 + k, unit.cross(linear))
-            _subtract(by_v, start + 3, start + 3 + k, w.cross(unit))
-
-
-def _subtract(matrix: Matrix, row: int, column: int, x: Vector3) -> None:
-    for k, entry in enumerate(x.scalars()):
-        matrix[row + k][column] = matrix[row + k][column] - entry
+    by_q, by_v = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
+    positions = joint_positions(model, q)
+    for root in model.children(WORLD) if root_columns_are_known(model) else ():
+        body = model.bodies[root]
+        if not body.joint.free:
+            continue
+        own = Motion.of(v[model.v_slice(root)])
+        gravity = body.placement_at(positions[root]).rotation.apply_transposed(-model.gravity)
+        for k, unit in enumerate(AXES, body.index_v):
+            turned = unit.cross(own.angular)
+            columns = (by_q, 0, 3, unit.cross(gravity)), (by_v, 0, 0, turned), (by_v, 3, 3, turned)
+            for matrix, row, column, x in (*columns, (by_v, 0, 3, own.linear.cross(unit))):
+                for i, entry in enumerate(x.scalars(), body.index_v + row):
+                    matrix[i][k + column] = entry
+    return by_q, by_v
