@@ -150,7 +150,7 @@ def test_what_was_not_measured_is_not_reproduced_by_silence() -> None:
     report = as_published()
     for entry in report["entries"]:
         entry["functions"][SECOND]["methods"].pop("finite-diff-2")
-    (claim,) = second_order_claims._lead(report, "lead", SECOND, ("finite-diff-2",), OWN, 10.0)
+    claim = second_order_claims._lead(report, "lead", SECOND, ("finite-diff-2",), OWN, 10.0)
     assert claim["verdict"].startswith("not comparable: ")
 
 
