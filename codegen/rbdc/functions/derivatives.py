@@ -212,7 +212,7 @@ def _tensors(declared: Declared) -> list[Function]:
             {"products": joint_space(aba_second_derivatives)},
             chain=ChainRule("aba_derivatives", BY["aba"], kept=(0, 4, 1, 2)),
             along_paths=OnJointSpace(path_quantities),
-            uses=("aba",),
+            uses=("aba", "minverse"),
             preset=SECOND,
             references={
                 "fdsva-so-aza": ".derivatives.fdsva_so:by_dynamics",
@@ -234,7 +234,7 @@ def _tensors(declared: Declared) -> list[Function]:
                 preset=SECOND,
                 references={f"contracted-{paper}": f".derivatives.products:{of}_hessian_vector"},
             )
-            for of, paper, uses in (("rnea", "idsva-so", ()), ("aba", "fdsva-so", ("aba",)))
+            for of, paper, uses in (("rnea", "idsva-so", ()), ("aba", "fdsva-so", ("aba", "minverse")))
         ),
     ]
 

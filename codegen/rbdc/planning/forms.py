@@ -16,7 +16,7 @@ from rbdc.emit.c.loops import loops_source
 from rbdc.emit.column_solve import System
 from rbdc.emit.paths.kernels import has_windows, kernel_cost, kernel_of, products_by_inverse
 from rbdc.emit.paths.paths import kernel_source
-from rbdc.emit.second_order.loops import LoopsAlongPaths, body_names
+from rbdc.emit.second_order.loops import Called, LoopsAlongPaths, body_names
 from rbdc.emit.second_order.paths import layout
 from rbdc.emit.second_order.source import loops_source as path_loops_source
 from rbdc.errors import UnsupportedError
@@ -38,12 +38,10 @@ from rbdc.planning.candidates import (
     Candidate,
     along_paths,
     candidates,
-    chosen,
     finished,
     has_loops_along_paths,
     least,
     left_to_solve,
-    over,
 )
 from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.loops.forms import rolled as rolled_loops
@@ -170,21 +168,19 @@ def loops_along_paths(subject: Subject) -> Plan | None:
     start = along_paths(model, function)
     if start is None:
         return None
-    uses = tuple(_used(model, function, name, len(start)) for name in function.uses)
+    uses = tuple(_called(subject, name) for name in function.uses)
     made = layout(model, function.declaration.scalar)
     bodies = path_bodies(body_names(function.declaration, made, forward=bool(uses)), made.lanes)
     loops = LoopsAlongPaths(function.declaration, tuple(start), uses=uses, bodies=bodies)
     return Plan(LOOPS_ALONG_PATHS, loops.cost(made), lambda robot: path_loops_source(robot, loops, model))
 
 
-def _used(model: Model, function: Function, name: str, kernels: int) -> LoopsAlongPaths:
-    """Another function of the catalogue for this one to call, under a name that it has for all that do, as
-    straight-line code by its last `kernels`.
-    """
-    other = over(functions_of(model)[name], function.declaration.scalar)
-    method, programs = chosen(model, other)
-    declaration = replace(other.declaration, name=f"{name}_called")
-    return LoopsAlongPaths(declaration, tuple(programs[-kernels:]), method)
+def _called(subject: Subject, name: str) -> Called:
+    """Another function of the catalogue for this one to call, under a name that it has for all that do."""
+    other, scalar = functions_of(subject.model)[name], subject.function.declaration.scalar
+    declaration = replace(other.declaration, name=f"{name}_called", scalar=scalar)
+    plan = chosen_plan(Subject(subject.model, replace(other, declaration=declaration)))
+    return Called(declaration, plan.cost, plan.printed)
 
 
 def climb(subject: Subject) -> Plan | None:

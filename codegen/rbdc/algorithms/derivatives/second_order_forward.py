@@ -31,7 +31,7 @@ def aba_second_derivatives(
     turned = [transposed(slab) for slab in mq]
 
     def inner(matrix: Matrix) -> Tensor:
-        """Of entries i, k, j: dM_i./dq_k times column j."""
+        """dM/dq times a matrix; entries i, k, j: dM_i./dq_k times column j."""
         return [product(slab, matrix) for slab in turned]
 
     def solved(tensor: Tensor) -> Matrix:

@@ -40,7 +40,12 @@ class Square:
 
 def symmetric_part(inertia: RigidInertia, s: Motion) -> Symmetric3:
     """L of a motion, [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T; see `second_order`."""
-    u, w = s.linear, s.angular
+    u, w, h = s.linear, s.angular, inertia.first_moment
     x, y, z = (w.cross(Vector3.of(row)) for row in inertia.about_origin.rows())
-    turned = Symmetric3(x.x + x.x, x.y + y.x, y.y + y.y, x.z + z.x, y.z + z.y, z.z + z.z)
-    return turned + Symmetric3.parallel_axis(u + u, inertia.first_moment)
+    xx = x.x + (h.y * u.y + h.z * u.z)
+    yy = y.y + (h.x * u.x + h.z * u.z)
+    zz = z.z + (h.x * u.x + h.y * u.y)
+    xy = x.y + y.x - (h.x * u.y + h.y * u.x)
+    xz = x.z + z.x - (h.x * u.z + h.z * u.x)
+    yz = y.z + z.y - (h.y * u.z + h.z * u.y)
+    return Symmetric3(xx + xx, xy, yy + yy, xz, yz, zz + zz)

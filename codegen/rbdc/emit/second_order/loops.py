@@ -4,9 +4,10 @@ the products of rows and columns around them, times how often they run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.second_order.paths import Layout
 from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.ir.cost import Cost, cost
@@ -35,19 +36,26 @@ VELOCITIES = _sum_of(9, 9) + 1
 
 
 @dataclass(frozen=True)
-class LoopsAlongPaths:
-    """A function as loops along the paths of the tree, or one that such loops call.
+class Called:
+    """A function that loops call, under a name of its own: its operations, and its C by the robot's name."""
 
-    programs: the straight-line code that the loops start from, or that the called function is; of two the
-    first goes without the optional input. method: of a called function. uses: functions that this one calls,
-    under names of their own. bodies: of the loops, those that all share first.
+    declaration: FunctionDeclaration
+    cost: Cost
+    printed: Callable[[str], FunctionSource]
+
+
+@dataclass(frozen=True)
+class LoopsAlongPaths:
+    """A function as loops along the paths of the tree.
+
+    programs: the straight-line code that the loops start from; of two the first goes without the optional
+    input. bodies: of the loops, those that all share first. uses: functions that this one calls.
     """
 
     declaration: FunctionDeclaration
     programs: tuple[Program, ...]
-    method: str = ""
-    uses: tuple[LoopsAlongPaths, ...] = ()
-    bodies: tuple[LaneProgram, ...] = ()
+    bodies: tuple[LaneProgram, ...]
+    uses: tuple[Called, ...] = ()
 
     def operations(self, name: str) -> int:
         """Operations of a body, 0 of one that the function does without."""
@@ -57,10 +65,8 @@ class LoopsAlongPaths:
         """Operations of the loops, the straight-line code before, and the functions that they call."""
         count = _weighted if is_weighted(self.declaration) else _forward if self.uses else _inverse
         operations = self.operations("operators") * _vectors(made, made.size) + count(self, made)
-        loops = Cost(
-            divisions=made.size if self.uses else 0, vectors=operations, lane_flops=made.lanes * operations
-        )
-        return sum((cost(use.programs[0]) for use in self.uses), cost(self.programs[0]) + loops)
+        loops = Cost(vectors=operations, lane_flops=made.lanes * operations)
+        return sum((use.cost for use in self.uses), cost(self.programs[0]) + loops)
 
 
 def is_weighted(declaration: FunctionDeclaration) -> bool:
@@ -93,18 +99,13 @@ def _inverse(planned: LoopsAlongPaths, made: Layout) -> int:
     return total
 
 
-def _solved(made: Layout, sides: int) -> int:
-    """Solves with M for so many square right sides: two passes over the factors."""
-    return sum(4 * length * sides * _vectors(made, made.size) for length, _ in _deepest(made))
-
-
 def _forward(planned: LoopsAlongPaths, made: Layout) -> int:
-    """The tensors of forward dynamics: first derivatives, sums over paths and subtrees, the products of
+    """The tensors of forward dynamics: products of M^-1 and slopes, sums over paths and subtrees, products of
     weights and terms, and what makes these.
     """
     vectors, size = _vectors(made, made.size), made.size
     moving = _vectors(made, size - made.root)
-    total = _solved(made, 3) + 2 * (3 * 12 + 9) * size * vectors
+    total = (2 * (3 * 12 + 9) + 4 * size) * size * vectors
     for joint in made.joints:
         if joint.position == 0:  # M does not depend on its q
             continue
@@ -118,12 +119,13 @@ def _forward(planned: LoopsAlongPaths, made: Layout) -> int:
 
 
 def _weighted(planned: LoopsAlongPaths, made: Layout) -> int:
-    """The Hessian of weighted sums: the entries of each pair on a path; a solve with M, and products with
-    what is on one path.
+    """The Hessian of weighted sums: the entries of each pair on a path; products of its block by q and a with
+    M^-1, and of these with slopes.
     """
+    vectors = _vectors(made, made.size)
     pairs = sum(PAIRS * _vectors(made, length) for length, _ in _deepest(made))
-    total = planned.operations("rows_of") * _vectors(made, made.size) + pairs
-    return total + (3 * _solved(made, 1) if planned.uses else 0)
+    products = 6 * made.size**2 * vectors if planned.uses else 0
+    return planned.operations("rows_of") * vectors + pairs + products
 
 
 def _vectors(made: Layout, count: int) -> int:

@@ -55,11 +55,6 @@ class Layout:
         return 6 if self.free else 0
 
     @property
-    def products(self) -> int:
-        """Columns of what does not vanish with the motion of a free root, in whole vectors."""
-        return -(-max(self.size - self.root, 1) // self.lanes) * self.lanes
-
-    @property
     def root_parts(self) -> tuple[tuple[int, int], ...]:
         """Blocks of the degrees of freedom of a free root: the first, and how many."""
         return tuple((k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import CFunction, KernelCall, add_kernels, function_file, function_source
+from rbdc.emit.c.csource import CFunction, KernelCall, add_kernels, function_file
 from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.render import render
 from rbdc.emit.second_order.loops import SHARED, LoopsAlongPaths, is_weighted
@@ -24,8 +24,8 @@ STATE = 52
 """
 OPERATORS = 39
 """Rows of what is made of that."""
-ACCELERATIONS = "a"
-"""The variable of what forward dynamics gives."""
+RESULTS = ("a", "inverse")
+"""The variables of what the functions that forward dynamics calls give."""
 HEIGHTS = (6, 5, 4)
 """Rows of a tile of two vectors, as many sums as registers hold, the best first."""
 
@@ -61,10 +61,6 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
     parts, call = _start(robot, planned.programs, preparation(declaration, made.size), source)
     parts[0].declared[:0] = [use.declaration.prototype(robot) for use in planned.uses]
-    for use in planned.uses:
-        first = function_source(robot, use.declaration, use.programs, use.method)
-        source.files |= first.files
-        source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
     forward = "second_forward.c.jinja" if planned.uses else "second_inverse.c.jinja"
     text = function_file(
         robot,
@@ -74,9 +70,13 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
         body="second_vector.c.jinja" if is_weighted(declaration) else forward,
         **sizes,
         **_words(robot, planned),
-        **_tables(made, model, scalar),
+        drives=_drives(model, scalar),
     )
     source.files[f"{robot}_{declaration.name}.c"] = text
+    for use in planned.uses:
+        called = use.printed(robot)
+        source.files |= called.files
+        source.internal += [f"{robot}_{use.declaration.name}", *called.internal]
     source.statements += sum(line.endswith(";") for line in text.splitlines())
     return source
 
@@ -115,12 +115,11 @@ def _sizes(made: Layout) -> dict[str, Any]:
         "height": height,
         "rows": range(height),
         "three": range(3),
-        "tile": range(4),
+        "widths": (6, 4, 2, 1),
         "six": range(6),
         "fifteen": range(15),
         "all": range(made.lanes),
         "sizes": range(1, made.lanes + 1),
-        "rests": range(1, 4),
         "variants": [(k, k - below) for k in range(1, made.lanes + 1) for below in (0, 1)],
         "begins": (0, made.root) if made.free else (0,),
         "turning": max(len(made.root_parts) - 1, 0),
@@ -131,9 +130,11 @@ def _sizes(made: Layout) -> dict[str, Any]:
 def _words(robot: str, planned: LoopsAlongPaths) -> dict[str, Any]:
     """The words of templates of functions: their bodies, arguments and prototypes, and what they call."""
     declaration = planned.declaration
-    given = [p.name for p in declaration.inputs if p.kind is not Kind.WEIGHTS]
     outputs = [p.name for p in declaration.outputs]
-    calls = [f"{robot}_{use.declaration.name}({', '.join([*given, ACCELERATIONS])})" for use in planned.uses]
+    called = []
+    for use, result in zip(planned.uses, RESULTS, strict=False):
+        values = ", ".join([*(p.name for p in use.declaration.inputs), result])
+        called.append(f"{robot}_{use.declaration.name}({values})")
     arguments = ", ".join(declaration.arguments(lambda p: p.name))
     return {
         "lane_functions": lane_functions(planned.bodies[len(SHARED) :], declaration.scalar),
@@ -142,28 +143,15 @@ def _words(robot: str, planned: LoopsAlongPaths) -> dict[str, Any]:
         **dict(zip(("qq", "vv", "qv", "last"), outputs, strict=True)),
         "weight": "".join(p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS),
         "size": declaration.outputs[0].size,
-        "middle": ACCELERATIONS,
-        "accelerate": "".join(calls),
+        "called": called,
         "prototype": declaration.prototype(robot),
         "zeroed_prototype": declaration.prototype(robot, "_into_zeroed"),
         "zeroed": f"{robot}_{declaration.name}_into_zeroed({arguments})",
     }
 
 
-def _tables(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any]:
-    """Tables by degrees of freedom for first derivatives: the one before each on its path, the first one
-    after all that it carries, and what drives add to M and to the derivatives by v and q, where there are
-    any.
-    """
-    before: list[int] = []
-    last = [joint.dof + joint.size - 1 for joint in made.joints]
-    for index, joint in enumerate(made.joints):
-        above = made.size if joint.above == index else last[joint.above]
-        before += [above, *range(joint.dof, joint.dof + joint.size - 1)]
-    terms = {"armature": model.armature, "damping": model.damping, "stiffness": model.stiffness}
+def _drives(model: Model, scalar: ScalarType) -> dict[str, str] | None:
+    """Terms of drives in the derivatives by v and q, by degrees of freedom; None where there are none."""
+    terms = {"damping": model.damping, "stiffness": model.stiffness}
     driven = any(map(any, terms.values()))
-    return {
-        "before": ", ".join(map(str, before)),
-        "after": ", ".join(str(joint.end) for joint in made.joints for _ in range(joint.size)),
-        "drives": {key: ", ".join(map(scalar.literal, x)) for key, x in terms.items()} if driven else None,
-    }
+    return {key: ", ".join(map(scalar.literal, x)) for key, x in terms.items()} if driven else None
