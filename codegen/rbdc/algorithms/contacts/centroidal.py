@@ -30,9 +30,8 @@ def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars, trace
     `contact_forward_dynamics`.
     """
     total = _wrench(contacts_at(model, q, trace=trace), forces)
-    about = about_centre(centre_of_moving_links(model, q, trace), total)
-    weight = model.gravity.scaled(total_mass(model, with_base=False))
-    return [*(about.linear + weight).scalars(), *about.angular.scalars()]
+    weight = Force(model.gravity.scaled(total_mass(model, with_base=False)), Vector3.zero())
+    return (about_centre(centre_of_moving_links(model, q, trace), total) + weight).scalars()
 
 
 def _acting(contacts: Contacts) -> list[ContactMotion]:

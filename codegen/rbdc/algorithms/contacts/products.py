@@ -65,10 +65,7 @@ def _pulled(contact: ContactMotion, force: Force) -> Vector:
 
 
 def _sum(vectors: Sequence[Vector]) -> Vector:
-    first, *others = vectors
-    for other in others:
-        first = [x + y for x, y in zip(first, other, strict=True)]
-    return first
+    return [sum(entries, 0.0) for entries in zip(*vectors, strict=True)]
 
 
 def constrained_dynamics_jvp(

@@ -57,10 +57,11 @@ def without_resistance(model: Model, tau: Scalars, q: Scalars, v: Scalars) -> Ve
 def resistance(model: Model, q: Scalars, v: Scalars) -> list[Vector]:
     """The terms of r(q, v) that are not always zero, for each direction of v (N, N m)."""
     terms: list[Vector] = [_product(d, rate) for d, rate in zip(model.damping, v, strict=True)]
-    preload = model.preload
-    for k, stiffness in enumerate(model.stiffness):
-        if not is_zero(stiffness):
-            terms[k].append(stiffness * q[position_of(model, k)] + preload[k])
+    stiffness, preload = model.stiffness, model.preload
+    for body in model.bodies:
+        k = body.index_v
+        if body.coupling is None and not is_zero(stiffness[k]):
+            terms[k].append(stiffness[k] * q[body.index_q] + preload[k])
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
         terms[k] += [] if is_zero(rate) else [term.at(rate) for term in friction]
     for body in model.bodies:
@@ -88,11 +89,6 @@ def resistance_by_vv(model: Model, v: Scalars) -> Vector:
             factor = -3.0 * term.force * term.width * term.width
             curvatures[k] = curvatures[k] + factor * rate * (1.0 / (square * square * sqrt(square)))
     return curvatures
-
-
-def position_of(model: Model, k: int) -> int:
-    """The entry of q of a joint with one coordinate, by its entry of v."""
-    return next(body.index_q for body in model.bodies if body.index_v == k and body.coupling is None)
 
 
 def _product(factor: Scalar, rate: Scalar) -> Vector:

@@ -9,27 +9,12 @@ from rbdc.algorithms.tools.linear import Matrix, dot, flat, identity, product, t
 from rbdc.errors import UnsupportedError
 from rbdc.model import WORLD, Body, Model
 from rbdc.spatial import Placement, RigidInertia, Scalar, Scalars, Vector3
-from rbdc.spatial.scalars import is_zero
 
 Matrix4 = list[list[Scalar]]
 Vector4 = list[Scalar]
 
 IDENTITY: Matrix4 = identity(4)
 ZERO: Matrix4 = [[0.0] * 4 for _ in range(4)]
-
-
-def plus(*terms: Scalar) -> Scalar:
-    """The sum of scalars, constant zeros left out."""
-    total: Scalar = 0.0
-    for term in terms:
-        if not is_zero(term):
-            total = term if is_zero(total) else total + term
-    return total
-
-
-def times(a: Scalar, b: Scalar) -> Scalar:
-    """The product of two scalars, 0 where one is constantly zero."""
-    return 0.0 if is_zero(a) or is_zero(b) else a * b
 
 
 def applied(a: Matrix4, x: Scalars) -> Vector4:
@@ -39,22 +24,24 @@ def applied(a: Matrix4, x: Scalars) -> Vector4:
 
 def total(*matrices: Matrix4) -> Matrix4:
     """The sum of matrices."""
-    return [[plus(*entries) for entries in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)]
+    return [
+        [sum(entries, 0.0) for entries in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)
+    ]
 
 
 def sum_of(*vectors: Vector4) -> Vector4:
     """The sum of vectors."""
-    return [plus(*entries) for entries in zip(*vectors, strict=True)]
+    return [sum(entries, 0.0) for entries in zip(*vectors, strict=True)]
 
 
 def scaled(a: Matrix4, factor: Scalar) -> Matrix4:
     """A times a scalar."""
-    return [[times(x, factor) for x in row] for row in a]
+    return [[x * factor for x in row] for row in a]
 
 
 def trace_of_product(a: Matrix4, b: Matrix4) -> Scalar:
     """tr[A B]."""
-    return plus(*(dot(row, column) for row, column in zip(a, transposed(b), strict=True)))
+    return sum((dot(row, column) for row, column in zip(a, transposed(b), strict=True)), 0.0)
 
 
 def of_placement(placement: Placement) -> Matrix4:

@@ -23,10 +23,8 @@ from rbdc.algorithms.reference.homogeneous import (
     direction,
     inertia_matrix,
     of_placement,
-    plus,
     scaled,
     sum_of,
-    times,
     total,
     trace_of_product,
     twist_of,
@@ -62,8 +60,8 @@ class Moving(NamedTuple):
             total(product(self.s, joint.a), scaled(along, joint.rate)),
             total(
                 product(self.r, joint.a),
-                scaled(product(self.s, joint.b), times(2.0, joint.rate)),
-                scaled(across, times(joint.rate, joint.rate)),
+                scaled(product(self.s, joint.b), 2.0 * joint.rate),
+                scaled(across, joint.rate * joint.rate),
                 scaled(along, joint.acceleration),
             ),
             along,
@@ -116,7 +114,7 @@ def backward_dynamics(
 def generalised_force(model: Model, along: Matrix4, h: Matrix4, e: Vector4) -> Scalar:
     """tr[dT H] - g^T dT E: the terms of (9), linear in dT_i/dq_i, and of its derivatives."""
     weight = dot(direction(model.gravity), applied(along, e))
-    return plus(trace_of_product(along, h), times(-1.0, weight))
+    return trace_of_product(along, h) - weight
 
 
 def inverse_dynamics(
@@ -149,7 +147,7 @@ def kinematic_sensitivity(model: Model, joints: Sequence[JointMatrices], bodies:
     """Algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
     found = {WORLD: Motion({}, {})}
     for i, (body, joint) in enumerate(zip(model.bodies, joints, strict=True)):
-        above, before, twice = found[body.parent], bodies[body.parent], times(2.0, joint.rate)
+        above, before, twice = found[body.parent], bodies[body.parent], 2.0 * joint.rate
         by_q = {m: x.through(joint) for m, x in above.by_q.items()}
         turns = {m: total(product(x, joint.a), scaled(by_q[m].along, twice)) for m, x in above.r_by_v.items()}
         by_q[i] = before.through(joint._replace(a=joint.b, b=joint.c, c=product(joint.c, twist_of(body))))
@@ -211,6 +209,6 @@ def sensitivities(
         rest = {m: generalised_force(model, turn.along, h[i], e[i]) for m, turn in turns.items()}  # m <= i
         rest |= {m: generalised_force(model, along, ZERO, x) for m, x in own.e.items()}
         for m, x in rest.items():
-            by_q[i][m] = plus(by_q[i][m], x)
+            by_q[i][m] = by_q[i][m] + x
     by_a = plus_diagonal(reduce_matrix(model, by_a), model.armature)
     return *whole(model, q, v, fext, by_q, by_v), by_a
