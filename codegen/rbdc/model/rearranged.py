@@ -76,7 +76,8 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
     made = []
     for joint in description.joints:
         if joint.name in values:
-            joint = _fixed(joint, values[joint.name])
+            at = joint.placement.compose(joint.joint_type().placement([values[joint.name]]))
+            joint = Joint(joint.name, "fixed", joint.parent, joint.child, at, line=joint.line)
         elif joint.mimic is not None and joint.mimic.leader in values:
             joint = replace(joint, mimic=None)
         made.append(joint)
@@ -107,12 +108,6 @@ def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict
 
 def _moving(description: Description) -> str:
     return ", ".join(shown(joint.name) for joint in description.joints if joint.kind != "fixed")
-
-
-def _fixed(joint: Joint, value: float) -> Joint:
-    moved = joint.joint_type().placement([value])
-    placement = joint.placement.compose(moved)
-    return Joint(joint.name, "fixed", joint.parent, joint.child, placement, line=joint.line)
 
 
 def _rooted_at(description: Description, base: str) -> Description:
