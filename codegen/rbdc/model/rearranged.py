@@ -81,17 +81,13 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
         elif joint.mimic is not None and joint.mimic.leader in values:
             joint = replace(joint, mimic=None)
         made.append(joint)
-    notes = [note for name, value in values.items() for note in _beyond_limits(joints[name], value)]
+    notes = []
+    for name, value in values.items():
+        limits, line = joints[name].limits, joints[name].line
+        if not limits.lower <= value <= limits.upper:
+            problem = f'--lock: joint "{shown(name)}" is fixed at {value:.6g}, beyond its limits'
+            notes.append(Note(f"{problem}, {limits.lower:.6g} and {limits.upper:.6g}", line))
     return replace(description, joints=tuple(made), notes=(*description.notes, *notes))
-
-
-def _beyond_limits(joint: Joint, value: float) -> list[Note]:
-    """A warning where a joint is locked at a value that it cannot take."""
-    lower, upper = joint.limits.lower, joint.limits.upper
-    if lower <= value <= upper:
-        return []
-    problem = f'--lock: joint "{shown(joint.name)}" is fixed at {value:.6g}, beyond its limits'
-    return [Note(f"{problem}, {lower:.6g} and {upper:.6g}", joint.line)]
 
 
 def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:

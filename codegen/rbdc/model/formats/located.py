@@ -17,10 +17,9 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from rbdc.errors import DescriptionError, UnsupportedError
-from rbdc.model.xml import shown
+from rbdc.model.xml import NUMBER, shown
 
 _WORD = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ class Source:
 def _yaml_scalar(node: Any) -> str | float | bool | None:
     """Plain words that are numbers are numbers, as in JSON: YAML 1.1 has 1e-3 as text and 010 as eight."""
     word = str(node.value)
-    if node.style is None and _NUMBER.fullmatch(word):
+    if node.style is None and NUMBER.fullmatch(word):
         return float(word)
     kind = str(node.tag).rpartition(":")[2]
     if kind == "bool":
