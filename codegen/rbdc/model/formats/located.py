@@ -165,20 +165,29 @@ class Fields:
         node = self.get(name)
         return default if node is None else self._finite(name, node)
 
+    def items(self, name: str, node: Node) -> list[Node]:
+        """What a list holds."""
+        if not isinstance(node.value, list):
+            self.fail(f"{name} is no list", "write it in brackets", node)
+        return node.value
+
     def numbers(self, name: str, count: int) -> list[float]:
         """A list of so many finite numbers, zeros where there is none."""
         node = self.get(name)
         if node is None:
             return [0.0] * count
-        if not isinstance(node.value, list) or len(node.value) != count:
+        items = self.items(name, node)
+        if len(items) != count:
             self.fail(f"{name} is no list of {count} numbers", f"write {count} numbers in brackets", node)
-        return [self._finite(name, item) for item in node.value]
+        return [self._finite(name, item) for item in items]
 
     def text(self, name: str) -> str | None:
         """A text that is not empty, of characters that can be printed."""
         node = self.get(name)
-        if node is None:
-            return None
+        return None if node is None else self.word(name, node)
+
+    def word(self, name: str, node: Node) -> str:
+        """The text of a node."""
         if not isinstance(node.value, str) or not node.value.strip() or not node.value.isprintable():
             self.fail(f"{name} is no text of one line", "write a word in quotes", node)
         return node.value
