@@ -166,7 +166,7 @@ class Fields:
         return default if node is None else self._finite(name, node)
 
     def items(self, name: str, node: Node) -> list[Node]:
-        """What a list holds."""
+        """The nodes of a list."""
         if not isinstance(node.value, list):
             self.fail(f"{name} is no list", "write it in brackets", node)
         return node.value
