@@ -111,11 +111,11 @@ def _rooted_at(description: Description, base: str) -> Description:
 
     A joint's coordinate means the same as before: its axis points the other way, and it stands in its child.
     """
-    if base not in {link.name for link in description.links}:
+    names = {link.name for link in description.links}, {joint.name for joint in description.joints}
+    if base not in names[0]:
         raise OptionError(f'--base: there is no link "{shown(base)}"')
     carrier = {joint.child: joint for joint in description.joints}
     turned: dict[str, tuple[list[Link], list[Joint]]] = {}
-    names = {link.name for link in description.links}, {joint.name for joint in description.joints}
     while base in carrier:
         joint = carrier[base]
         turned[joint.name] = _turned_round(joint, *names)
