@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.tree import WORLD
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import MomentInertia, Placement, Rotation, Symmetric3, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation
 
 Bodies = list[JointSpaceBody]
 Change = Callable[[Model, Bodies, int], Bodies]
@@ -52,7 +54,14 @@ def _changed(bodies: Bodies, index: int, **fields: Any) -> Bodies:
 
 
 def _angle(name: str, other: Callable[[float], float]) -> Change:
-    return lambda _, bodies, k: _changed(bodies, k, **{name: other(getattr(bodies[k], name))})
+    def changed(_: Model, bodies: Bodies, k: int) -> Bodies:
+        own = getattr(bodies[k], name)
+        if not isinstance(own, AxisRotation):
+            return _changed(bodies, k, **{name: other(own)})
+        angle = other(math.atan2(own.s, own.c))
+        return _changed(bodies, k, **{name: AxisRotation(own.axis, math.cos(angle), math.sin(angle))})
+
+    return changed
 
 
 def _placed(change: Callable[[Placement], Placement]) -> Change:

@@ -151,10 +151,6 @@ class Builder:
             return self.extract(arguments[0], value.lane)
         return self.reduce(arguments[0], value.lane)
 
-    def number(self, index: int) -> float | None:
-        """The number that value `index` is, if it is a constant."""
-        return self.values[index].constant
-
     def negated(self, index: int) -> int | None:
         """x if value `index` is -x."""
         value = self.values[index]

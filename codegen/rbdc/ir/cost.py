@@ -6,9 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import NEG, REDUCE, Form
-
-_FLOPS = ("additions", "multiplications")
+from rbdc.ir.operations import MUL, NEG, REDUCE, Form
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def cost(program: Program) -> Cost:
             counts["calls"] += value.width
         elif value.width > 1 and operation is not NEG:
             counts["vectors"] += 1
-            counts["lane_flops"] += value.width if operation.counted_as in _FLOPS else 0
+            counts["lane_flops"] += value.width if operation.is_sum or operation is MUL else 0
         else:
             counts[operation.counted_as] += 1
     return Cost(**counts)

@@ -19,24 +19,20 @@ def verify(program: Program) -> Program:
     sizes = {array.name: array.size for array in program.inputs}
     widths = [value.width for value in program.values]
     for index, value in enumerate(program.values):
-        operation, arguments = value.operation, value.arguments
+        operation, arguments, here = value.operation, value.arguments, f"{program.name}: value {index}"
         if OPERATIONS.get(operation.name) is not operation:
-            raise MalformedProgram(
-                f"{program.name}: value {index}: {operation} is none of `rbdc.ir.operations`"
-            )
+            raise MalformedProgram(f"{here}: {operation} is none of `rbdc.ir.operations`")
         if operation.arity not in (len(arguments), None):
-            raise MalformedProgram(
-                f"{program.name}: value {index}: {operation} of {len(arguments)} arguments"
-            )
+            raise MalformedProgram(f"{here}: {operation} of {len(arguments)} arguments")
         for argument in arguments:
             if not 0 <= argument < index:
-                raise MalformedProgram(f"{program.name}: value {index} is used before it is made")
+                raise MalformedProgram(f"{here} is used before it is made")
             if widths[argument] not in (1, value.width) and operation.form is not Form.LANES:
-                raise MalformedProgram(f"{program.name}: value {index}: {operation} of different widths")
+                raise MalformedProgram(f"{here}: {operation} of different widths")
         if value.source is not None and not 0 <= value.source[1] < sizes.get(value.source[0], 0):
-            raise MalformedProgram(f"{program.name}: value {index}: no input {value.source}")
+            raise MalformedProgram(f"{here}: no input {value.source}")
         if value.section >= len(program.sections):
-            raise MalformedProgram(f"{program.name}: value {index}: no section {value.section}")
+            raise MalformedProgram(f"{here}: no section {value.section}")
     for array, result in zip(program.outputs, program.results, strict=True):
         if len(result) != array.size or any(not 0 <= k < len(program.values) for k in result):
             raise MalformedProgram(f"{program.name}: output {array.name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from rbdc.model.attachments import Contact
 from rbdc.model.tree import Model
@@ -35,11 +36,8 @@ def total_rows(model: Model) -> int:
 
 def row_slices(model: Model) -> dict[str, slice]:
     """The rows of each contact, by its name."""
-    found, start = {}, 0
-    for contact in model.contacts:
-        found[contact.name] = slice(start, start + contact.rows)
-        start += contact.rows
-    return found
+    ends = accumulate(contact.rows for contact in model.contacts)
+    return {own.name: slice(end - own.rows, end) for own, end in zip(model.contacts, ends, strict=True)}
 
 
 @dataclass(frozen=True)

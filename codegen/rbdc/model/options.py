@@ -126,20 +126,14 @@ def _frame(given: Any) -> AddedFrame:
 
 def _xacro_arguments(given: Any) -> tuple[tuple[str, str], ...]:
     """Names and values: texts `name:=value`, a mapping, or pairs."""
-    found = []
+    found: dict[str, str] = {}
     for entry in given.items() if isinstance(given, Mapping) else entries(given):
-        name, value = (entry.partition(":=")[::2]) if isinstance(entry, str) else _pair(entry)
-        if not name.strip() or (isinstance(entry, str) and ":=" not in entry):
-            raise ValueError("give NAME:=VALUE")
-        found.append((name.strip(), value))
-    return tuple(dict(found).items())
-
-
-def _pair(entry: Any) -> tuple[str, str]:
-    pair = entry if isinstance(entry, (tuple, list)) else ()
-    if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
-        raise ValueError("give NAME:=VALUE, or a mapping of texts")
-    return pair[0], pair[1]
+        pair = entry.split(":=", 1) if isinstance(entry, str) else entry
+        texts = [x for x in pair if isinstance(x, str)] if isinstance(pair, (tuple, list)) else []
+        if len(texts) != 2 or len(pair) != 2 or not texts[0].strip():
+            raise ValueError("give NAME:=VALUE, or a mapping of texts")
+        found[texts[0].strip()] = texts[1]
+    return tuple(found.items())
 
 
 @dataclass(frozen=True)

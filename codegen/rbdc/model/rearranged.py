@@ -76,21 +76,18 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
     made = []
     for joint in description.joints:
         if joint.name in values:
-            joint = _fixed(joint, values[joint.name])
+            at = joint.placement.compose(joint.joint_type().placement([values[joint.name]]))
+            joint = Joint(joint.name, "fixed", joint.parent, joint.child, at, line=joint.line)
         elif joint.mimic is not None and joint.mimic.leader in values:
             joint = replace(joint, mimic=None)
         made.append(joint)
-    notes = [note for name, value in values.items() for note in _beyond_limits(joints[name], value)]
+    notes = []
+    for name, value in values.items():
+        limits, line = joints[name].limits, joints[name].line
+        if not limits.lower <= value <= limits.upper:
+            problem = f'--lock: joint "{shown(name)}" is fixed at {value:.6g}, beyond its limits'
+            notes.append(Note(f"{problem}, {limits.lower:.6g} and {limits.upper:.6g}", line))
     return replace(description, joints=tuple(made), notes=(*description.notes, *notes))
-
-
-def _beyond_limits(joint: Joint, value: float) -> list[Note]:
-    """A warning where a joint is locked at a value that it cannot take."""
-    lower, upper = joint.limits.lower, joint.limits.upper
-    if lower <= value <= upper:
-        return []
-    problem = f'--lock: joint "{shown(joint.name)}" is fixed at {value:.6g}, beyond its limits'
-    return [Note(f"{problem}, {lower:.6g} and {upper:.6g}", joint.line)]
 
 
 def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:
@@ -109,22 +106,16 @@ def _moving(description: Description) -> str:
     return ", ".join(shown(joint.name) for joint in description.joints if joint.kind != "fixed")
 
 
-def _fixed(joint: Joint, value: float) -> Joint:
-    moved = joint.joint_type().placement([value])
-    placement = joint.placement.compose(moved)
-    return Joint(joint.name, "fixed", joint.parent, joint.child, placement, line=joint.line)
-
-
 def _rooted_at(description: Description, base: str) -> Description:
     """The tree hung up at another link: the joints between it and the root are turned round.
 
     A joint's coordinate means the same as before: its axis points the other way, and it stands in its child.
     """
-    if base not in {link.name for link in description.links}:
+    names = {link.name for link in description.links}, {joint.name for joint in description.joints}
+    if base not in names[0]:
         raise OptionError(f'--base: there is no link "{shown(base)}"')
     carrier = {joint.child: joint for joint in description.joints}
     turned: dict[str, tuple[list[Link], list[Joint]]] = {}
-    names = {link.name for link in description.links}, {joint.name for joint in description.joints}
     while base in carrier:
         joint = carrier[base]
         turned[joint.name] = _turned_round(joint, *names)

@@ -17,7 +17,7 @@ MAXIMUM_BYTES = 64 * 2**20
 """A larger file is refused before it is read; the largest robots known are a hundredth of it."""
 
 _DECLARED_VERSION = re.compile(rb"""((?:\xef\xbb\xbf)?<\?xml\s+version\s*=\s*["'])([0-9.]+)(?=["'])""")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def content_of(path: str | Path) -> bytes:
@@ -138,7 +138,7 @@ class Document:
         return declared[1] + b"1.0" + self.text[declared.end() :]
 
     def _finite(self, element: etree._Element, name: str, text: str) -> float:
-        if _NUMBER.fullmatch(text) is None or not math.isfinite(float(text)):
+        if NUMBER.fullmatch(text) is None or not math.isfinite(float(text)):
             self.fail(
                 f'<{element.tag}> {name}="{shown(text)}" is not a finite number',
                 "write a decimal number such as 0.25",

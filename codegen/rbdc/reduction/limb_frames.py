@@ -56,12 +56,10 @@ def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSp
             total += _difference(model.bodies[like[index]], turned)
         return total + (BACKWARDS if turn >= _OVER else 0.0)
 
-    def choices(index: int) -> range:
-        return range(len(_TURNS) if index in like else 1)
-
+    choices = {index: range(len(_TURNS) if index in like else 1) for index in range(WORLD, model.njoints)}
     for index in reversed(range(model.njoints)):
-        for above in choices(model.bodies[index].parent):
-            least[index, above] = min((cost(index, above, turn), turn) for turn in choices(index))
+        for above in choices[model.bodies[index].parent]:
+            least[index, above] = min((cost(index, above, turn), turn) for turn in choices[index])
 
     turns: dict[int, int] = {WORLD: 0}
     bodies, signs = list(model.bodies), [1.0] * model.njoints

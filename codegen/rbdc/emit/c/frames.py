@@ -29,13 +29,13 @@ from rbdc.algorithms.frames import (
 )
 from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import CFunction, figures, function_file, parameters, whole_part
+from rbdc.emit.c.csource import figures, function_file, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
-from rbdc.functions.scalar_types import DOUBLE, ScalarType
+from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
@@ -207,16 +207,15 @@ def climb_file(
         function="the climb from a frame to the root",
         summary="Shared by the functions of frames.",
         parts=[
-            _step(robot, index, model.bodies[index].name, program, scalar)
-            for index, program in enumerate(steps)
+            whole_part(
+                robot,
+                program,
+                f"static void step_{index}({parameters(robot, program, scalar)})",
+                f"{comment(body.name)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent",
+                scalar,
+            )
+            for index, (body, program) in enumerate(zip(model.bodies, steps, strict=True))
         ],
         steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
         **view,
-    )
-
-
-def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> CFunction:
-    title = f"{comment(body)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
-    return whole_part(
-        robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar
     )

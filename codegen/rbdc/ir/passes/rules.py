@@ -27,7 +27,7 @@ def fold_constants(builder: Builder, operation: Operation, arguments: tuple[int,
 
 def _simplified(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
     """Value of an operation with some constants among its arguments."""
-    numbers = [builder.number(k) for k in arguments]
+    numbers = [builder.values[k].constant for k in arguments]
     known = [n for n in numbers if n is not None]
     lanes = [builder.values[k].known for k in arguments]
     if all(lanes) and (operation.is_defined is None or None not in numbers):
@@ -89,9 +89,10 @@ def join_choices(builder: Builder, operation: Operation, arguments: tuple[int, .
         return None
     condition, then, otherwise = one.arguments
     _, other_then, other_otherwise = other.arguments
-    if builder.number(otherwise) == 0.0 and builder.number(other_then) == 0.0:
+    zeros = [k for k in (then, otherwise, other_then, other_otherwise) if builder.values[k].constant == 0.0]
+    if otherwise in zeros and other_then in zeros:
         return builder.apply(WHERE, (condition, then, other_otherwise))
-    if builder.number(then) == 0.0 and builder.number(other_otherwise) == 0.0:
+    if then in zeros and other_otherwise in zeros:
         return builder.apply(WHERE, (condition, other_then, otherwise))
     return None
 

@@ -81,19 +81,17 @@ class _Schedule:
     def run(self, rank: Callable[[int], tuple[float, float]]) -> float:
         """Put the units in order by their rank, and give the time of the last result.
 
-        Of the units that could come next that of least rank does. What is no computation comes first.
+        Of the units that could come next, whose operands have been begun, that of least rank does. What is no
+        computation comes first.
         """
         self.order, self._time, self._ready = list(self._leaves), 0.0, dict.fromkeys(self._leaves, 0.0)
         waiting = list(range(len(self._units)))
         while waiting:
-            unit = min((k for k in waiting if self._is_next(k)), key=rank)
+            begun = (k for k in waiting if all(index in self._ready for index in self._operands[k]))
+            unit = min(begun, key=rank)
             waiting.remove(unit)
             self._begin(unit)
         return max(self._ready.values(), default=0.0)
-
-    def _is_next(self, unit: int) -> bool:
-        """Whether every operand from another unit has been begun."""
-        return all(index in self._ready for index in self._operands[unit])
 
     def rank(self, unit: int) -> tuple[float, float]:
         """The rank of a unit, less for what should come first.

@@ -126,11 +126,11 @@ def _of_table(name: str, table: Any) -> ContactOption:
 def _of_yaml(source: Source) -> list[ContactOption]:
     """Raises DescriptionError, with file and line, for a file that does not say loops."""
     fields = Fields(source, source.root, "the file")
-    pairs = _list(fields, "closed_loop", fields.required("closed_loop"))
-    kinds = _list(fields, "type", fields.required("type"))
+    pairs = fields.items("closed_loop", fields.required("closed_loop"))
+    kinds = fields.items("type", fields.required("type"))
     motors = fields.get("name_mot")
-    for motor in [] if motors is None else _list(fields, "name_mot", motors):
-        _text(fields, "name_mot", motor)
+    for motor in [] if motors is None else fields.items("name_mot", motors):
+        fields.word("name_mot", motor)
     if len(kinds) != len(pairs):
         problem = f"{len(pairs)} pairs in closed_loop, {len(kinds)} kinds in type"
         fields.fail(problem, "give one '3d' or '6d' for each pair", fields.required("type"))
@@ -144,26 +144,14 @@ def _of_yaml(source: Source) -> list[ContactOption]:
 
 
 def _of_pair(fields: Fields, pair: Node, kind: Node) -> ContactOption:
-    links = _list(fields, "an entry of closed_loop", pair)
+    links = fields.items("an entry of closed_loop", pair)
     if len(links) != 2:
         fields.fail("an entry of closed_loop is no pair", "write two links, [one, other]", pair)
-    one, two = (_text(fields, "closed_loop", link) for link in links)
-    word = _text(fields, "type", kind)
+    one, two = (fields.word("closed_loop", link) for link in links)
+    word = fields.word("type", kind)
     if word.lower() not in _KINDS_OF_YAML:
         fields.fail(f'"{shown(word)}" is no kind of a loop', "write '3d' or '6d'", kind)
     return _checked(one, _KINDS_OF_YAML[word.lower()], [(one, ()), (two, ())])
-
-
-def _list(fields: Fields, name: str, node: Node) -> list[Node]:
-    if not isinstance(node.value, list):
-        fields.fail(f"{name} is no list", "write it in brackets", node)
-    return node.value
-
-
-def _text(fields: Fields, name: str, node: Node) -> str:
-    if not isinstance(node.value, str) or not node.value or not node.value.isprintable():
-        fields.fail(f"{name} has an entry that is no name", "write a word in quotes", node)
-    return node.value
 
 
 def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]]) -> ContactOption:

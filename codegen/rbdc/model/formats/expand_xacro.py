@@ -3,7 +3,7 @@ expressions may take for ever, or end the process.
 
 It takes one JSON object as its argument: `path`, where Python looks for modules; `file`; `arguments` of the
 file, name and value. It answers with one on standard output: `text`, what the file expands to, and `asked`,
-the names of the arguments that the file has asked for; or `problem`.
+the names of the arguments that the file has asked for; or it ends with the reason why there is none.
 """
 
 from __future__ import annotations
@@ -30,23 +30,20 @@ class _Arguments(dict[str, str]):
         return super().__getitem__(name)
 
 
-def _expanded(file: str, arguments: _Arguments) -> dict[str, Any]:
-    import xacro
-
-    expander: Any = xacro
-    try:
-        text = expander.process_file(file, mappings=arguments).toprettyxml(indent="  ")
-    except (Exception, SystemExit) as error:  # expressions and macros may raise whatever Python does
-        return {"problem": str(error)}
-    return {"text": text, "asked": sorted(map(str, arguments.asked))}
-
-
 def main() -> None:
     """Answer the question on the command line."""
     question = json.loads(sys.argv[1])
     sys.path[:] = question["path"]
+    import xacro
+
+    expander: Any = xacro
+    arguments = _Arguments(question["arguments"])
     output, sys.stdout = sys.stdout, sys.stderr  # what the file prints is no answer
-    json.dump(_expanded(question["file"], _Arguments(question["arguments"])), output)
+    try:
+        text = expander.process_file(question["file"], mappings=arguments).toprettyxml(indent="  ")
+    except (Exception, SystemExit) as error:  # expressions and macros may raise whatever Python does
+        sys.exit(str(error))
+    json.dump({"text": text, "asked": sorted(map(str, arguments.asked))}, output)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,9 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from rbdc.errors import DescriptionError, UnsupportedError
-from rbdc.model.xml import shown
+from rbdc.model.xml import NUMBER, shown
 
 _WORD = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ class Source:
 def _yaml_scalar(node: Any) -> str | float | bool | None:
     """Plain words that are numbers are numbers, as in JSON: YAML 1.1 has 1e-3 as text and 010 as eight."""
     word = str(node.value)
-    if node.style is None and _NUMBER.fullmatch(word):
+    if node.style is None and NUMBER.fullmatch(word):
         return float(word)
     kind = str(node.tag).rpartition(":")[2]
     if kind == "bool":
@@ -166,20 +165,29 @@ class Fields:
         node = self.get(name)
         return default if node is None else self._finite(name, node)
 
+    def items(self, name: str, node: Node) -> list[Node]:
+        """The nodes of a list."""
+        if not isinstance(node.value, list):
+            self.fail(f"{name} is no list", "write it in brackets", node)
+        return node.value
+
     def numbers(self, name: str, count: int) -> list[float]:
         """A list of so many finite numbers, zeros where there is none."""
         node = self.get(name)
         if node is None:
             return [0.0] * count
-        if not isinstance(node.value, list) or len(node.value) != count:
+        items = self.items(name, node)
+        if len(items) != count:
             self.fail(f"{name} is no list of {count} numbers", f"write {count} numbers in brackets", node)
-        return [self._finite(name, item) for item in node.value]
+        return [self._finite(name, item) for item in items]
 
     def text(self, name: str) -> str | None:
         """A text that is not empty, of characters that can be printed."""
         node = self.get(name)
-        if node is None:
-            return None
+        return None if node is None else self.word(name, node)
+
+    def word(self, name: str, node: Node) -> str:
+        """The text of a node."""
         if not isinstance(node.value, str) or not node.value.strip() or not node.value.isprintable():
             self.fail(f"{name} is no text of one line", "write a word in quotes", node)
         return node.value

@@ -170,15 +170,11 @@ class _Reader:
         place = Placement.identity()
         if kind != FREE:
             place = at.compose(Placement(Rotation.identity(), _vector(self.m.jnt_pos[j])))
-        if kind == HINGE and ref != 0.0:
-            back = Rotation.about_axis(axis, math.cos(ref), -math.sin(ref))
-            place = place.compose(Placement(back, Vector3.zero()))
-        elif kind == SLIDE and ref != 0.0:
-            place = place.compose(Placement(Rotation.identity(), axis.scaled(-ref)))
-        return Joint(
-            self.joint_names[j], _KINDS[kind], above, "", place, axis, self._limits(j),
-            **self._drive(j, kind),
-        )  # fmt: skip
+        drive = self._drive(j, kind)
+        joint = Joint(self.joint_names[j], _KINDS[kind], above, "", place, axis, self._limits(j), **drive)
+        if kind in (SLIDE, HINGE) and ref != 0.0:
+            joint = replace(joint, placement=place.compose(joint.joint_type().placement([-ref])))
+        return joint
 
     def _drive(self, j: int, kind: int) -> dict[str, Any]:
         """The fields of a joint's drive, by the names that `Joint` has for them."""
@@ -240,13 +236,12 @@ class _Reader:
         raise UnsupportedError(f'{self.file}: joint "{name}" has {problem}')
 
     def _limits(self, j: int) -> Limits:
-        limits = Limits()
+        lower, upper, effort = -math.inf, math.inf, math.inf
         if self.m.jnt_limited[j] and int(self.m.jnt_type[j]) in (SLIDE, HINGE):
             lower, upper = (float(x) for x in self.m.jnt_range[j])
-            limits = replace(limits, lower=lower, upper=upper)
         if self.m.jnt_actfrclimited[j]:
-            limits = replace(limits, effort=max(abs(float(x)) for x in self.m.jnt_actfrcrange[j]))
-        return limits
+            effort = max(abs(float(x)) for x in self.m.jnt_actfrcrange[j])
+        return Limits(lower, upper, effort=effort)
 
     def _inertia(self, body: int) -> Inertia | None:
         mass, moments = float(self.m.body_mass[body]), [float(x) for x in self.m.body_inertia[body]]

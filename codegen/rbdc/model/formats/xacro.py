@@ -65,10 +65,6 @@ def _answer(file: str, arguments: dict[str, str]) -> tuple[dict[str, Any], str]:
         raise DescriptionError(problem, remedy, file, None) from error
     said = on_one_line(errors)
     if status != 0:
-        raise DescriptionError(f"xacro ended with status {status}: {said[-500:]}", _REMEDY, file, None)
-    answer = json.loads(output)
-    if "problem" in answer:
-        raise DescriptionError(
-            f"xacro refuses it: {shown(on_one_line(answer['problem']))}", _REMEDY, file, None
-        )
-    return answer, said
+        problem = "refuses it" if status == 1 else f"ended with status {status}"
+        raise DescriptionError(f"xacro {problem}: {said[-500:]}", _REMEDY, file, None)
+    return json.loads(output), said
