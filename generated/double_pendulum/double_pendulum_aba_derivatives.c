@@ -193,7 +193,7 @@ static void double_pendulum_aba_derivatives_with_fext(const double *restrict q, 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B1_py = m1_wz * 0.0670609888;
     const double t91 = t81 * 0.0670609888;
-    const double t92 = 6.048672483535449e-12 * m1_wz;
+    const double t92 = 6.048672483535452e-12 * m1_wz;
     const double t93 = t91 - t92;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */

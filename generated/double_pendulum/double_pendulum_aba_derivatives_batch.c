@@ -193,7 +193,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_kernel8_wi
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 B1_py = m1_wz * 0.0670609888;
     const double_pendulum_vector8 t94 = t84 * 0.0670609888;
-    const double_pendulum_vector8 t95 = 6.048672483535449e-12 * m1_wz;
+    const double_pendulum_vector8 t95 = 6.048672483535452e-12 * m1_wz;
     const double_pendulum_vector8 t96 = t94 - t95;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */

@@ -43,7 +43,7 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B2_py = m2_wz * 0.0670609888;
-    const double t53 = m2_wz * 6.048672483535449e-12;
+    const double t53 = m2_wz * 6.048672483535452e-12;
     const double t55 = t36 * 0.0670609888 - t53;
     const double B2_Nzx = m2_wz * 7.706875015933357e-13;
 

@@ -45,7 +45,7 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 B2_py = m2_wz * 0.0670609888;
-    const double_pendulum_vector8 t54 = m2_wz * 6.048672483535449e-12;
+    const double_pendulum_vector8 t54 = m2_wz * 6.048672483535452e-12;
     const double_pendulum_vector8 t56 = t37 * 0.0670609888 - t54;
     const double_pendulum_vector8 B2_Nzx = m2_wz * 7.706875015933357e-13;
 

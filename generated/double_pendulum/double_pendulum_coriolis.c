@@ -27,7 +27,7 @@ void double_pendulum_coriolis(const double *restrict q, const double *restrict v
     const double t12 = t7 * 0.0335304944;
     const double C1_0 = -t12;
     C[2] = C1_0;
-    const double t15 = v1_wz * 3.0243362417677243e-12;
+    const double t15 = v1_wz * 3.024336241767726e-12;
     const double t16 = t12 - t15;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */

@@ -28,7 +28,7 @@ static __attribute__((noinline)) void double_pendulum_coriolis_kernel8(const dou
     const double_pendulum_vector8 t13 = t8 * 0.0335304944;
     const double_pendulum_vector8 C1_0 = -t13;
     C[2] = C1_0;
-    const double_pendulum_vector8 t16 = v1_wz * 3.0243362417677243e-12;
+    const double_pendulum_vector8 t16 = v1_wz * 3.024336241767726e-12;
     const double_pendulum_vector8 t17 = t13 - t16;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */

@@ -117,7 +117,7 @@ static void double_pendulum_rnea_derivatives_with_fext(const double *restrict q,
     const double t46 = t22 * 0.0670609888;
     const double d1_3 = -t46;
     dtau_dv[2] = d1_3;
-    const double t49 = m1_wz * 6.048672483535449e-12;
+    const double t49 = m1_wz * 6.048672483535452e-12;
     const double t50 = t46 - t49;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */

@@ -119,7 +119,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_derivatives_kernel8_w
     const double_pendulum_vector8 t47 = t23 * 0.0670609888;
     const double_pendulum_vector8 d1_3 = -t47;
     results[6] = d1_3;
-    const double_pendulum_vector8 t50 = m1_wz * 6.048672483535449e-12;
+    const double_pendulum_vector8 t50 = m1_wz * 6.048672483535452e-12;
     const double_pendulum_vector8 t51 = t47 - t50;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
