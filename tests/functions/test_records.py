@@ -47,11 +47,12 @@ KEYING: dict[str, set[str]] = {
     "planning/lane_signs.py": {"q", "v"},
     "planning/limb_lanes.py": {"v"},
     "planning/loops/path_bodies.py": {"v", "w"},
+    "report/studies/sensitivity_claims.py": {"q"},
     "verification/expected.py": {"q"},
 }
 """Files that may use names of inputs as keys, and which: entries of q and v in the manifest and in `info`,
 components of motions, signs of joints by entry of q and of v, motions that loops of second derivatives read,
-the configuration that CasADi differentiates by, and where the contacts' matrix is conditioned.
+the errors of differences by the configuration, and where the contacts' matrix is conditioned.
 """
 
 
