@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, carried_motion, moved_by_joint, wrench
 from rbdc.ir.loops import Clear, Sines, Statement, WhereGiven
 from rbdc.planning.loops.recording import StepRecorder, each
@@ -34,14 +36,15 @@ def sines(tree: Tree, lanes: int) -> list[Statement]:
     return [*clear, gathered, made]
 
 
-def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: bool) -> list[Statement]:
-    """tau = S^T f of the subtrees; without `moving` at rest, without `accelerating` at zero acceleration."""
+def inverse_dynamics(tree: Tree, tau: str, given: Collection[str]) -> list[Statement]:
+    """tau = S^T f of the subtrees; at rest where no v is given, at zero acceleration where no a is."""
+    moving = "v" in given
 
     def down(body: BodyStep) -> None:
         """The motion of a body, and the force that it takes."""
         placement, parent = body.placement(), None if body.rooted else _motion(body, moving)
         rate = body.joint.motion(body.rates("v")) if moving else Motion.zero()
-        second = body.joint.motion(body.rates("a")) if accelerating else Motion.zero()
+        second = body.joint.motion(body.rates("a")) if "a" in given else Motion.zero()
         motion = moved_by_joint(carried_motion(placement, parent, tree.model.gravity), rate, second)
         spin = Spin.of(motion.w, motion.alpha)
         force = wrench(body.inertia(), motion, spin)
@@ -57,7 +60,7 @@ def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: 
         """The torque of a joint; the force goes to the parent."""
         force = Force.of(body.own("f", 6))
         torques = [body.multiplier * x for x in body.joint.project(force)]
-        (body.add if tree.coupled else body.write)("tau", torques, at_v=1)
+        (body.add if tree.coupled else body.write)(tau, torques, at_v=1)
         if not body.rooted:
             placement = Placement.of(body.own("X", 12))
             body.carry("f", placement.act_force(force).scalars())
@@ -67,10 +70,12 @@ def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: 
         body.add("f", (-body.external_force()).scalars(), i=6)
 
     made: list[Statement] = [tree.bodies(down, "from the root to the leaves")]
-    if external:
+    if "fext" in given:
         made.append(WhereGiven("fext", (tree.bodies(less, "f -= fext"),)))
-    clear: list[Statement] = [Clear("tau", tree.nv)] if tree.coupled else []
-    return [*made, *clear, tree.bodies(up, "tau = S^T f, f_parent += X* f", backward=True)]
+    if tree.coupled:
+        made.append(Clear(tau, tree.nv))
+    made.append(tree.bodies(up, "tau = S^T f, f_parent += X* f", backward=True))
+    return [*made, *drives(tree, tau, given)]
 
 
 def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
@@ -83,17 +88,17 @@ def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
     return BodyMotion(w, alpha, a), Spin((rows[0], rows[1], rows[2]), zero)
 
 
-def drives(tree: Tree, out: str, *, rate: str = "", second: str = "", sign: float = 1.0) -> list[Statement]:
-    """Damping times a rate and armature times an acceleration, added to the entries of an array."""
+def drives(tree: Tree, out: str, given: Collection[str]) -> list[Statement]:
+    """Damping times v and armature times a, of these what is given, added to the entries of an array."""
     terms = [
         (table, name)
-        for table, name in (("damping", rate), ("armature", second))
-        if name and any(getattr(tree.model, table))
+        for table, name in (("damping", "v"), ("armature", "a"))
+        if name in given and any(getattr(tree.model, table))
     ]
 
     def record(step: StepRecorder) -> None:
         """One entry of v."""
         products = [step.read(table, 1, at=1)[0] * step.read(name, 1, at=1)[0] for table, name in terms]
-        step.add(out, [sign * sum(products)], at=1)
+        step.add(out, [sum(products)], at=1)
 
     return [each("at", tree.nv, record, "motors and damping")] if terms else []

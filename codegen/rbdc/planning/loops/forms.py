@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from rbdc.emit.c.trigonometry import widths
 from rbdc.functions.record import Function
@@ -42,21 +43,6 @@ _SIZES: Mapping[str, Callable[[Tree], int]] = {
 """Numbers of each array of a function's own."""
 
 
-def _newton_euler(tree: Tree, tau: str) -> list[Statement]:
-    made = inverse_dynamics(tree, moving=True, accelerating=True, external=True)
-    return [*made, *drives(tree, tau, rate="v", second="a")]
-
-
-def _nonlinear_effects(tree: Tree, tau: str) -> list[Statement]:
-    made = inverse_dynamics(tree, moving=True, accelerating=False, external=False)
-    return [*made, *drives(tree, tau, rate="v")]
-
-
-def _gravity(tree: Tree, tau: str) -> list[Statement]:
-    del tau  # which inverse dynamics writes
-    return inverse_dynamics(tree, moving=False, accelerating=False, external=False)
-
-
 def _composite_bodies(tree: Tree, inertia: str) -> list[Statement]:
     sums = one_frame.composites(tree, ("I", INERTIA))
     return [one_frame.world(tree), sums, *one_frame.mass(tree, inertia)]
@@ -75,13 +61,9 @@ def _articulated_bodies(tree: Tree, ddq: str) -> list[Statement]:
 def _accelerations(tree: Tree, ddq: str, h: str) -> list[Statement]:
     """Accelerations, and the factors of M."""
     made = [one_frame.world(tree), *one_frame.forces(tree)]
-    rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq, rate="v"), *subtract(tree, ddq, "tau")]
+    rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq, "v"), *subtract(tree, ddq, "tau")]
     factors, sums = Factors(tree.nv, h), one_frame.composites(tree, ("I", INERTIA))
     return [*made, *rest, sums, *one_frame.mass(tree, h), *factors.factorise(), *factors.solve(ddq)]
-
-
-def _forward_dynamics_by_factors(tree: Tree, ddq: str) -> list[Statement]:
-    return _accelerations(tree, ddq, "H")
 
 
 _SUMS = (("I", INERTIA), ("B", FACTOR), ("F", 6))
@@ -102,13 +84,13 @@ def _forward_dynamics_derivatives(tree: Tree, by_q: str, by_v: str, inverse: str
 
 
 FORMS: Mapping[str, Callable[..., list[Statement]]] = {
-    "inverse_dynamics": _newton_euler,
-    "nonlinear_effects": _nonlinear_effects,
-    "gravity": _gravity,
+    "inverse_dynamics": partial(inverse_dynamics, given=("v", "a", "fext")),
+    "nonlinear_effects": partial(inverse_dynamics, given=("v",)),
+    "gravity": partial(inverse_dynamics, given=()),
     "composite_bodies": _composite_bodies,
     "inverse_inertia": _inverse_inertia,
     _ARTICULATED: _articulated_bodies,
-    "forward_dynamics_by_factors": _forward_dynamics_by_factors,
+    "forward_dynamics_by_factors": partial(_accelerations, h="H"),
     "inverse_dynamics_derivatives": _inverse_dynamics_derivatives,
     "forward_dynamics_derivatives": _forward_dynamics_derivatives,
 }
@@ -130,10 +112,10 @@ def nest(tree: Tree, form: str, outputs: Sequence[str], scalar: ScalarType) -> L
     lanes = _lanes(len(tree.turning), scalar)
     statements = [*body_frames.sines(tree, lanes), *FORMS[form](tree, *outputs)]
     names = dict.fromkeys(_names(statements))
-    whole = -(-len(tree.turning) // lanes) * lanes
-    arrays: dict[str, int] = {name: whole for name in ("angle", "sine", "cosine") if name in names}
+    sines = [s for s in statements if isinstance(s, Sines)]
+    arrays = {name: s.whole for s in sines for name in (s.angles, s.sines, s.cosines)}
     arrays |= {name: size(tree) for name, size in _SIZES.items() if name in names and name not in outputs}
-    tables = tuple(tree.table(name) for name in names if tree.has(name))
+    tables = tuple(table for name in names if (table := tree.table(name)) is not None)
     return LoopNest(tables, arrays, tuple(statements))
 
 
@@ -165,5 +147,3 @@ def _names(statements: Sequence[Statement]) -> Iterator[str]:
                 yield from tables_in(statement.on)
             case Clear():
                 yield statement.array
-            case Sines():
-                yield from (statement.angles, statement.sines, statement.cosines)

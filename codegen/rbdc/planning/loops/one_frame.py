@@ -33,7 +33,7 @@ def world(tree: Tree) -> Loop:
     return tree.bodies(record, "X = X_parent X_J(q), S, and I in the one frame")
 
 
-def forces(tree: Tree, *, accelerating: str = "", external: bool = True) -> list[Statement]:
+def forces(tree: Tree, *, accelerating: str = "") -> list[Statement]:
     """Velocities V, accelerations A, the world's being -g, and the forces F that move the bodies alone."""
 
     def record(body: BodyStep) -> None:
@@ -54,11 +54,8 @@ def forces(tree: Tree, *, accelerating: str = "", external: bool = True) -> list
         force = Placement.of(body.own("X", 12)).act_force(body.external_force())
         body.add("F", (-force).scalars(), i=6)
 
-    made: list[Statement] = [
-        tree.bodies(record, "v = v_parent + S qdot, a = a_parent + S qddot + v x S qdot")
-    ]
-    given = (tree.bodies(less, "f -= fext"),)
-    return [*made, WhereGiven("fext", given)] if external else made
+    about = "v = v_parent + S qdot, a = a_parent + S qddot + v x S qdot"
+    return [tree.bodies(record, about), WhereGiven("fext", (tree.bodies(less, "f -= fext"),))]
 
 
 def torque(tree: Tree, out: str) -> list[Statement]:

@@ -132,7 +132,8 @@ class Tree:
         self.model = with_z_axes(model)
         self.coupled, self.nv = model.coupled, model.nv
         bodies = self.model.bodies
-        self.kinds = list(dict.fromkeys(self.kind_of(body) for body in bodies))
+        self.kind_of = [BodyKind(body.joint, body.parent == WORLD) for body in bodies]
+        self.kinds = list(dict.fromkeys(self.kind_of))
         self.constants: dict[str, list[tuple[float, ...]]] = {
             "placement": [tuple(float(x) + 0.0 for x in b.placement.scalars()) for b in bodies],
             "inertia": [tuple(float(x) + 0.0 for x in b.inertia.scalars()) for b in bodies],
@@ -142,13 +143,9 @@ class Tree:
         self.paths = Paths.of_parents(dof_parents(model))
         self.rows = Paths.of_parents(elimination_parents(model, self.paths))
 
-    def kind_of(self, body: JointSpaceBody) -> BodyKind:
-        """The kind of a body."""
-        return BodyKind(body.joint, body.parent == WORLD)
-
     def members(self, kind: BodyKind) -> list[int]:
         """The bodies of a kind."""
-        return [index for index, body in enumerate(self.model.bodies) if self.kind_of(body) == kind]
+        return [index for index, own in enumerate(self.kind_of) if own == kind]
 
     @cached_property
     def kept(self) -> dict[str, list[int]]:
@@ -183,7 +180,7 @@ class Tree:
             "dof_of": starts,
             "dof_end": [start + body.joint.nv for start, body in zip(starts, bodies, strict=True)],
             "turn_of": [self.turning.index(k) if k in self.turning else 0 for k in range(len(bodies))],
-            "kind_of": [self.kinds.index(self.kind_of(body)) for body in bodies],
+            "kind_of": [self.kinds.index(kind) for kind in self.kind_of],
             "q_of_turning": [bodies[k].index_q for k in self.turning],
             "body_of": [body for _, _, body in self.dofs],
             "column_of": [column for column, _, _ in self.dofs],
@@ -198,12 +195,8 @@ class Tree:
             "below_of": range(1, self.nv + 1),
         }
 
-    def has(self, name: str) -> bool:
-        """Whether there is a table of this name."""
-        return name in (*self.indices, *self.constants, "armature", "damping", "turning_coupling")
-
-    def table(self, name: str) -> Table:
-        """The table of this name, as it stands in the C."""
+    def table(self, name: str) -> Table | None:
+        """The table of this name, as it stands in the C; None where it is no table's."""
         if name in self.indices:
             return Table(name, tuple((x,) for x in self.indices[name]), integer=True)
         if name in self.constants:
@@ -212,7 +205,9 @@ class Tree:
             return Table(name, tuple(tuple(row[k] for k in kept) for row in rows), comments=names)
         if name == "turning_coupling":
             return Table(name, tuple(self.constants["coupling"][k] for k in self.turning))
-        return Table(name, tuple((float(x),) for x in getattr(self.model, name)))
+        if name in ("armature", "damping"):
+            return Table(name, tuple((float(x),) for x in getattr(self.model, name)))
+        return None
 
     def bodies(self, visit: Visit, about: str, *, backward: bool = False) -> Loop:
         """A loop over all bodies, from the root to the leaves or back."""
