@@ -61,9 +61,7 @@ def inverse_dynamics(tree: Tree, tau: str, given: Collection[str]) -> list[State
         force = Force.of(body.own("f", 6))
         torques = [body.multiplier * x for x in body.joint.project(force)]
         (body.add if tree.coupled else body.write)(tau, torques, at_v=1)
-        if not body.rooted:
-            placement = Placement.of(body.own("X", 12))
-            body.carry("f", placement.act_force(force).scalars())
+        body.carry("f", Placement.of(body.own("X", 12)).act_force(force).scalars())
 
     def less(body: BodyStep) -> None:
         """The force that the joint has to give, without the external one."""

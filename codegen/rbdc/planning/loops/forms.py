@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from rbdc.emit.c.trigonometry import widths
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every, tables_in
@@ -100,16 +101,15 @@ def rolled(model: Model, function: Function) -> tuple[str, LoopNest]:
     """The method that executes the fewest operations for this model, of a function whose record has rolled
     forms, and its loops.
     """
-    forms, tree, scalar = function.policy.rolled, Tree(model), function.declaration.scalar
-    outputs = [p.name for p in function.declaration.outputs]
-    made = {name: nest(tree, forms[name], outputs, scalar) for name in _methods(forms, model)}
+    forms, tree = function.policy.rolled, Tree(model)
+    made = {name: nest(tree, forms[name], function.declaration) for name in _methods(forms, model)}
     method = min(made, key=lambda name: made[name].cost().operations)
     return method, made[method]
 
 
-def nest(tree: Tree, form: str, outputs: Sequence[str], scalar: ScalarType) -> LoopNest:
+def nest(tree: Tree, form: str, declaration: FunctionDeclaration) -> LoopNest:
     """A form as loops, with the tables and arrays that it uses."""
-    lanes = _lanes(len(tree.turning), scalar)
+    outputs, lanes = [p.name for p in declaration.outputs], _lanes(len(tree.turning), declaration.scalar)
     statements = [*body_frames.sines(tree, lanes), *FORMS[form](tree, *outputs)]
     names = dict.fromkeys(_names(statements))
     sines = [s for s in statements if isinstance(s, Sines)]

@@ -76,8 +76,7 @@ def composites(tree: Tree, *arrays: tuple[str, int]) -> Loop:
 
     def record(body: BodyStep) -> None:
         for array, size in arrays:
-            if not body.rooted:
-                body.carry(array, body.own(array, size))
+            body.carry(array, body.own(array, size))
 
     return tree.bodies(record, "sums over subtrees", backward=True)
 

@@ -73,21 +73,15 @@ class BodyStep(StepRecorder):
     def _position(self) -> list[Any]:
         """The joint's entries of q."""
         if self.joint.rotation != "angle":
-            return self._followed(self.read("q", self.joint.nq, at_q=1))
+            q, (multiplier, offset) = self.read("q", self.joint.nq, at_q=1), self.constants("coupling")
+            return [multiplier * x + offset for x in q]
         cosine, sine = (self.read(name, 1, turn=1)[0] for name in ("cosine", "sine"))
         return [Angle(self.read("angle", 1, turn=1)[0], cosine, sine)]
-
-    def _followed(self, q: list[Scalar]) -> list[Scalar]:
-        """The entries of a joint that follows another."""
-        if not self.tree.coupled or self.joint.nq > 1:
-            return q
-        multiplier, offset = self.constants("coupling")
-        return [multiplier * q[0] + offset]
 
     @property
     def multiplier(self) -> Scalar:
         """How fast the joint moves by its entry of v."""
-        return self.constants("coupling")[0] if self.tree.coupled and self.joint.nv == 1 else 1.0
+        return self.constants("coupling")[0]
 
     def rates(self, name: str) -> list[Scalar]:
         """The joint's entries of v or a."""
@@ -128,7 +122,6 @@ class Tree:
     """A model with every joint's axis on z, as tables of numbers by body and by degree of freedom."""
 
     def __init__(self, model: Model) -> None:
-        self.written = model
         self.model = with_z_axes(model)
         self.coupled, self.nv = model.coupled, model.nv
         bodies = self.model.bodies
