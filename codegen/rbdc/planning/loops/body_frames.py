@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, carried_motion, moved_by_joint, wrench
 from rbdc.ir.loops import Clear, Sines, Statement, WhereGiven
 from rbdc.planning.loops.recording import StepRecorder, each
@@ -36,15 +34,16 @@ def sines(tree: Tree, lanes: int) -> list[Statement]:
     return [*clear, gathered, made]
 
 
-def inverse_dynamics(tree: Tree, tau: str, given: Collection[str]) -> list[Statement]:
-    """tau = S^T f of the subtrees; at rest where no v is given, at zero acceleration where no a is."""
-    moving = "v" in given
+def inverse_dynamics(
+    tree: Tree, tau: str, *, moving: bool = False, accelerating: bool = False, external: bool = False
+) -> list[Statement]:
+    """tau = S^T f of the subtrees; without `moving` at rest, without `accelerating` at zero acceleration."""
 
     def down(body: BodyStep) -> None:
         """The motion of a body, and the force that it takes."""
         placement, parent = body.placement(), None if body.rooted else _motion(body, moving)
         rate = body.joint.motion(body.rates("v")) if moving else Motion.zero()
-        second = body.joint.motion(body.rates("a")) if "a" in given else Motion.zero()
+        second = body.joint.motion(body.rates("a")) if accelerating else Motion.zero()
         motion = moved_by_joint(carried_motion(placement, parent, tree.model.gravity), rate, second)
         spin = Spin.of(motion.w, motion.alpha)
         force = wrench(body.inertia(), motion, spin)
@@ -68,12 +67,12 @@ def inverse_dynamics(tree: Tree, tau: str, given: Collection[str]) -> list[State
         body.add("f", (-body.external_force()).scalars(), i=6)
 
     made: list[Statement] = [tree.bodies(down, "from the root to the leaves")]
-    if "fext" in given:
+    if external:
         made.append(WhereGiven("fext", (tree.bodies(less, "f -= fext"),)))
     if tree.coupled:
         made.append(Clear(tau, tree.nv))
     made.append(tree.bodies(up, "tau = S^T f, f_parent += X* f", backward=True))
-    return [*made, *drives(tree, tau, given)]
+    return [*made, *(drives(tree, tau, accelerating=accelerating) if moving else [])]
 
 
 def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
@@ -86,13 +85,10 @@ def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
     return BodyMotion(w, alpha, a), Spin((rows[0], rows[1], rows[2]), zero)
 
 
-def drives(tree: Tree, out: str, given: Collection[str]) -> list[Statement]:
-    """Damping times v and armature times a, of these what is given, added to the entries of an array."""
-    terms = [
-        (table, name)
-        for table, name in (("damping", "v"), ("armature", "a"))
-        if name in given and any(getattr(tree.model, table))
-    ]
+def drives(tree: Tree, out: str, *, accelerating: bool = False) -> list[Statement]:
+    """Damping times v, and armature times a where joints accelerate, added to the entries of an array."""
+    terms = [("damping", "v"), *([("armature", "a")] if accelerating else [])]
+    terms = [(table, name) for table, name in terms if any(getattr(tree.model, table))]
 
     def record(step: StepRecorder) -> None:
         """One entry of v."""

@@ -62,7 +62,7 @@ def _articulated_bodies(tree: Tree, ddq: str) -> list[Statement]:
 def _accelerations(tree: Tree, ddq: str, h: str) -> list[Statement]:
     """Accelerations, and the factors of M."""
     made = [one_frame.world(tree), *one_frame.forces(tree)]
-    rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq, "v"), *subtract(tree, ddq, "tau")]
+    rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq), *subtract(tree, ddq, "tau")]
     factors, sums = Factors(tree.nv, h), one_frame.composites(tree, ("I", INERTIA))
     return [*made, *rest, sums, *one_frame.mass(tree, h), *factors.factorise(), *factors.solve(ddq)]
 
@@ -85,9 +85,9 @@ def _forward_dynamics_derivatives(tree: Tree, by_q: str, by_v: str, inverse: str
 
 
 FORMS: Mapping[str, Callable[..., list[Statement]]] = {
-    "inverse_dynamics": partial(inverse_dynamics, given=("v", "a", "fext")),
-    "nonlinear_effects": partial(inverse_dynamics, given=("v",)),
-    "gravity": partial(inverse_dynamics, given=()),
+    "inverse_dynamics": partial(inverse_dynamics, moving=True, accelerating=True, external=True),
+    "nonlinear_effects": partial(inverse_dynamics, moving=True),
+    "gravity": inverse_dynamics,
     "composite_bodies": _composite_bodies,
     "inverse_inertia": _inverse_inertia,
     _ARTICULATED: _articulated_bodies,

@@ -60,11 +60,10 @@ class BodyStep(StepRecorder):
 
     def constants(self, table: str) -> list[Scalar]:
         """The row of a table of the model's: numbers where all bodies of the kind have the same."""
-        rows = [self.tree.constants[table][index] for index in self.tree.members(self.kind)]
-        different = [k for k in range(len(rows[0])) if len({row[k] for row in rows}) > 1]
-        kept = self.tree.kept[table]
+        different, kept = self.tree.differing(table, self.kind), self.tree.kept[table]
         read = self.read(table, len(kept), i=len(kept)) if different else []
-        return [read[kept.index(k)] if k in different else x for k, x in enumerate(rows[0])]
+        one = self.tree.constants[table][self.tree.kind_of.index(self.kind)]
+        return [read[kept.index(k)] if k in different else x for k, x in enumerate(one)]
 
     def placement(self) -> Placement:
         """The frame of the body in its parent's at q."""
@@ -136,19 +135,17 @@ class Tree:
         self.paths = Paths.of_parents(dof_parents(model))
         self.rows = Paths.of_parents(elimination_parents(model, self.paths))
 
-    def members(self, kind: BodyKind) -> list[int]:
-        """The bodies of a kind."""
-        return [index for index, own in enumerate(self.kind_of) if own == kind]
+    def differing(self, table: str, kind: BodyKind) -> list[int]:
+        """The columns of a table of constants in which bodies of the kind differ."""
+        rows = [row for row, own in zip(self.constants[table], self.kind_of, strict=True) if own == kind]
+        return [k for k, column in enumerate(zip(*rows, strict=True)) if len(set(column)) > 1]
 
     @cached_property
     def kept(self) -> dict[str, list[int]]:
-        """The columns of each table of constants in which bodies of one kind differ: what the C has of it."""
-        members = [self.members(kind) for kind in self.kinds]
+        """The columns of each table of constants in which bodies of any kind differ: what the C has of it."""
         return {
-            name: [
-                k for k in range(len(rows[0])) if any(len({rows[i][k] for i in own}) > 1 for own in members)
-            ]
-            for name, rows in self.constants.items()
+            name: sorted({k for own in self.kinds for k in self.differing(name, own)})
+            for name in self.constants
         }
 
     @cached_property
