@@ -54,10 +54,10 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
         _outputs([part.declaration for part in parts]),
     )
     takes = [tuple(p.name for p in part.declaration.inputs) for part in parts]
-    methods: dict[str, Evaluate] = {}
-    for chosen in itertools.product(*(part.methods.items() for part in parts)):
-        evaluates = [evaluate for _, evaluate in chosen]
-        methods[" + ".join(method for method, _ in chosen)] = _one_after_the_other(takes, evaluates)
+    methods = {
+        " + ".join(method for method, _ in chosen): _one_after_the_other(takes, [own for _, own in chosen])
+        for chosen in itertools.product(*(part.methods.items() for part in parts))
+    }
     # Loops and kernels of a part give its own outputs alone, and a method that it follows is not fused.
     policy = Policy(dense_right_sides=parts[-1].policy.dense_right_sides)
     return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)
