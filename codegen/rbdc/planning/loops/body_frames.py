@@ -30,8 +30,7 @@ def sines(tree: Tree, lanes: int) -> list[Statement]:
         step.write("angle", angle, n=1)
 
     clear: list[Statement] = [Clear("angle", made.whole)] if made.whole > count else []
-    gathered = each("n", count, gather, "joint angles")
-    return [*clear, gathered, made]
+    return [*clear, each("n", count, gather, "joint angles"), made]
 
 
 def inverse_dynamics(

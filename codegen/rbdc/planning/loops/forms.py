@@ -55,8 +55,7 @@ def _inverse_inertia(tree: Tree, inverse: str) -> list[Statement]:
 
 
 def _articulated_bodies(tree: Tree, ddq: str) -> list[Statement]:
-    del ddq  # which articulated bodies write
-    return [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree)]
+    return [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree, ddq)]
 
 
 def _accelerations(tree: Tree, ddq: str, h: str) -> list[Statement]:

@@ -184,7 +184,7 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
     return [*made, *(diagonal(tree, by_a, "armature") if by_a else [])]
 
 
-def articulated_bodies(tree: Tree) -> list[Statement]:
+def articulated_bodies(tree: Tree, ddq: str) -> list[Statement]:
     """ddq by articulated bodies, axis by axis, from I and the forces F at rest: U = IA s, D = s^T U +
     armature, u = tau - s^T P; IA -= U D^-1 U^T, P += U D^-1 u.
     """
@@ -212,17 +212,17 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
             inertia = inertia.minus_product([scaled[k]], [u])
             force = force + u.scaled(solved[k])
         body.write("U", [x for f in scaled for x in f.scalars()], dof=6)
-        body.write("ddq", solved, at_v=1)
+        body.write(ddq, solved, at_v=1)
         body.carry("IA", inertia.scalars())
         body.carry("F", force.scalars())
 
     def down(body: BodyStep) -> None:
         acceleration = Motion.zero() if body.rooted else Motion.of(body.above("A", 6))
-        found = list(body.read("ddq", body.joint.nv, at_v=1))
+        found = list(body.read(ddq, body.joint.nv, at_v=1))
         for k, (u, s) in enumerate(zip(body.columns("U"), body.columns("S"), strict=True)):
             found[k] = found[k] - acceleration.dot(Force.of(u))
             acceleration = acceleration + Motion.of(s).scaled(found[k])
-        body.write("ddq", found, at_v=1)
+        body.write(ddq, found, at_v=1)
         body.keep("A", acceleration.scalars())
 
     return [
