@@ -99,23 +99,24 @@ def test_supernodes(seed: int) -> None:
         above[-1] += [] if carrier < 0 else [*above[carrier], carrier]
     for lanes in (2, 4, 8, 16):
         nodes = supernodes(schedule, lanes)
-        assert [k for node in nodes for k in node.columns] == list(range(schedule.columns))
-        for node in nodes:
-            assert len(node.columns) <= min(lanes, LARGEST)
+        own = [range(node.start, node.start + node.shape.size) for node in nodes]
+        assert [k for columns in own for k in columns] == list(range(schedule.columns))
+        for node, columns in zip(nodes, own, strict=True):
+            assert len(columns) <= min(lanes, LARGEST)
             assert node.carrier == carriers[node.start]
             assert node.above == sum(k >= schedule.first for k in above[node.start])
             assert node.start - node.shape.lane + lanes <= schedule.columns
-            for row, k in zip(node.shape.rows, node.columns, strict=True):
+            for row, k in zip(node.shape.rows, columns, strict=True):
                 within = [j - node.start for j in above[k] if j >= node.start]
                 assert [above.number for above in row.above] == within
                 assert (
                     carriers[k] == (node.start + within[-1] if within else node.carrier) or k < schedule.first
                 )
-                assert list(row.below) == [j - node.start for j in reversed(node.columns) if k in above[j]]
+                assert list(row.below) == [j - node.start for j in reversed(columns) if k in above[j]]
 
 
 def test_a_long_chain_is_split_evenly() -> None:
-    sizes = [len(node.columns) for node in supernodes(scheduled(chain(36)), 8)]
+    sizes = [node.shape.size for node in supernodes(scheduled(chain(36)), 8)]
     assert max(sizes) == LARGEST
     assert min(sizes) > 1
 

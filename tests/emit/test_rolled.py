@@ -368,9 +368,10 @@ def test_paths() -> None:
 
 def test_elimination_fills_between_coupled_branches() -> None:
     """Rows of M that a follower couples lie on one path, so that elimination finds all that it fills."""
-    tree = Tree(mimic_tree("coupled"))
+    model = mimic_tree("coupled")
+    tree = Tree(model)
     assert tree.nv == 3 and len(tree.paths.own) == 6
-    inertia: Array = np.array(crba(tree.written, [0.3, -0.2, 0.5]))
+    inertia: Array = np.array(crba(model, [0.3, -0.2, 0.5]))
     for row in range(3):
         above = tree.rows.above(row)
         assert all(abs(inertia[row, column]) < 1e-15 for column in range(row) if column not in above)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -39,7 +39,7 @@ def info(
         from rbdc.planning.pass_statistics import limb_groups, stages
 
         written = read(description, replace(options, snap=0.0))
-        data["passes"] = [asdict(stage) for stage in stages(written, model, options.snap)]
+        data["passes"] = stages(written, model, options.snap)
         data["limbs"] = limb_groups(model)
     if with_branches:
         data["branches"] = model_summary.branches_of(model)

@@ -54,10 +54,10 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
         _outputs([part.declaration for part in parts]),
     )
     takes = [tuple(p.name for p in part.declaration.inputs) for part in parts]
-    methods: dict[str, Evaluate] = {}
-    for chosen in itertools.product(*(part.methods.items() for part in parts)):
-        evaluates = [evaluate for _, evaluate in chosen]
-        methods[" + ".join(method for method, _ in chosen)] = _one_after_the_other(takes, evaluates)
+    methods = {
+        " + ".join(method for method, _ in chosen): _one_after_the_other(takes, [own for _, own in chosen])
+        for chosen in itertools.product(*(part.methods.items() for part in parts))
+    }
     # Loops and kernels of a part give its own outputs alone, and a method that it follows is not fused.
     policy = Policy(dense_right_sides=parts[-1].policy.dense_right_sides)
     return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)
@@ -71,9 +71,7 @@ def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
     return None
 
 
-def asked(
-    model: Model, catalogue: Mapping[str, Function], text: str
-) -> tuple[Function, int | None, str | None]:
+def _asked(model: Model, catalogue: Mapping[str, Function], text: str) -> Part:
     """The function that a part of --fuse names; for one of frames the frame's index and the reference.
 
     Raises OptionError for what is unknown, and for a frame that is missing or too many.
@@ -85,11 +83,11 @@ def asked(
     if not function.declaration.framed:
         if at:
             raise OptionError(f"--fuse {text!a}: {name} takes no frame")
-        return function, None, None
+        return Part(name)
     if function.declaration.pair:
         raise OptionError(f"--fuse {text!a}: {name} takes two frames, and is not fused; fuse their Jacobians")
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
-    return function, _frame(model, text, "@".join(at)), reference
+    return Part(name, _frame(model, text, "@".join(at)), reference)
 
 
 def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
@@ -99,20 +97,22 @@ def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[P
     catalogue = functions_of(model)
     parts: dict[str, tuple[Part, ...]] = {name: (Part(name),) for name in catalogue}
     for group in groups:
-        found = [asked(model, catalogue, text) for text in group]
-        name = "_and_".join(function.declaration.name for function, _, _ in found)
-        parts[name] = tuple(Part(f.name, frame, reference) for f, frame, reference in found)
+        found = tuple(_asked(model, catalogue, text) for text in group)
+        parts["_and_".join(part.name for part in found)] = found
     return parts
 
 
 def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Function:
     """A function of the catalogue; one that takes a frame for that frame alone."""
-    function, frame, reference = asked(model, catalogue, text)
-    if frame is None or reference is None or function.at_frame is None:
+    part = _asked(model, catalogue, text)
+    function = catalogue[part.name]
+    if part.frame is None or function.at_frame is None:
         return function
-    summary = f"{function.declaration.summary[:-1]}, {shown(model.frames[frame].name)}, {reference}."
+    summary = (
+        f"{function.declaration.summary[:-1]}, {shown(model.frames[part.frame].name)}, {part.reference}."
+    )
     declaration = replace(function.declaration, summary=summary, framed=False)
-    return Function(declaration, {"climb": for_one_frame(function.at_frame, frame, reference)})
+    return Function(declaration, {"climb": for_one_frame(function.at_frame, *part.place)})
 
 
 def _frame(model: Model, text: str, name: str) -> int:

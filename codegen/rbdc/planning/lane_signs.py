@@ -48,12 +48,6 @@ def _joint_axes(model: Model, output: Parameter) -> list[int | None]:
     last = len(output.shape) - 1
     apart = {0, *({1, 2} if last == 2 else ())} if output.in_space else set()
     apart |= {last} if output.by_forces else set()
-    return [None if k in apart else _first_direction(model, count) for k, count in enumerate(output.shape)]
-
-
-def _first_direction(model: Model, count: int) -> int | None:
-    """The place of the first of the joints' directions among so many rows or columns; None where there are
-    none.
-    """
     contacts = total_rows(model)
-    return 0 if count == model.nv else contacts if count == model.nv + contacts else None
+    starts = {model.nv + contacts: contacts, model.nv: 0}
+    return [None if k in apart else starts.get(count) for k, count in enumerate(output.shape)]

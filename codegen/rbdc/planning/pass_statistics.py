@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import InLanes
@@ -14,29 +15,18 @@ from rbdc.planning.tracing import traced
 from rbdc.reduction.passes import PASSES
 
 
-@dataclass(frozen=True)
-class Stage:
-    """The model after a pass: the pass, what it does, and the operations from there on of the functions with
-    `Policy.counted_by_pass`.
+def stages(written: Model, model: Model, snap: float) -> list[dict[str, Any]]:
+    """From the model with angles as `written` through snapping and the model passes, after each of them: its
+    name, its meaning, and the operations from there on of the functions with `Policy.counted_by_pass`.
     """
-
-    name: str
-    meaning: str
-    operations: dict[str, int]
-
-
-def stages(written: Model, model: Model, snap: float) -> list[Stage]:
-    """From the model with angles as `written` through snapping and the model passes."""
-    result = [
-        Stage("as written", "link frames and inertias as the description has them", _operations(written))
-    ]
+    found = [("as written", "link frames and inertias as the description has them", written)]
     if snap > 0.0:
         meaning = f"rotation entries within {snap} of 0, 1 or -1 taken as exactly that (--snap)"
-        result.append(Stage("snapping", meaning, _operations(model)))
+        found.append(("snapping", meaning, model))
     for step in PASSES:
         model = step.apply(model)
-        result.append(Stage(step.name, step.meaning, _operations(model)))
-    return result
+        found.append((step.name, step.meaning, model))
+    return [{"name": name, "meaning": text, "operations": _operations(m)} for name, text, m in found]
 
 
 def limb_groups(model: Model) -> list[list[str]]:

@@ -14,7 +14,7 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.model.joints.coupling import CouplingAt
-from rbdc.spatial import Placement, Scalar
+from rbdc.spatial import Placement
 
 
 def traced(model: Model, function: Function, method: str) -> Program:
@@ -34,24 +34,16 @@ def frame_step_programs(model: Model) -> list[Program]:
     """
     made = []
     for index, body in enumerate(model.bodies):
-        q, x = symbols("q", model.nq), symbols("x", 12)
-        placement = Placement.of(x)
-        recorder = Recorder()
+        q, x, recorder = symbols("q", model.nq), symbols("x", 12), Recorder()
         at_q = at_configuration(model, q)
-        columns, up = frame_step(at_q, index, q, placement)
+        columns, up = frame_step(at_q, index, q, Placement.of(x))
         coupling = at_q.bodies[index].coupling
         if isinstance(coupling, CouplingAt):
             bends = (coupling.multiplier, coupling.curvature, coupling.jerk)
             columns = [s.scaled(x) for x in bends for s in columns]
-        outputs: list[tuple[str, list[Scalar]]] = [
-            ("J", [entry for column in columns for entry in column.scalars()]),
-            ("up", up.scalars()),
-        ]
-        recorder.record(body.name, "J = X^-1 S", "J", outputs[0][1])
-        recorder.record(body.name, "X_parent = X_T X_J(q) X", "up", outputs[1][1])
-        made.append(
-            verify(
-                chain_sums(optimise(from_casadi(f"step_{index}", [("q", q), ("x", x)], outputs, recorder)))
-            )
-        )
+        outputs = {"J": [entry for column in columns for entry in column.scalars()], "up": up.scalars()}
+        recorder.record(body.name, "J = X^-1 S", "J", outputs["J"])
+        recorder.record(body.name, "X_parent = X_T X_J(q) X", "up", outputs["up"])
+        program = from_casadi(f"step_{index}", [("q", q), ("x", x)], list(outputs.items()), recorder)
+        made.append(verify(chain_sums(optimise(program))))
     return made

@@ -55,16 +55,13 @@ class Shape:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Its columns, by their numbers."""
-        rows: list[Row] = []
-        for number, parent in enumerate(self.parents):
-            above = () if parent < 0 else (*rows[parent].above, rows[parent])
-            below = tuple(k for k in reversed(range(self.size)) if number in self._above(k))
-            rows.append(Row(number, self.lane + number, above, below))
+        rows, above = list[Row](), list[tuple[int, ...]]()
+        for parent in self.parents:
+            above.append(() if parent < 0 else (*above[parent], parent))
+        for number, own in enumerate(above):
+            below = tuple(k for k in reversed(range(self.size)) if number in above[k])
+            rows.append(Row(number, self.lane + number, tuple(rows[k] for k in own), below))
         return tuple(rows)
-
-    def _above(self, number: int) -> tuple[int, ...]:
-        parent = self.parents[number]
-        return () if parent < 0 else (*self._above(parent), parent)
 
     @property
     def size(self) -> int:
@@ -104,11 +101,6 @@ class Supernode:
     carrier: int
     above: int
     shape: Shape
-
-    @property
-    def columns(self) -> range:
-        """Columns that it has."""
-        return range(self.start, self.start + self.shape.size)
 
 
 def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:

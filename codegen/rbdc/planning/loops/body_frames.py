@@ -30,11 +30,12 @@ def sines(tree: Tree, lanes: int) -> list[Statement]:
         step.write("angle", angle, n=1)
 
     clear: list[Statement] = [Clear("angle", made.whole)] if made.whole > count else []
-    gathered = each("n", count, gather, "joint angles")
-    return [*clear, gathered, made]
+    return [*clear, each("n", count, gather, "joint angles"), made]
 
 
-def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: bool) -> list[Statement]:
+def inverse_dynamics(
+    tree: Tree, tau: str, *, moving: bool = False, accelerating: bool = False, external: bool = False
+) -> list[Statement]:
     """tau = S^T f of the subtrees; without `moving` at rest, without `accelerating` at zero acceleration."""
 
     def down(body: BodyStep) -> None:
@@ -57,10 +58,8 @@ def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: 
         """The torque of a joint; the force goes to the parent."""
         force = Force.of(body.own("f", 6))
         torques = [body.multiplier * x for x in body.joint.project(force)]
-        (body.add if tree.coupled else body.write)("tau", torques, at_v=1)
-        if not body.rooted:
-            placement = Placement.of(body.own("X", 12))
-            body.carry("f", placement.act_force(force).scalars())
+        (body.add if tree.coupled else body.write)(tau, torques, at_v=1)
+        body.carry("f", Placement.of(body.own("X", 12)).act_force(force).scalars())
 
     def less(body: BodyStep) -> None:
         """The force that the joint has to give, without the external one."""
@@ -69,8 +68,10 @@ def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: 
     made: list[Statement] = [tree.bodies(down, "from the root to the leaves")]
     if external:
         made.append(WhereGiven("fext", (tree.bodies(less, "f -= fext"),)))
-    clear: list[Statement] = [Clear("tau", tree.nv)] if tree.coupled else []
-    return [*made, *clear, tree.bodies(up, "tau = S^T f, f_parent += X* f", backward=True)]
+    if tree.coupled:
+        made.append(Clear(tau, tree.nv))
+    made.append(tree.bodies(up, "tau = S^T f, f_parent += X* f", backward=True))
+    return [*made, *(drives(tree, tau, accelerating=accelerating) if moving else [])]
 
 
 def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
@@ -83,17 +84,14 @@ def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
     return BodyMotion(w, alpha, a), Spin((rows[0], rows[1], rows[2]), zero)
 
 
-def drives(tree: Tree, out: str, *, rate: str = "", second: str = "", sign: float = 1.0) -> list[Statement]:
-    """Damping times a rate and armature times an acceleration, added to the entries of an array."""
-    terms = [
-        (table, name)
-        for table, name in (("damping", rate), ("armature", second))
-        if name and any(getattr(tree.model, table))
-    ]
+def drives(tree: Tree, out: str, *, accelerating: bool = False) -> list[Statement]:
+    """Damping times v, and armature times a where joints accelerate, added to the entries of an array."""
+    terms = [("damping", "v"), *([("armature", "a")] if accelerating else [])]
+    terms = [(table, name) for table, name in terms if any(getattr(tree.model, table))]
 
     def record(step: StepRecorder) -> None:
         """One entry of v."""
         products = [step.read(table, 1, at=1)[0] * step.read(name, 1, at=1)[0] for table, name in terms]
-        step.add(out, [sign * sum(products)], at=1)
+        step.add(out, [sum(products)], at=1)
 
     return [each("at", tree.nv, record, "motors and damping")] if terms else []

@@ -4,24 +4,18 @@ branches: L_ik is not zero for k above i in the elimination tree alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from rbdc.ir.loops import Loop, Statement
 from rbdc.planning.loops.recording import Record, StepRecorder, each, recorded
 from rbdc.planning.loops.tree import Tree
 
+Body = tuple[Statement, ...]
+
 BLOCK = 8
 """Columns of a row that are taken together."""
-
-
-@dataclass(frozen=True)
-class ColumnBlock:
-    """Columns of a row that are taken together: how many, and where they begin."""
-
-    size: int
-    strides: Mapping[str, int]
-    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,9 +46,9 @@ class Factors:
         def scale(step: StepRecorder) -> None:
             step.write(h, [step.read(h, 1, k=n, above=1)[0] * step.read(h, 1, k=n + 1)[0]], k=n, above=1)
 
-        below = self._below((recorded(ratio), self._path(reduce, itself=True)))
+        below = self._below((recorded(ratio), self._above((recorded(reduce),), stop="row_stop_of[k]")))
         rows = self._rows((below, recorded(pivot)), "D L, row by row from the last", backward=True)
-        return [rows, self._rows((self._path(scale),), "L")]
+        return [rows, self._rows((self._above((recorded(scale),)),), "L")]
 
     def solve(self, x: str) -> list[Statement]:
         """x := M^-1 x, by L^T y = x, then D, then L."""
@@ -69,41 +63,35 @@ class Factors:
         def forth(step: StepRecorder) -> None:
             step.add(x, [-(step.read(h, 1, k=n, above=1)[0] * step.read(x, 1, above=1)[0])], k=1)
 
-        first = self._rows((self._path(back),), "L^T y = x", backward=True)
-        return [first, self._rows((recorded(divide), self._path(forth)), "L x = D^-1 y")]
+        first = self._rows((self._above((recorded(back),)),), "L^T y = x", backward=True)
+        return [first, self._rows((recorded(divide), self._above((recorded(forth),))), "L x = D^-1 y")]
 
     def solve_rows(self, b: str) -> list[Statement]:
         """B := -M^-1 B, a row at a time: sums of a block of columns pass through registers."""
         h, n = self.h, self.n
 
-        def sums(
-            block: ColumnBlock, index: str, loops: Callable[[tuple[Statement, ...]], Loop]
-        ) -> tuple[Statement, ...]:
+        def sums(index: str, loops: Callable[[Body], Loop], size: int, offset: int, **strides: int) -> Body:
             """Row k of a block less the rows of an index, each times its entry of L; first times -1 / D."""
             last = index == "above"
 
             def start(step: StepRecorder) -> None:
-                row = step.read(b, block.size, block.offset, k=n, **block.strides)
+                row = step.read(b, size, offset, k=n, **strides)
                 pivot = step.read(h, 1, k=n + 1)[0] if last else -1.0
                 step.write("s", [-(pivot * x) for x in row])
 
             def less(step: StepRecorder) -> None:
                 entry = step.read(h, 1, **({"k": n, index: 1} if last else {index: n, "k": 1}))[0]
-                row = step.read(b, block.size, block.offset, **{index: n}, **block.strides)
+                row = step.read(b, size, offset, **{index: n}, **strides)
                 step.add("s", [-(entry * x) for x in row])
 
             def end(step: StepRecorder) -> None:
-                step.write(b, step.read("s", block.size), block.offset, k=n, **block.strides)
+                step.write(b, step.read("s", size), offset, k=n, **strides)
 
             return recorded(start), loops((recorded(less),)), recorded(end)
 
-        def above(body: tuple[Statement, ...]) -> Loop:
-            return Loop("e", "row_start_of[k]", "row_own_of[k]", body)
-
-        first = self._rows(
-            self._blocks(lambda block: sums(block, "i", self._below)), "L^T Y = B", backward=True
-        )
-        return [first, self._rows(self._blocks(lambda block: sums(block, "above", above)), "L X = -D^-1 Y")]
+        first = self._blocks(partial(sums, "i", self._below))
+        then = self._blocks(partial(sums, "above", self._above))
+        return [self._rows(first, "L^T Y = B", backward=True), self._rows(then, "L X = -D^-1 Y")]
 
     def invert(self) -> list[Statement]:
         """H := M^-1, both triangles: row k of L M^-1 = D^-1 L^-T ends at 1 / D on the diagonal."""
@@ -125,35 +113,34 @@ class Factors:
             step.write(h, step.read(h, 1, k=n, c=1), c=n, k=1)
 
         body = (
-            self._path(save),
+            self._above((recorded(save),)),
             self._columns(zero),
-            Loop("e", "row_start_of[k]", "row_own_of[k]", (self._columns(left),)),
-            self._path(own),
+            self._above((self._columns(left),)),
+            self._above((recorded(own),)),
             self._columns(mirror),
         )
         return [self._rows(body, "row k of M^-1 from those above")]
 
-    def _rows(self, body: tuple[Statement, ...], about: str, *, backward: bool = False) -> Loop:
+    def _rows(self, body: Body, about: str, *, backward: bool = False) -> Loop:
         return Loop("k", "0", str(self.n), body, about, backward)
 
-    def _below(self, body: tuple[Statement, ...]) -> Loop:
+    def _below(self, body: Body) -> Loop:
         """For each row i below k."""
         return Loop("i", "below_of[k]", "row_end_of[k]", body)
 
-    def _path(self, record: Record, *, itself: bool = False) -> Loop:
-        """For each row above k, or from there to k."""
-        stop = "row_stop_of[k]" if itself else "row_own_of[k]"
-        return Loop("e", "row_start_of[k]", stop, (recorded(record),))
+    def _above(self, body: Body, stop: str = "row_own_of[k]") -> Loop:
+        """For each row above k, or from there to another place of its list."""
+        return Loop("e", "row_start_of[k]", stop, body)
 
     def _columns(self, record: Record) -> Loop:
         """For each column c before k."""
         return Loop("c", "0", "k", (recorded(record),))
 
-    def _blocks(self, body: Callable[[ColumnBlock], tuple[Statement, ...]]) -> tuple[Statement, ...]:
-        """For all columns of a row, whole blocks c of them and the rest."""
+    def _blocks(self, body: Callable[..., Body]) -> Body:
+        """For all columns of a row, whole blocks c of them and the rest: how many, and where they begin."""
         count, rest = divmod(self.n, BLOCK)
-        whole = (Loop("c", "0", str(count), body(ColumnBlock(BLOCK, {"c": BLOCK}))),) if count else ()
-        return (*whole, *(body(ColumnBlock(rest, {}, self.n - rest)) if rest else ()))
+        whole = (Loop("c", "0", str(count), body(BLOCK, 0, c=BLOCK)),) if count else ()
+        return (*whole, *(body(rest, self.n - rest) if rest else ()))
 
 
 def subtract(tree: Tree, out: str, less: str) -> list[Statement]:

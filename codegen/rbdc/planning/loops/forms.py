@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from rbdc.emit.c.trigonometry import widths
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every, tables_in
@@ -42,21 +44,6 @@ _SIZES: Mapping[str, Callable[[Tree], int]] = {
 """Numbers of each array of a function's own."""
 
 
-def _newton_euler(tree: Tree, tau: str) -> list[Statement]:
-    made = inverse_dynamics(tree, moving=True, accelerating=True, external=True)
-    return [*made, *drives(tree, tau, rate="v", second="a")]
-
-
-def _nonlinear_effects(tree: Tree, tau: str) -> list[Statement]:
-    made = inverse_dynamics(tree, moving=True, accelerating=False, external=False)
-    return [*made, *drives(tree, tau, rate="v")]
-
-
-def _gravity(tree: Tree, tau: str) -> list[Statement]:
-    del tau  # which inverse dynamics writes
-    return inverse_dynamics(tree, moving=False, accelerating=False, external=False)
-
-
 def _composite_bodies(tree: Tree, inertia: str) -> list[Statement]:
     sums = one_frame.composites(tree, ("I", INERTIA))
     return [one_frame.world(tree), sums, *one_frame.mass(tree, inertia)]
@@ -68,20 +55,15 @@ def _inverse_inertia(tree: Tree, inverse: str) -> list[Statement]:
 
 
 def _articulated_bodies(tree: Tree, ddq: str) -> list[Statement]:
-    del ddq  # which articulated bodies write
-    return [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree)]
+    return [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree, ddq)]
 
 
 def _accelerations(tree: Tree, ddq: str, h: str) -> list[Statement]:
     """Accelerations, and the factors of M."""
     made = [one_frame.world(tree), *one_frame.forces(tree)]
-    rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq, rate="v"), *subtract(tree, ddq, "tau")]
+    rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq), *subtract(tree, ddq, "tau")]
     factors, sums = Factors(tree.nv, h), one_frame.composites(tree, ("I", INERTIA))
     return [*made, *rest, sums, *one_frame.mass(tree, h), *factors.factorise(), *factors.solve(ddq)]
-
-
-def _forward_dynamics_by_factors(tree: Tree, ddq: str) -> list[Statement]:
-    return _accelerations(tree, ddq, "H")
 
 
 _SUMS = (("I", INERTIA), ("B", FACTOR), ("F", 6))
@@ -102,13 +84,13 @@ def _forward_dynamics_derivatives(tree: Tree, by_q: str, by_v: str, inverse: str
 
 
 FORMS: Mapping[str, Callable[..., list[Statement]]] = {
-    "inverse_dynamics": _newton_euler,
-    "nonlinear_effects": _nonlinear_effects,
-    "gravity": _gravity,
+    "inverse_dynamics": partial(inverse_dynamics, moving=True, accelerating=True, external=True),
+    "nonlinear_effects": partial(inverse_dynamics, moving=True),
+    "gravity": inverse_dynamics,
     "composite_bodies": _composite_bodies,
     "inverse_inertia": _inverse_inertia,
     _ARTICULATED: _articulated_bodies,
-    "forward_dynamics_by_factors": _forward_dynamics_by_factors,
+    "forward_dynamics_by_factors": partial(_accelerations, h="H"),
     "inverse_dynamics_derivatives": _inverse_dynamics_derivatives,
     "forward_dynamics_derivatives": _forward_dynamics_derivatives,
 }
@@ -118,22 +100,21 @@ def rolled(model: Model, function: Function) -> tuple[str, LoopNest]:
     """The method that executes the fewest operations for this model, of a function whose record has rolled
     forms, and its loops.
     """
-    forms, tree, scalar = function.policy.rolled, Tree(model), function.declaration.scalar
-    outputs = [p.name for p in function.declaration.outputs]
-    made = {name: nest(tree, forms[name], outputs, scalar) for name in _methods(forms, model)}
+    forms, tree = function.policy.rolled, Tree(model)
+    made = {name: nest(tree, forms[name], function.declaration) for name in _methods(forms, model)}
     method = min(made, key=lambda name: made[name].cost().operations)
     return method, made[method]
 
 
-def nest(tree: Tree, form: str, outputs: Sequence[str], scalar: ScalarType) -> LoopNest:
+def nest(tree: Tree, form: str, declaration: FunctionDeclaration) -> LoopNest:
     """A form as loops, with the tables and arrays that it uses."""
-    lanes = _lanes(len(tree.turning), scalar)
+    outputs, lanes = [p.name for p in declaration.outputs], _lanes(len(tree.turning), declaration.scalar)
     statements = [*body_frames.sines(tree, lanes), *FORMS[form](tree, *outputs)]
     names = dict.fromkeys(_names(statements))
-    whole = -(-len(tree.turning) // lanes) * lanes
-    arrays: dict[str, int] = {name: whole for name in ("angle", "sine", "cosine") if name in names}
+    sines = [s for s in statements if isinstance(s, Sines)]
+    arrays = {name: s.whole for s in sines for name in (s.angles, s.sines, s.cosines)}
     arrays |= {name: size(tree) for name, size in _SIZES.items() if name in names and name not in outputs}
-    tables = tuple(tree.table(name) for name in names if tree.has(name))
+    tables = tuple(table for name in names if (table := tree.table(name)) is not None)
     return LoopNest(tables, arrays, tuple(statements))
 
 
@@ -165,5 +146,3 @@ def _names(statements: Sequence[Statement]) -> Iterator[str]:
                 yield from tables_in(statement.on)
             case Clear():
                 yield statement.array
-            case Sines():
-                yield from (statement.angles, statement.sines, statement.cosines)

@@ -4,6 +4,7 @@ from frame to frame, a joint is its columns, and a subtree's inertias, Coriolis 
 
 from __future__ import annotations
 
+from rbdc.algorithms.derivatives.rnea_derivatives import doubled
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.ir.loops import Clear, Loop, Statement, WhereGiven
 from rbdc.model import WORLD
@@ -33,7 +34,7 @@ def world(tree: Tree) -> Loop:
     return tree.bodies(record, "X = X_parent X_J(q), S, and I in the one frame")
 
 
-def forces(tree: Tree, *, accelerating: str = "", external: bool = True) -> list[Statement]:
+def forces(tree: Tree, *, accelerating: str = "") -> list[Statement]:
     """Velocities V, accelerations A, the world's being -g, and the forces F that move the bodies alone."""
 
     def record(body: BodyStep) -> None:
@@ -54,11 +55,8 @@ def forces(tree: Tree, *, accelerating: str = "", external: bool = True) -> list
         force = Placement.of(body.own("X", 12)).act_force(body.external_force())
         body.add("F", (-force).scalars(), i=6)
 
-    made: list[Statement] = [
-        tree.bodies(record, "v = v_parent + S qdot, a = a_parent + S qddot + v x S qdot")
-    ]
-    given = (tree.bodies(less, "f -= fext"),)
-    return [*made, WhereGiven("fext", given)] if external else made
+    about = "v = v_parent + S qdot, a = a_parent + S qddot + v x S qdot"
+    return [tree.bodies(record, about), WhereGiven("fext", (tree.bodies(less, "f -= fext"),))]
 
 
 def torque(tree: Tree, out: str) -> list[Statement]:
@@ -79,8 +77,7 @@ def composites(tree: Tree, *arrays: tuple[str, int]) -> Loop:
 
     def record(body: BodyStep) -> None:
         for array, size in arrays:
-            if not body.rooted:
-                body.carry(array, body.own(array, size))
+            body.carry(array, body.own(array, size))
 
     return tree.bodies(record, "sums over subtrees", backward=True)
 
@@ -137,7 +134,7 @@ def directions(tree: Tree) -> list[Statement]:
             found += [*rate.scalars(), *(second.cross(s) + above.cross(rate)).scalars(), *both.scalars()]
         body.write("psi", found, dof=18)
         inertia = MomentInertia.of(body.own("I", INERTIA))
-        factor = CoriolisFactor.of_body(_doubled(inertia), own)
+        factor = CoriolisFactor.of_body(doubled(inertia), own)
         body.keep("B", factor.scalars())
 
     return [tree.bodies(record, "psidot = v x S, psiddot = a x S + v x psidot; p and N of B")]
@@ -147,14 +144,12 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
     """Derivatives of inverse dynamics from sums over subtrees: rows of the same joint, then rows and columns
     of those above.
     """
-    n = tree.nv
+    n, outputs = tree.nv, [name for name in (by_q, by_v, by_a) if name]
 
     def row(step: StepRecorder) -> None:
         s, (rate, second, both) = Motion.of(step.read("S", 6, k=6)), _psi(step, "k")
-        factor, inertia = (
-            CoriolisFactor.of(step.read("B", FACTOR, b=FACTOR)),
-            MomentInertia.of(step.read("I", INERTIA, b=INERTIA)),
-        )
+        factor = CoriolisFactor.of(step.read("B", FACTOR, b=FACTOR))
+        inertia = MomentInertia.of(step.read("I", INERTIA, b=INERTIA))
         c_q = factor.apply(rate) + inertia @ second
         c_v = factor.apply(s) + inertia @ both
         turned = c_q + s.cross_force(Force.of(step.read("F", 6, b=6)))
@@ -164,10 +159,8 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
 
     def same(step: StepRecorder) -> None:
         s, entries = Motion.of(step.read("S", 6, j=6)), step.read("row", 24)
-        step.add(by_q, [s.dot(Force.of(entries[0:6]))], j_column=n, column=1)
-        step.add(by_v, [s.dot(Force.of(entries[6:12]))], j_column=n, column=1)
-        if by_a:
-            step.add(by_a, [s.dot(Force.of(entries[18:24]))], j_column=n, column=1)
+        for name, at in zip(outputs, (0, 6, 18), strict=False):
+            step.add(name, [s.dot(Force.of(entries[at : at + 6]))], j_column=n, column=1)
 
     def above(step: StepRecorder) -> None:
         s, entries = Motion.of(step.read("S", 6, up=6)), step.read("row", 27)
@@ -187,16 +180,11 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
     nested = any(body.parent != WORLD for body in tree.model.bodies)
     inner = (own, others) if nested else (own,)  # gcc 12 warns of a loop that never runs
     rows = Loop("k", "0", str(len(tree.dofs)), (recorded(row), *inner), about)
-    outputs = [name for name in (by_q, by_v, by_a) if name]
-    made: list[Statement] = [
-        *(Clear(name, n * n) for name in outputs),
-        rows,
-        *diagonal(tree, by_v, "damping"),
-    ]
+    made = [*(Clear(name, n * n) for name in outputs), rows, *diagonal(tree, by_v, "damping")]
     return [*made, *(diagonal(tree, by_a, "armature") if by_a else [])]
 
 
-def articulated_bodies(tree: Tree) -> list[Statement]:
+def articulated_bodies(tree: Tree, ddq: str) -> list[Statement]:
     """ddq by articulated bodies, axis by axis, from I and the forces F at rest: U = IA s, D = s^T U +
     armature, u = tau - s^T P; IA -= U D^-1 U^T, P += U D^-1 u.
     """
@@ -224,17 +212,17 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
             inertia = inertia.minus_product([scaled[k]], [u])
             force = force + u.scaled(solved[k])
         body.write("U", [x for f in scaled for x in f.scalars()], dof=6)
-        body.write("ddq", solved, at_v=1)
+        body.write(ddq, solved, at_v=1)
         body.carry("IA", inertia.scalars())
         body.carry("F", force.scalars())
 
     def down(body: BodyStep) -> None:
         acceleration = Motion.zero() if body.rooted else Motion.of(body.above("A", 6))
-        found = list(body.read("ddq", body.joint.nv, at_v=1))
+        found = list(body.read(ddq, body.joint.nv, at_v=1))
         for k, (u, s) in enumerate(zip(body.columns("U"), body.columns("S"), strict=True)):
             found[k] = found[k] - acceleration.dot(Force.of(u))
             acceleration = acceleration + Motion.of(s).scaled(found[k])
-        body.write("ddq", found, at_v=1)
+        body.write(ddq, found, at_v=1)
         body.keep("A", acceleration.scalars())
 
     return [
@@ -242,10 +230,6 @@ def articulated_bodies(tree: Tree) -> list[Statement]:
         tree.bodies(up, "U = IA s, D = s^T U, IA_parent += IA - U D^-1 U^T", backward=True),
         tree.bodies(down, "qddot = D^-1 (u - U^T a), a += s qddot"),
     ]
-
-
-def _doubled(i: MomentInertia) -> MomentInertia:
-    return MomentInertia(2.0 * i.mass, i.first_moment.scaled(2.0), i.second.scaled(2.0))
 
 
 def _psi(step: StepRecorder, index: str) -> tuple[Motion, Motion, Motion]:

@@ -9,8 +9,7 @@ are operators, too, with Q2 = A0 s, Q1 = u8 and R = u11; Y is such a sum of s.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from rbdc.algorithms.derivatives.rnea_derivatives import Direction
 from rbdc.algorithms.derivatives.second_order import Operators, Subtree
@@ -44,49 +43,44 @@ _PITCHES = {
 """By argument how far in C its entries are from each other; all outputs but those of pitch 1 are vectors."""
 
 
-@dataclass(frozen=True)
-class _Body:
-    """A body: its arguments that are numbers, and those that are vectors, with how many entries each has."""
-
-    formula: str
-    results: Entries
-    numbers: Mapping[str, int]
-    vectors: Mapping[str, int]
-
-    def traced(self, name: str, lanes: int) -> LaneProgram:
-        """The program, on vectors of so many lanes."""
-        given = {key: symbols(key, size) for key, size in {**self.numbers, **self.vectors}.items()}
-        recorder = Recorder()
-        outputs: dict[str, Vector] = {}
-        for key, results in self.results(**given).items():
-            outputs[key] = [x for _, _, values in results for x in values]
-            for formula, symbol, values in results:
-                recorder.record("", formula, symbol, values)
-        program = verify(optimise(from_casadi(name, list(given.items()), list(outputs.items()), recorder)))
-        pitches = {key: _PITCHES[key] for key in (*given, *outputs)}
-        wide = dict.fromkeys((*self.vectors, *(key for key in outputs if pitches[key] != "1")), lanes)
-        return LaneProgram(self.formula, in_lanes(program, wide), pitches)
-
-
-_BODIES: dict[str, _Body] = {}
+_BODIES: dict[str, Callable[[int], LaneProgram]] = {}
+"""The bodies, by the lanes of their vectors."""
 
 
 def _body(
     name: str, numbers: Mapping[str, int] = NONE, vectors: Mapping[str, int] = NONE
 ) -> Callable[[Entries], Entries]:
-    """Enters what a function gives of its arguments as a body, whose formula is the function's docstring."""
+    """Enters what a function gives of its arguments, numbers and vectors of so many entries each, as a body,
+    whose formula is the function's docstring.
+    """
 
-    def enter(results: Entries) -> Entries:
-        _BODIES[name] = _Body(str(results.__doc__), results, numbers, vectors)
-        return results
+    def enter(entries: Entries) -> Entries:
+        _BODIES[name] = partial(_traced, name, entries, numbers, vectors)
+        return entries
 
     return enter
+
+
+def _traced(
+    name: str, entries: Entries, numbers: Mapping[str, int], vectors: Mapping[str, int], lanes: int
+) -> LaneProgram:
+    given = {key: symbols(key, size) for key, size in {**numbers, **vectors}.items()}
+    recorder = Recorder()
+    outputs: dict[str, Vector] = {}
+    for key, results in entries(**given).items():
+        outputs[key] = [x for _, _, values in results for x in values]
+        for formula, symbol, values in results:
+            recorder.record("", formula, symbol, values)
+    program = verify(optimise(from_casadi(name, list(given.items()), list(outputs.items()), recorder)))
+    pitches = {key: _PITCHES[key] for key in (*given, *outputs)}
+    wide = dict.fromkeys((*vectors, *(key for key in outputs if pitches[key] != "1")), lanes)
+    return LaneProgram(str(entries.__doc__), in_lanes(program, wide), pitches)
 
 
 @lru_cache
 def path_bodies(names: Sequence[str], lanes: int) -> tuple[LaneProgram, ...]:
     """The bodies of these names."""
-    return tuple(_BODIES[name].traced(name, lanes) for name in names)
+    return tuple(_BODIES[name](lanes) for name in names)
 
 
 def _vectors(values: Sequence[Scalar]) -> list[Vector3]:

@@ -60,11 +60,10 @@ class BodyStep(StepRecorder):
 
     def constants(self, table: str) -> list[Scalar]:
         """The row of a table of the model's: numbers where all bodies of the kind have the same."""
-        rows = [self.tree.constants[table][index] for index in self.tree.members(self.kind)]
-        different = [k for k in range(len(rows[0])) if len({row[k] for row in rows}) > 1]
-        kept = self.tree.kept[table]
+        different, kept = self.tree.differing(table, self.kind), self.tree.kept[table]
         read = self.read(table, len(kept), i=len(kept)) if different else []
-        return [read[kept.index(k)] if k in different else x for k, x in enumerate(rows[0])]
+        one = self.tree.constants[table][self.tree.kind_of.index(self.kind)]
+        return [read[kept.index(k)] if k in different else x for k, x in enumerate(one)]
 
     def placement(self) -> Placement:
         """The frame of the body in its parent's at q."""
@@ -73,21 +72,15 @@ class BodyStep(StepRecorder):
     def _position(self) -> list[Any]:
         """The joint's entries of q."""
         if self.joint.rotation != "angle":
-            return self._followed(self.read("q", self.joint.nq, at_q=1))
+            q, (multiplier, offset) = self.read("q", self.joint.nq, at_q=1), self.constants("coupling")
+            return [multiplier * x + offset for x in q]
         cosine, sine = (self.read(name, 1, turn=1)[0] for name in ("cosine", "sine"))
         return [Angle(self.read("angle", 1, turn=1)[0], cosine, sine)]
-
-    def _followed(self, q: list[Scalar]) -> list[Scalar]:
-        """The entries of a joint that follows another."""
-        if not self.tree.coupled or self.joint.nq > 1:
-            return q
-        multiplier, offset = self.constants("coupling")
-        return [multiplier * q[0] + offset]
 
     @property
     def multiplier(self) -> Scalar:
         """How fast the joint moves by its entry of v."""
-        return self.constants("coupling")[0] if self.tree.coupled and self.joint.nv == 1 else 1.0
+        return self.constants("coupling")[0]
 
     def rates(self, name: str) -> list[Scalar]:
         """The joint's entries of v or a."""
@@ -128,11 +121,11 @@ class Tree:
     """A model with every joint's axis on z, as tables of numbers by body and by degree of freedom."""
 
     def __init__(self, model: Model) -> None:
-        self.written = model
         self.model = with_z_axes(model)
         self.coupled, self.nv = model.coupled, model.nv
         bodies = self.model.bodies
-        self.kinds = list(dict.fromkeys(self.kind_of(body) for body in bodies))
+        self.kind_of = [BodyKind(body.joint, body.parent == WORLD) for body in bodies]
+        self.kinds = list(dict.fromkeys(self.kind_of))
         self.constants: dict[str, list[tuple[float, ...]]] = {
             "placement": [tuple(float(x) + 0.0 for x in b.placement.scalars()) for b in bodies],
             "inertia": [tuple(float(x) + 0.0 for x in b.inertia.scalars()) for b in bodies],
@@ -142,23 +135,17 @@ class Tree:
         self.paths = Paths.of_parents(dof_parents(model))
         self.rows = Paths.of_parents(elimination_parents(model, self.paths))
 
-    def kind_of(self, body: JointSpaceBody) -> BodyKind:
-        """The kind of a body."""
-        return BodyKind(body.joint, body.parent == WORLD)
-
-    def members(self, kind: BodyKind) -> list[int]:
-        """The bodies of a kind."""
-        return [index for index, body in enumerate(self.model.bodies) if self.kind_of(body) == kind]
+    def differing(self, table: str, kind: BodyKind) -> list[int]:
+        """The columns of a table of constants in which bodies of the kind differ."""
+        rows = [row for row, own in zip(self.constants[table], self.kind_of, strict=True) if own == kind]
+        return [k for k, column in enumerate(zip(*rows, strict=True)) if len(set(column)) > 1]
 
     @cached_property
     def kept(self) -> dict[str, list[int]]:
-        """The columns of each table of constants in which bodies of one kind differ: what the C has of it."""
-        members = [self.members(kind) for kind in self.kinds]
+        """The columns of each table of constants in which bodies of any kind differ: what the C has of it."""
         return {
-            name: [
-                k for k in range(len(rows[0])) if any(len({rows[i][k] for i in own}) > 1 for own in members)
-            ]
-            for name, rows in self.constants.items()
+            name: sorted({k for own in self.kinds for k in self.differing(name, own)})
+            for name in self.constants
         }
 
     @cached_property
@@ -183,7 +170,7 @@ class Tree:
             "dof_of": starts,
             "dof_end": [start + body.joint.nv for start, body in zip(starts, bodies, strict=True)],
             "turn_of": [self.turning.index(k) if k in self.turning else 0 for k in range(len(bodies))],
-            "kind_of": [self.kinds.index(self.kind_of(body)) for body in bodies],
+            "kind_of": [self.kinds.index(kind) for kind in self.kind_of],
             "q_of_turning": [bodies[k].index_q for k in self.turning],
             "body_of": [body for _, _, body in self.dofs],
             "column_of": [column for column, _, _ in self.dofs],
@@ -198,12 +185,8 @@ class Tree:
             "below_of": range(1, self.nv + 1),
         }
 
-    def has(self, name: str) -> bool:
-        """Whether there is a table of this name."""
-        return name in (*self.indices, *self.constants, "armature", "damping", "turning_coupling")
-
-    def table(self, name: str) -> Table:
-        """The table of this name, as it stands in the C."""
+    def table(self, name: str) -> Table | None:
+        """The table of this name, as it stands in the C; None where it is no table's."""
         if name in self.indices:
             return Table(name, tuple((x,) for x in self.indices[name]), integer=True)
         if name in self.constants:
@@ -212,7 +195,9 @@ class Tree:
             return Table(name, tuple(tuple(row[k] for k in kept) for row in rows), comments=names)
         if name == "turning_coupling":
             return Table(name, tuple(self.constants["coupling"][k] for k in self.turning))
-        return Table(name, tuple((float(x),) for x in getattr(self.model, name)))
+        if name in ("armature", "damping"):
+            return Table(name, tuple((float(x),) for x in getattr(self.model, name)))
+        return None
 
     def bodies(self, visit: Visit, about: str, *, backward: bool = False) -> Loop:
         """A loop over all bodies, from the root to the leaves or back."""
