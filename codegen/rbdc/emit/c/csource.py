@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.expressions import CodeBlock, StatementWriter
+from rbdc.emit.c.expressions import CodeBlock, StatementWriter, names_in
 from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -16,7 +15,6 @@ from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.function_splitting import chunk
 
 CHUNK_OPERATIONS = 1500
 """About this many operations in one C function: gcc's time grows faster than the size beyond it."""
@@ -159,10 +157,10 @@ def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
 
 def _kernel(robot: str, name: str, program: Program, source: FunctionSource, storage: str) -> CFunction:
     """The C function of one program; what is too large for one is in several, in files of their own."""
-    chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
-    writer = StatementWriter(robot, program, chunks, scalar)
+    scalar = source.declaration.scalar
+    writer = StatementWriter(robot, program, scalar, CHUNK_OPERATIONS)
     whole = f"{storage}void {name}({parameters(robot, program, scalar)})"
-    if chunks.count == 1:
+    if writer.chunks.count == 1:
         part = _part(writer, 0, whole)
         source.statements += part.statements
         return part
@@ -170,8 +168,8 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
     about = f"{' and '.join(spaces)}: values of earlier parts."
-    for number in range(chunks.count):
-        part_name, which = f"{name}_part{number + 1}", f"part {number + 1} of {chunks.count}"
+    for number in range(writer.chunks.count):
+        part_name, which = f"{name}_part{number + 1}", f"part {number + 1} of {writer.chunks.count}"
         prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
         part = _part(writer, number, prototype, f"{which.capitalize()}; {about}", spaces)
         part.declared.append(prototype)
@@ -193,7 +191,7 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
 
 def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
     """The view of one C function that holds the whole of a program, however large."""
-    return _part(StatementWriter(robot, program, chunk(program), scalar), 0, prototype, comment)
+    return _part(StatementWriter(robot, program, scalar), 0, prototype, comment)
 
 
 def _part(
@@ -201,9 +199,9 @@ def _part(
 ) -> CFunction:
     """The view of one C function, which has the parameters of the program and `spaces`, workspaces."""
     blocks = writer.blocks(number)
-    text = "\n".join(line for block in blocks for line in block.lines)
+    used = names_in(blocks)
     arrays = [array.name for array in (*writer.program.inputs, *writer.program.outputs)]
-    unused = [name for name in (*arrays, *spaces) if not re.search(rf"\b{name}\b", text)]
+    unused = [name for name in (*arrays, *spaces) if name not in used]
     return CFunction(prototype, comment, unused=unused, blocks=blocks)
 
 

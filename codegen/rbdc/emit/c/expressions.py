@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from rbdc.emit.c.inlining import inlined, is_function_of_vectors
 from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
@@ -27,7 +28,7 @@ from rbdc.ir.operations import (
     Precedence,
 )
 from rbdc.ir.passes.angles import is_joint_angle
-from rbdc.ir.passes.function_splitting import Chunks
+from rbdc.ir.passes.function_splitting import chunk
 from rbdc.ir.verify import MalformedProgram
 
 
@@ -40,16 +41,22 @@ class CodeBlock:
     lines: tuple[str, ...]
 
 
+def names_in(blocks: Sequence[CodeBlock]) -> set[str]:
+    """The names in the statements of blocks."""
+    return set(re.findall(r"\w+", "\n".join(line for block in blocks for line in block.lines)))
+
+
 def _workspace(width: int) -> str:
     """The array of what passes from one chunk to later ones."""
     return "work" if width == 1 else f"work{width}"
 
 
 class StatementWriter:
-    """Writes the statements of one chunk of one program."""
+    """Writes the statements of a program, in chunks of about `limit` operations."""
 
-    def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType) -> None:
-        self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
+    def __init__(self, robot: str, program: Program, scalar: ScalarType, limit: float = inf) -> None:
+        self.robot, self.program, self.scalar = robot, program, scalar
+        self.chunks = chunks = chunk(program, limit)
         self.zeros = scalar.single_lanes  # that go in one store
         self._members: list[list[int]] = [[] for _ in range(chunks.count)]
         for index, number in enumerate(chunks.chunk_of):
@@ -61,15 +68,6 @@ class StatementWriter:
         self._uses = program.users()
         self._inline = inlined(program, chunks, self._angles, self._uses)
         self._names = self._choose_names()
-
-    def used_inputs(self, number: int) -> set[str]:
-        """The input arrays that chunk `number` reads."""
-        program = self.program
-        read = {k for i in self._members[number] for k in program.values[i].arguments}
-        if number == self._last:
-            read |= {k for result in program.results for k in result}
-        sources = {program.values[k].source for k in read}
-        return {source[0] for source in sources if source is not None}
 
     @property
     def workspaces(self) -> dict[str, tuple[str, int]]:
@@ -154,17 +152,18 @@ class StatementWriter:
             return []
         value, name = self.program.values[index], self._names[index]
         call, (first, *_) = value.operation.call, value.arguments
-        which = "" if call or is_joint_angle(self.program, first) else "any_"
-        own = "sincos" if value.width == 1 else f"{which}sine_and_cosine"
+        which = "" if is_joint_angle(self.program, first) else "any_"
+        function = call or ("sincos" if value.width == 1 else f"{which}sine_and_cosine")
         known = {self.program.values[k].operation: self._names[k] for k in group}
         made = JOINT_CALLS[call] if call else (SIN, COS)
         results = [known.get(operation, f"{operation}_of_{name}") for operation in made]
         address = "" if call and value.width == 1 else "&"
         given = [f"{address}{self._operand(k, 0, number)}" for k in value.arguments]
+        given += ["NULL"] * (function == "sincos")
         passed = ", ".join([*given, *(f"&{result}" for result in results)])
         return [
             f"{self._type(value)} {', '.join(results)};",
-            f"{self.robot}_{call or own}{value.width}({passed});",
+            f"{self.robot}_{function}{value.width}({passed});",
         ]
 
     def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
@@ -188,10 +187,6 @@ class StatementWriter:
     def _type_of(self, width: int) -> str:
         return self.scalar.name if width == 1 else f"{self.robot}_vector{width}"
 
-    @property
-    def _last(self) -> int:
-        return self.chunks.count - 1
-
     @staticmethod
     def _close(blocks: list[CodeBlock], section: Section, lines: Sequence[str]) -> None:
         """Add a block with its comment, which stands whole once in a C function."""
@@ -211,7 +206,7 @@ class StatementWriter:
 
     def _home(self, index: int) -> int:
         """The chunk that stores a result: that which makes it, the last one for constants and inputs."""
-        return self._last if self._is_leaf(index) else self.chunks.chunk_of[index]
+        return self.chunks.count - 1 if self._is_leaf(index) else self.chunks.chunk_of[index]
 
     def _stored(self, store: Store, number: int) -> str:
         """The statement of a store."""

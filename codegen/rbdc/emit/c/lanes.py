@@ -14,7 +14,6 @@ from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.lanes import LaneProgram
 from rbdc.ir.nodes import Array, Value
-from rbdc.ir.passes.function_splitting import chunk
 
 
 def lane_functions(bodies: Sequence[LaneProgram], scalar: ScalarType) -> list[dict[str, Any]]:
@@ -33,7 +32,7 @@ class _LaneWriter(StatementWriter):
 
     def __init__(self, body: LaneProgram, scalar: ScalarType) -> None:
         self.body = body
-        super().__init__("", body.program, chunk(body.program), scalar)
+        super().__init__("", body.program, scalar)
         self.zeros = 1  # gcc 12 clears longer runs of vectors by a loop in microcode
 
     def function(self) -> dict[str, Any]:

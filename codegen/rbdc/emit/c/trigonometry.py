@@ -253,10 +253,10 @@ def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scal
     lines.append(f"{kind} sine[{size}], cosine[{size}];")
     start = 0
     for width in blocks:
-        summed = any(offsets[start : start + width])
-        names = ("angle", "offset", "sine", "cosine") if summed else ("angle", "sine", "cosine")
+        names = ("angle", "offset", "sine", "cosine")
         at = [name if start == 0 else f"{name} + {start}" for name in names]
-        lines.append(f"{robot}_sincos{'_of_sums' if summed else ''}{width}({', '.join(at)});")
+        at[1] = at[1] if any(offsets[start : start + width]) else "NULL"
+        lines.append(f"{robot}_sincos{width}({', '.join(at)});")
         start += width
     return lines
 
