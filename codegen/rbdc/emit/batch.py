@@ -33,9 +33,15 @@ CACHED = 16 << 20
 stay: a line that is written there is read first.
 """
 
-_REGISTERS = {"__AVX512F__": 64, "__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
-"""Bytes of the registers of processors by the macro that says so. A square that does not fit one is
-transposed in parts: compilers take longer vectors apart, but not what exchanges their entries.
+_REGISTERS = {
+    "__AVX512F__": (64, "__builtin_ia32_movnt{}512"),
+    "__AVX__": (32, "__builtin_ia32_movnt{}256"),
+    "__SSE2__": (16, "__builtin_ia32_movnt{}"),
+    "__ARM_NEON": (16, ""),
+}
+"""Bytes of the registers of processors by the macro that says so, and what stores one past the caches. A
+square that does not fit one is transposed in parts: compilers take longer vectors apart, but not what
+exchanges their entries.
 """
 
 
@@ -171,7 +177,7 @@ def _batch_text(
         expanded="" if direct else f"{RESULTS}[{count}]",
         outputs=list(zip(declaration.outputs, tables, strict=True)),
         buffers=", ".join([*buffers, f"{RESULTS}[{count}]", f"room[{room}]"]),
-        past=f"{robot}_way_past{lanes}({len(entries)} * n, room)",
+        past=f"{len(entries)} * n > {CACHED} / sizeof({scalar.name}) ? room : NULL",
         batch=batch_view(robot, declaration),
     )
 
@@ -188,20 +194,20 @@ def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
         square_entries=scalar.lanes * scalar.lanes,
-        squares=[_square(scalar, size // scalar.size, macro) for macro, size in _REGISTERS.items()],
-        cached=CACHED,
-        packed="ps" if scalar == FLOAT else "pd",  # as instructions are named
+        squares=[_square(scalar, macro) for macro in _REGISTERS],
         **scalar.words,
         **trigonometry.batch_context(scalar),
     )
     return {f"{robot}_batch.h": text}
 
 
-def _square(scalar: ScalarType, width: int, macro: str) -> dict[str, Any]:
+def _square(scalar: ScalarType, macro: str) -> dict[str, Any]:
     """A square of numbers and its transposition: its rows as a vector, the arrays of all steps `s0`, `s1` and
     so on, the last of which holds the result, and the statements: each step exchanges blocks of twice the
     size between rows that far apart. macro: what says that registers hold a row.
     """
+    size, store = _REGISTERS[macro]
+    width = size // scalar.size
     steps, rows = width.bit_length() - 1, range(width)
     halves = [(step, j, 1 << step) for step in range(steps) for j in rows]
     return {
@@ -210,4 +216,5 @@ def _square(scalar: ScalarType, width: int, macro: str) -> dict[str, Any]:
         "last": f"s{steps}",
         "lines": [f"s{k + 1}[{j}] = {exchanged(f's{k}[{{}}]', j, half, width)};" for k, j, half in halves],
         "macro": macro,
+        "past": store.format("ps" if scalar == FLOAT else "pd"),  # as instructions are named
     }
