@@ -16,7 +16,7 @@ from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import OF_MANY, FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Limits, Model
 
@@ -297,13 +297,8 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
 
 def _functions(robot: str, d: FunctionDeclaration) -> list[tuple[str, str, str]]:
     """The name, prototype and arguments of each C function of one declaration."""
-    one = d.arguments(lambda p: p.name)
-    calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
-    if d.zeroed:
-        calls[f"{d.name}_into_zeroed"] = one
-    if d.lanes:
-        calls[f"{d.name}_lanes"] = ["n", *one]
+    one = ", ".join(d.arguments(lambda p: p.name))
     return [
-        (name, prototype, ", ".join(arguments))
-        for (name, arguments), prototype in zip(calls.items(), d.prototypes(robot), strict=True)
+        (f"{d.name}{form}", d.prototype(robot, form), f"n, {one}" if form in OF_MANY else one)
+        for form in d.forms
     ]
