@@ -4,6 +4,7 @@ call it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -24,14 +25,12 @@ def widths(scalar: ScalarType) -> tuple[int, ...]:
 class Approximation:
     """How r is found, and its sine and cosine.
 
-    parts: of pi/2 or pi, in words `split`, all but the last with so many `bits` that n times them is exact up
-    to the limit; in single precision what the first two leave of an angle is exact as well. inverse: of pi/2
-    or pi. sine, cosine: coefficients of polynomials in z = r^2.
+    parts: of pi/2 or pi, all but the last with so many `bits` that n times them is exact up to the limit; in
+    single precision what the first two leave of an angle is exact as well. sine, cosine: coefficients of
+    polynomials in z = r^2.
     """
 
-    inverse: float
     parts: tuple[float, ...]
-    split: str
     bits: int
     sine: tuple[float, ...]
     cosine: tuple[float, ...]
@@ -61,9 +60,7 @@ _DOUBLE = Trigonometry(
     ("coarse = a - n * {0}", "r = coarse - n * {1}"),
     "((coarse - r) - n * {1}) + (lost - n * {2})",
     Approximation(
-        0.6366197723675814,
         (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
-        "three parts of which the first two",
         33,
         (
             -1 / 6,
@@ -79,9 +76,7 @@ _DOUBLE = Trigonometry(
         ),
     ),
     Approximation(
-        0.3183098861837907,
         (3.1415926534682512, 1.2154201012607932e-10, 4.044532497591901e-21),
-        "three parts of which the first two",
         33,
         (
             *(-0.1666666666666665, 0.008333333333325928, -0.00019841269836466636, 2.7557318055221206e-06),
@@ -105,17 +100,13 @@ _FLOAT = Trigonometry(
     ("coarse = a - n * {0}", "finer = coarse - n * {1}", "r = finer - n * {2}"),
     "((finer - r) - n * {2}) + (lost - n * {3})",
     Approximation(
-        0.63661975,
         (1.57080078125, -4.470348358154297e-06, 1.5890691429376602e-08, 2.5633440682570896e-12),
-        "four parts of which the first three",
         12,
         (-0.16666655, 0.008332191, -0.00019518605),
         (0.041666646, -0.0013887301, 2.4430668e-05),
     ),
     Approximation(
-        0.31830987,
         (3.1416015625, -8.940696716308594e-06, 3.1786509424591713e-08),
-        "three parts of which the first two",
         14,
         (-0.16666657, 0.008333009, -0.00019806031, 2.5988531e-06),
         (-0.5, 0.041666657, -0.0013888585, 2.477018e-05, -2.620902e-07),
@@ -140,19 +131,18 @@ def batch_context(scalar: ScalarType) -> dict[str, object]:
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
     halving, others = reduced(scalar, scalar.lanes, "others")
     words = {"error": _OF[scalar].error, "halving": halving, "others": others}
-    return {**_context(scalar, wide), **polynomials, **words}
+    return {**_context(scalar, wide, math.pi), **polynomials, **words}
 
 
-def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
+def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, object]:
     return {
         "limit": scalar.literal(_OF[scalar].limit),
         "limit_bits": scalar.bits_of(_OF[scalar].limit),
         "magnitude": hex((1 << 8 * scalar.size - 1) - 1),
         "magic": scalar.literal(1.5 * 2.0**scalar.bits),
         "sign": 8 * scalar.size - 1,
-        "split": made.split,
         "part_bits": made.bits,
-        "inverse": scalar.literal(made.inverse),
+        "inverse": scalar.literal(1.0 / turn),
         "parts": [signed(scalar, x) for x in made.parts],
     }
 
@@ -183,7 +173,7 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
 def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
     """The C functions of angles, alone or several side by side."""
     narrow = _OF[scalar].narrow
-    context = _context(scalar, narrow)
+    context = _context(scalar, narrow, math.pi / 2)
     sine, cosine = (
         [signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine)
     )
