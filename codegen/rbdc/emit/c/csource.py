@@ -142,9 +142,8 @@ def _kernel_call(
     kernel, program = kernels[-1]
     lanes = program.inputs[0].width
     cast = f"(const {robot}_lanes{lanes} *)" if lanes > 1 else ""
-    names = {p.name: "none" if len(optional) == 1 else f"no_{p.name}" for p in optional}
-    tables = [(names[p.name], lanes * p.size, _absent(p, lanes, declaration.scalar)) for p in optional]
-    given = {p.name: p.where_given(p.name, f"{cast}{names[p.name]}") for p in optional}
+    tables = [(f"no_{p.name}", lanes * p.size, _absent(p, lanes, declaration.scalar)) for p in optional]
+    given = {p.name: p.where_given(p.name, f"{cast}no_{p.name}") for p in optional}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
     return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
 

@@ -96,7 +96,7 @@ class StatementWriter:
                 lines.append(f"{_workspace(value.width)}[{slot}] = {self._names[index]};")
             lines += [self._stored(store, number) for store in to_store.get(index, ())]
         self._close(blocks, section, lines)
-        rest = [self._known(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
+        rest = [self._stored(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
         if rest:
             blocks.append(CodeBlock("results", "known without computation", tuple(rest)))
         return blocks
@@ -115,7 +115,7 @@ class StatementWriter:
             return self._called_once(index, number)
         if self._inline[index]:
             return []
-        kind, name = self._type(value), self._names[index]
+        kind, name = self._type_of(value.width), self._names[index]
         if is_function_of_vectors(value):
             arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
             call = f"{self.robot}_{value.operation.spelling}{value.width}"
@@ -124,12 +124,6 @@ class StatementWriter:
         if row is not None:
             return [f"{kind} {name};", f"memcpy(&{name}, {row[0]} + {row[1]}, sizeof {name});"]
         return [f"const {kind} {name} = {self._expression(index, number)};"]
-
-    def _known(self, store: Store, number: int) -> str:
-        """The statement that stores a constant, an input, or a run of zeros."""
-        if len(store.values) == 1:
-            return self._stored(store, number)
-        return f"memset({store.array} + {store.place}, 0, {len(store.values)} * sizeof *{store.array});"
 
     def _gathered(self, index: int, number: int) -> list[str]:
         """The statement of a gathered sine or cosine; the first comes with the call that computes them."""
@@ -143,7 +137,11 @@ class StatementWriter:
         (array, place), value, name = self._angles[index], self.program.values[index], self._names[index]
         if value.width == 1:
             return [*lines, f"const {self.scalar.name} {name} = {array}[{place}];"]
-        return [*lines, f"{self._type(value)} {name};", f"memcpy(&{name}, {array} + {place}, sizeof {name});"]
+        return [
+            *lines,
+            f"{self._type_of(value.width)} {name};",
+            f"memcpy(&{name}, {array} + {place}, sizeof {name});",
+        ]
 
     def _called_once(self, index: int, number: int) -> list[str]:
         """The call that computes several values, at the first of them."""
@@ -162,7 +160,7 @@ class StatementWriter:
         given += ["NULL"] * (function == "sincos")
         passed = ", ".join([*given, *(f"&{result}" for result in results)])
         return [
-            f"{self._type(value)} {', '.join(results)};",
+            f"{self._type_of(value.width)} {', '.join(results)};",
             f"{self.robot}_{function}{value.width}({passed});",
         ]
 
@@ -179,10 +177,6 @@ class StatementWriter:
         if value.operation is GATHER:
             return [self._operand(k, 0, number) for k in value.arguments]
         return [f"{self._operand(index, Precedence.ATOM, number)}[{m}]" for m in range(value.width)]
-
-    def _type(self, value: Value) -> str:
-        """The C type of a value."""
-        return self._type_of(value.width)
 
     def _type_of(self, width: int) -> str:
         return self.scalar.name if width == 1 else f"{self.robot}_vector{width}"
@@ -213,15 +207,14 @@ class StatementWriter:
         values = ", ".join(self._operand(index, 0, number) for index in store.values)
         if len(store.values) == 1:
             return f"{store.array}[{store.place}] {'+=' if store.adds else '='} {values};"
+        if self._is_leaf(store.values[0]):  # a run of zeros
+            return f"memset({store.array} + {store.place}, 0, {len(store.values)} * sizeof *{store.array});"
         kind, whole = self._type_of(len(store.values)), whole_vector(self.program, store.values)
         vector = f"({kind}){{{values}}}" if whole is None else self._operand(whole, Precedence.ATOM, number)
         return f"memcpy({store.array} + {store.place}, &{vector}, sizeof({kind}));"
 
     def _is_leaf(self, index: int) -> bool:
         return self.program.values[index].operation.is_leaf
-
-    def _foreign(self, index: int, number: int) -> bool:
-        return not self._is_leaf(index) and self.chunks.chunk_of[index] != number
 
     def _choose_names(self) -> dict[int, str]:
         taken = {array.name for array in (*self.program.inputs, *self.program.outputs)}
@@ -252,7 +245,7 @@ class StatementWriter:
         if value.source is not None:
             return f"{value.source[0]}[{value.source[1]}]"
         if not value.operation.is_condition:
-            if self._foreign(index, number):
+            if self.chunks.chunk_of[index] != number and not self._is_leaf(index):
                 return f"{_workspace(value.width)}[{self.chunks.slot_of[index]}]"
             if not self._inline[index]:
                 return self._names[index]

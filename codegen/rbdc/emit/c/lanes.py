@@ -40,7 +40,7 @@ class _LaneWriter(StatementWriter):
         program = self.program
         blocks = self.blocks(0)
         lines = [
-            f"const {self._type(value)} {_local(value)} = {self._read(value)};"
+            f"const {self._type_of(value.width)} {_local(value)} = {self._read(value)};"
             for index, value in enumerate(program.values)
             if value.source is not None and self._is_shared(index)
         ]
