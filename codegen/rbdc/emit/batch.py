@@ -58,6 +58,7 @@ class BatchTarget(Backend):
         plan = planned.batch
         if not plan.samples:
             return
+        source.declaration = replace(source.declaration, lanes=True)
         if planned.declaration.framed:
             _add_frames_batch(source, package.robot, package.model, plan.samples)
         else:
@@ -69,7 +70,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     goes without the optional input, and the second takes it. Where samples go one by one only
     `<robot>_<name>_lanes` runs the kernel.
     """
-    declaration = source.declaration = replace(source.declaration, lanes=True)
+    declaration = source.declaration
     source.one_by_one, scalar = plan.one_by_one, declaration.scalar
     programs, places = side_by_side(plan.samples, scalar.lanes)
     made = FunctionSource(declaration, cost(programs[0]), batch_header(robot, scalar))
@@ -94,7 +95,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
     """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
     functions of frames share.
     """
-    declaration = source.declaration = replace(source.declaration, lanes=True)
+    declaration = source.declaration
     name, lanes = _kernel_name(robot, declaration), declaration.scalar.lanes
     wide = [widened(step, lanes) for step in steps]
     total = sum((cost(step) for step in wide), Cost())
