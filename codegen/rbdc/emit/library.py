@@ -25,7 +25,6 @@ _COUNTS = ("operations", "additions", "multiplications", "divisions", "calls", "
 REQUIREMENTS = ("numpy", "cffi>=1.16")
 """Modules that the Python of a package needs at run time."""
 _REQUIREMENTS = ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS)
-UNKNOWN_LICENCE = "unknown: that of the description"
 
 BASELINE = "baseline"
 """The variant that every processor runs; elsewhere than on x86-64 the only one."""
@@ -120,7 +119,6 @@ def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration])
         **first.scalar.words,
         "robot": robot,
         "upper": robot.upper(),
-        "title": comment(robot),
         "nq": model.nq,
         "nv": model.nv,
         "njoints": model.njoints,
@@ -134,7 +132,6 @@ def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration])
         "in_cpp": [cpp_function(d) for d in declarations],
         "joints": _joints(model),
         "example": _example(robot, first),
-        "licence": UNKNOWN_LICENCE,
         "requirements": _REQUIREMENTS,
     }
 
@@ -279,14 +276,13 @@ def variants_view(robot: str, sources: Sequence[FunctionSource]) -> dict[str, An
 
 
 def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """A variant in C: how its names begin, which CMake's target is called too, its constant, its extensions,
-    in words what it needs, its flags, and its prototypes.
+    """A variant in C: how its names begin, which CMake's target is called too, its extensions, in
+    words what it needs, its flags, and its prototypes.
     """
     prefix, extensions = variant_prefix(robot, name), VARIANTS[name]
     return {
         "name": name,
         "prefix": prefix,
-        "constant": prefix.upper(),
         "extensions": extensions,
         "needs": ", ".join(extensions) or "x86-64",
         "flags": " ".join(variant_flags(name)),
