@@ -11,7 +11,7 @@ from typing import Any
 
 from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c import trigonometry
-from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
+from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures
 from rbdc.emit.c.frames import climb_file, kernel_words
 from rbdc.emit.c.vectors import exchanged, vector_view
 from rbdc.emit.names import comment
@@ -149,10 +149,10 @@ def _batch_text(
     direct = entries == [*range(count)]  # results are the outputs, one after the other
     results = Parameter(RESULTS, (count,), "")
     block = declaration if direct else replace(declaration, outputs=(results,))
-    here = {p: place_in(p, f"{p.name} + {lanes * p.size} * i") for p in arrays}
+    here = {p: p.where_given(f"{p.name} + {lanes * p.size} * i") for p in arrays}
     of_block = {p: f"({vector} *)({place})" for p, place in here.items()} | {results: RESULTS}
     of_block |= {p: f"(const {vector} *)({here[p]})" for p in declaration.inputs}
-    loaded = {p: place_in(p, f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
+    loaded = {p: p.where_given(f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
     loaded |= {p: f"{RESULTS} + {own[0]}" for p, own in zip(declaration.outputs, places, strict=True)}
     padded = ([*own, *[0] * (lanes - len(own))] for own in places)  # as long as there are lanes or longer
     tables = ["" if direct and given["one_by_one"] else braced(own) for own in padded]
@@ -171,7 +171,7 @@ def _batch_text(
         vectors=", ".join(block.parameters(vector)),
         moderate=[f"{robot}_moderate{lanes}({p.name}, {p.size})" for p in angles],
         alone=", ".join(f"{p.name}_one[{p.size}]" for p in arrays),
-        alone_call=_call(name, declaration, lambda p: place_in(p, f"{p.name}_one")),
+        alone_call=_call(name, declaration, lambda p: p.where_given(f"{p.name}_one")),
         apart_call=_call(f"{name}_apart", declaration, here.__getitem__),
         block_call=_call(f"{name}_block", block, of_block.__getitem__),
         loaded_call=_call(f"{name}_block", block, loaded.__getitem__),

@@ -131,8 +131,8 @@ class Parameter:
         return self.default or (0.0,) * self.size
 
     def where_given(self, here: str, absent: str = "NULL") -> str:
-        """The C expression of a place in an array that may be NULL."""
-        return f"{self.name} != NULL ? {here} : {absent}"
+        """The C expression of a place in an array, which may be NULL where it is optional."""
+        return f"{self.name} != NULL ? {here} : {absent}" if self.optional else here
 
 
 @dataclass(frozen=True)

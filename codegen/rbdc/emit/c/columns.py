@@ -159,7 +159,7 @@ def _runs(parameters: Sequence[Parameter], plan: ColumnPlan, row: int) -> list[d
         starts = [c for c in columns if c == 0 or plan.position(side, c) != plan.position(side, c - 1) + 1]
         for first, end in pairwise([*starts, len(columns)]):
             own = {"output": p.name, "width": len(columns), "first": first, "count": end - first}
-            found.append({**own, "place": plan.place(side, row, first)})
+            found.append(own | {"place": plan.place(side, row, first)})
     return found
 
 

@@ -221,14 +221,9 @@ def arguments(program: Program) -> str:
 
 def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
     """The prototype of a function over samples stored one after the other, and the call for sample i."""
-    places = declaration.arguments(lambda p: place_in(p, f"{p.name} + {p.size} * i"))
+    places = declaration.arguments(lambda p: p.where_given(f"{p.name} + {p.size} * i"))
     call = f"{robot}_{declaration.name}({', '.join(places)})"
     return {"prototype": declaration.prototype(robot, "_batch"), "call": call}
-
-
-def place_in(p: Parameter, here: str) -> str:
-    """The C expression of a place in an array, which may be NULL."""
-    return p.where_given(here) if p.optional else here
 
 
 def figures(total: Cost) -> str:

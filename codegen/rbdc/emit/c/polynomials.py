@@ -70,17 +70,16 @@ def elementary_header(robot: str, scalar: ScalarType) -> dict[str, str]:
     return {f"{robot}_elementary.h": text}
 
 
-def _angle(z: Any) -> Any:
-    """(atan u / u - 1) / z by z = u^2, in whose range, up to tan(pi/8)^2, the polynomial's error is 7e-18 in
-    double and 2e-9 in single precision.
-    """
-    return (mpmath.atan(mpmath.sqrt(z)) / mpmath.sqrt(z) - 1) / z
+_ARCTANGENT = (lambda z: (mpmath.atan(mpmath.sqrt(z)) / mpmath.sqrt(z) - 1) / z,)
+"""(atan u / u - 1) / z by z = u^2, up to tan(pi/8)^2: its polynomial's error is 7e-18 in double and 2e-9 in
+single precision.
+"""
 
 
 def _arctangents(robot: str, scalar: ScalarType) -> str:
     """The C functions of angles of points."""
     made, oblique = _OF[scalar], math.tan(math.pi / 8)
-    (polynomial,) = _polynomials((_angle,), oblique**2, made.terms[0])
+    (polynomial,) = _polynomials(_ARCTANGENT, oblique**2, made.terms[0])
     vectors = [vector_view(scalar, lanes) for lanes in (widths(scalar)[1], scalar.lanes)]
     return render(
         "arctangent.h.jinja",
@@ -126,8 +125,6 @@ def _rotations(robot: str, scalar: ScalarType) -> str:
     made = _OF[scalar]
     exponential = _polynomials(_EXPONENTIAL, FARTHEST, made.terms[1])
     logarithm = _polynomials(_LOGARITHM, 1.0, made.terms[2])
-    cosine, sine, cubic = (horner(scalar, polynomial, "u") for polynomial in exponential)
-    angle, cotangent = (horner(scalar, polynomial, "x") for polynomial in logarithm)
     return render(
         "rotations.h.jinja",
         robot=robot,
@@ -135,11 +132,6 @@ def _rotations(robot: str, scalar: ScalarType) -> str:
         vector=vector_view(scalar, scalar.lanes),
         exponential=_together(scalar, exponential, 4, "u"),
         logarithm=_together(scalar, logarithm, 2, "x"),
-        cosine=cosine,
-        sine=sine,
-        cubic=cubic,
-        angle=angle,
-        cotangent=cotangent,
         farthest=scalar.literal(FARTHEST),
         off=scalar.literal(made.off),
         error=f"{ERRORS[scalar]:g}",
@@ -150,10 +142,11 @@ def _rotations(robot: str, scalar: ScalarType) -> str:
 def _together(
     scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes: int, variable: str
 ) -> dict[str, Any]:
-    """Polynomials side by side in vectors of so many lanes: the C that evaluates them, neighbouring terms
-    first (Estrin 1960) until three are left, the powers of the variable that this takes, each with that whose
-    square it is, and the bytes of the vector of their values.
+    """Polynomials one by one, each as C; and side by side in vectors of so many lanes: the C that evaluates
+    them, neighbouring terms first (Estrin 1960) until three are left, the powers of the variable that this
+    takes, each with that whose square it is, and the bytes of the vector of their values.
     """
+    each = [horner(scalar, polynomial, variable) for polynomial in polynomials]
     words = list[str]()
     for column in zip(*polynomials, strict=True):
         padded = [*column, *[0.0] * (lanes - len(column))]
@@ -164,7 +157,7 @@ def _together(
         power *= 2
         powers.append((_power(variable, power), _power(variable, power // 2)))
     text = nested(words, _power(variable, power))
-    return {"text": text, "powers": powers, "bytes": lanes * scalar.size}
+    return {"each": each, "text": text, "powers": powers, "bytes": lanes * scalar.size}
 
 
 def _power(variable: str, power: int) -> str:
