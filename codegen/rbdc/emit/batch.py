@@ -76,7 +76,6 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     made = FunctionSource(declaration, cost(programs[0]), batch_header(robot, scalar))
     parts, call = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
     source.batch_files |= made.files
-    source.internal += made.internal
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
         declaration,
         places,
@@ -112,7 +111,6 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
         body="frames_climb.c.jinja",
         **words,
     )
-    source.internal.append(f"{robot}_frames_climb{lanes}")
     ends = accumulate(p.size for p in declaration.outputs)
     places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
@@ -60,8 +61,9 @@ def render_library(
     for source in sources:
         files |= source.files | source.batch_files
     templates = _FILES | (_FILES_OF_VARIANTS if portable else {})
-    view = _view(model, robot, [source.declaration for source in sources])
-    view |= variants_view(robot, sources) if portable else {"variants": []}
+    declarations = [source.declaration for source in sources]
+    view = _view(model, robot, declarations)
+    view |= variants_view(robot, declarations, files) if portable else {"variants": []}
     view |= {
         "files": sorted(files),
         "headers": [f"{robot}.h", f"{robot}.hpp", *([f"{robot}_variants.h"] if portable else [])],
@@ -261,17 +263,17 @@ def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
     return (f"-D{robot.upper()}_VARIANT={variant}", "-include", f"{robot}_rename.h")
 
 
-def variants_view(robot: str, sources: Sequence[FunctionSource]) -> dict[str, Any]:
-    """The view of a library in several variants: these, in rising order, the C functions, and
-    the names that each variant has under its own.
+def variants_view(
+    robot: str, declarations: Sequence[FunctionDeclaration], files: Mapping[str, str]
+) -> dict[str, Any]:
+    """The view of a library in several variants: these, in rising order, the C functions, and the names that
+    each variant has under its own, of what its C files define or declare for other files.
     """
-    declarations = [source.declaration for source in sources]
-    functions = [function for d in declarations for function in _functions(robot, d)]
-    shared = {name.removeprefix(f"{robot}_"): None for source in sources for name in source.internal}
+    named = re.compile(rf"^(?!static|typedef)#?(?:\w+ )+{robot}_(\w+)", re.MULTILINE)
     return {
         "variants": [_variant(robot, name, declarations) for name in VARIANTS],
-        "functions": functions,
-        "names": [*(name for name, *_ in functions), *shared],
+        "functions": [function for d in declarations for function in _functions(robot, d)],
+        "names": sorted({name for text in files.values() for name in named.findall(text)}),
     }
 
 

@@ -174,7 +174,6 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
         part.declared.append(prototype)
         source.statements += part.statements
         prototypes.append(prototype)
-        source.internal.append(part_name)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
         source.files[f"{part_name}.c"] = function_file(
             robot,
