@@ -65,14 +65,8 @@ def add_loop(robot: str, source: FunctionSource) -> None:
 
 
 def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program) -> FunctionSource:
-    """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in
-    `<robot>_<name>.c`.
-    """
-    source = FunctionSource(declaration, cost(program))
-    name = f"{robot}_{declaration.name}"
-    part = _kernel(robot, name, program, source, storage="")
-    part.declared.insert(0, part.prototype)
-    source.files[f"{name}.c"] = function_file(robot, source, parts=[part])
+    """The C of one program alone, over any scalar type, and the header that it includes."""
+    source = function_source(robot, declaration, [program], "")
     source.files |= elementary_header(robot, declaration.scalar)
     return source
 
