@@ -77,16 +77,14 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     parts, call = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
     source.batch_files |= made.files
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
-        declaration,
+        source,
+        robot,
         places,
-        f"{figures(made.cost)} for {scalar.lanes} samples",
-        robot=robot,
-        one_by_one=plan.one_by_one,
+        figures=f"{figures(made.cost)} for {scalar.lanes} samples",
         headers=["batch"],
         kernel="parts.c.jinja",
         parts=parts,
         call=call,
-        **scalar.words,
     )
 
 
@@ -114,16 +112,14 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
     ends = accumulate(p.size for p in declaration.outputs)
     places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
-        declaration,
+        source,
+        robot,
         places,
-        f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
-        robot=robot,
-        one_by_one=False,
+        figures=f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
         headers=["batch", "frames"],
         kernel="frames_kernel.c.jinja",
         prototype=f"{_KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
         call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
-        **declaration.scalar.words,
         **words,
     )
 
@@ -133,14 +129,12 @@ def _kernel_name(robot: str, declaration: FunctionDeclaration) -> str:
     return f"{robot}_{declaration.name}_kernel{declaration.scalar.lanes}"
 
 
-def _batch_text(
-    declaration: FunctionDeclaration, places: Sequence[Sequence[int]], about: str, **given: Any
-) -> str:
+def _batch_text(source: FunctionSource, robot: str, places: Sequence[Sequence[int]], **given: Any) -> str:
     """The C of a batch around its kernels. places: where the entries of each output are among their results;
-    about: what the head says of them; given: their template with what it takes, their call, the words of the
-    scalar type, and whether samples go `one_by_one`.
+    given: their template with what it takes, their call, and figures, what the head says of them.
     """
-    robot, scalar, arrays = given["robot"], declaration.scalar, (*declaration.inputs, *declaration.outputs)
+    declaration, scalar = source.declaration, source.declaration.scalar
+    arrays = (*declaration.inputs, *declaration.outputs)
     lanes, vector, name = scalar.lanes, f"{robot}_lanes{scalar.lanes}", f"{robot}_{declaration.name}"
     entries = [k for own in places for k in own]
     count, room = 1 + max(entries), max(p.size for p in declaration.outputs)
@@ -153,16 +147,18 @@ def _batch_text(
     loaded = {p: p.where_given(f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
     loaded |= {p: f"{RESULTS} + {own[0]}" for p, own in zip(declaration.outputs, places, strict=True)}
     padded = ([*own, *[0] * (lanes - len(own))] for own in places)  # as long as there are lanes or longer
-    tables = ["" if direct and given["one_by_one"] else braced(own) for own in padded]
+    tables = ["" if direct and source.one_by_one else braced(own) for own in padded]
     buffers = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in declaration.inputs]
     angles = [p for p in declaration.inputs if p.configuration]
     return render(
         "batch.c.jinja",
         **given,
+        **scalar.words,
+        robot=robot,
+        one_by_one=source.one_by_one,
         declaration=declaration,
         name=name,
         summary=comment(declaration.summary),
-        figures=about,
         lanes=lanes,
         vector=vector,
         parameters=", ".join(declaration.parameters(scalar.name)),
