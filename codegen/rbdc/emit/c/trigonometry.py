@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rbdc.emit.c.vectors import SHORTEST, reduced, vector_view
 from rbdc.emit.render import render
@@ -125,7 +126,7 @@ def limit(scalar: ScalarType) -> float:
     return _OF[scalar].limit
 
 
-def batch_context(scalar: ScalarType) -> dict[str, object]:
+def batch_context(scalar: ScalarType) -> dict[str, Any]:
     """The part of the header of batches that is about sines and cosines."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
@@ -134,7 +135,7 @@ def batch_context(scalar: ScalarType) -> dict[str, object]:
     return {**_context(scalar, wide, math.pi), **polynomials, **words}
 
 
-def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, object]:
+def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, Any]:
     return {
         "limit": scalar.literal(_OF[scalar].limit),
         "limit_bits": scalar.bits_of(_OF[scalar].limit),
@@ -172,22 +173,19 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
 
 def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
     """The C functions of angles, alone or several side by side."""
-    narrow = _OF[scalar].narrow
+    made, narrow = _OF[scalar], _OF[scalar].narrow
     context = _context(scalar, narrow, math.pi / 2)
     sine, cosine = (
         [signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine)
     )
     both = [f"(vector){{{x}, {y}}}" for x, y in zip(sine, cosine, strict=True)]
     polynomials = {"sine": in_pairs(sine), "cosine": in_pairs(cosine), "both": in_pairs(both)}
-    *steps, tail = (
-        step.format(*(signed(scalar, x) for x in narrow.parts))
-        for step in (*_OF[scalar].steps, _OF[scalar].tail)
-    )
+    *steps, tail = (step.format(*context["parts"]) for step in (*made.steps, made.tail))
     reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
     sizes = (*widths(scalar)[1:], scalar.lanes)  # batches take the longest
     angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
     views = {"angles": angles, "pair": vector_view(scalar, 2)}
-    own = {"robot": robot, **views, "precision": _OF[scalar].precision, **reduction}
+    own = {"robot": robot, **views, "precision": made.precision, **reduction}
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 
