@@ -31,7 +31,7 @@ keyword argument `options`.
 
 
 OF_MANY = ("_batch", "_lanes")
-"""What the names of C functions of several samples end with."""
+"""Endings of the names of C functions of several samples."""
 
 
 class Kind(Enum):
@@ -192,7 +192,7 @@ class FunctionDeclaration:
 
     @property
     def forms(self) -> list[str]:
-        """What the names of its C functions end with."""
+        """Endings of the names of its C functions."""
         return ["", "_batch", *["_into_zeroed"] * self.zeroed, *["_lanes"] * self.lanes]
 
     def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
