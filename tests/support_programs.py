@@ -17,7 +17,6 @@ from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.operations import CONSTANT, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE, Form
-from rbdc.ir.passes.function_splitting import chunk
 from rbdc.ir.passes.vectorise.batch_vectorise import widened
 from rbdc.native.toolchain import WARNING_FLAGS, find_compiler, run
 from tests.support import FLAGS
@@ -112,11 +111,7 @@ def compiled_side_by_side(program: Program, folder: Path, x: Sequence[float]) ->
     """The same from a kernel of batches, in all lanes."""
     wide = widened(program, DOUBLE.lanes)
     headers = elementary_header("t", DOUBLE) | batch_header("t", DOUBLE)
-    statements = [
-        line
-        for block in StatementWriter("t", wide, chunk(wide, 10**6), DOUBLE).blocks(0)
-        for line in block.lines
-    ]
+    statements = [line for block in StatementWriter("t", wide, DOUBLE).blocks(0) for line in block.lines]
     prototype = f"void t_f({parameters('t', wide, DOUBLE)})"
     includes = ["#include <math.h>", "#include <string.h>", *(f'#include "{name}"' for name in headers)]
     text = "\n".join([*includes, f"{prototype};", prototype, "{", *statements, "}"]) + "\n"

@@ -228,7 +228,7 @@ void cartpole_aba_derivatives_batch(size_t n, const double *restrict q, const do
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[8], room[4], *const past = cartpole_way_past8(12 * n, room);
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[8], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

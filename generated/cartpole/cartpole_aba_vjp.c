@@ -14,7 +14,7 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[1] = {q[1]};
     double sine[1], cosine[1];
-    cartpole_sincos1(angle, sine, cosine);
+    cartpole_sincos1(angle, NULL, sine, cosine);
     const double sin_q1 = sine[0];
     const double cos_q1 = cosine[0];
 
@@ -69,7 +69,7 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[1] = {q[1]};
     double sine[1], cosine[1];
-    cartpole_sincos1(angle, sine, cosine);
+    cartpole_sincos1(angle, NULL, sine, cosine);
     const double sin_q1 = sine[0];
     const double cos_q1 = cosine[0];
 

@@ -162,7 +162,7 @@ void cartpole_centroidal_dynamics_derivatives_batch(size_t n, const double *rest
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[15], room[12], *const past = cartpole_way_past8(48 * n, room);
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[15], room[12], *const past = 48 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -83,7 +83,7 @@ void cartpole_centroidal_momentum_matrix_batch(size_t n, const double *restrict 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[5], room[12], *const past = cartpole_way_past8(12 * n, room);
+    cartpole_lanes8 q_lanes[8], results[5], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_centroidal_momentum_matrix_block(q_lanes, results)) {

@@ -14,7 +14,7 @@ void cartpole_coriolis(const double *restrict q, const double *restrict v, doubl
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[1] = {q[1]};
     double sine[1], cosine[1];
-    cartpole_sincos1(angle, sine, cosine);
+    cartpole_sincos1(angle, NULL, sine, cosine);
     const double sin_q1 = sine[0];
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */

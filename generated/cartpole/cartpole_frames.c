@@ -49,7 +49,7 @@ static void step_1(const double *restrict q, const double *restrict x, double *r
 
     /* pole: X_parent = X_T X_J(q) X */
     double sin_q1, cos_q1;
-    cartpole_sincos1(&q[1], &sin_q1, &cos_q1);
+    cartpole_sincos1(&q[1], NULL, &sin_q1, &cos_q1);
     const double up_0 = x[0] * cos_q1 + x[6] * sin_q1;
     up[0] = up_0;
     const double up_1 = x[1] * cos_q1 + x[7] * sin_q1;

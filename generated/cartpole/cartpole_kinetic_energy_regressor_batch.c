@@ -91,7 +91,7 @@ void cartpole_kinetic_energy_regressor_batch(size_t n, const double *restrict q,
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = cartpole_way_past8(20 * n, room);
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = 20 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

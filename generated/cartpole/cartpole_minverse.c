@@ -14,7 +14,7 @@ void cartpole_minverse(const double *restrict q, double *restrict Minv)
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[1] = {q[1]};
     double sine[1], cosine[1];
-    cartpole_sincos1(angle, sine, cosine);
+    cartpole_sincos1(angle, NULL, sine, cosine);
     const double cos_q1 = cosine[0];
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */

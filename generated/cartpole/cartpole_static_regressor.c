@@ -14,7 +14,7 @@ void cartpole_static_regressor(const double *restrict q, double *restrict Y)
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[1] = {q[1]};
     double sine[1], cosine[1];
-    cartpole_sincos1(angle, sine, cosine);
+    cartpole_sincos1(angle, NULL, sine, cosine);
     const double cos_q1 = cosine[0];
     Y[5] = cos_q1;
     Y[23] = cos_q1;

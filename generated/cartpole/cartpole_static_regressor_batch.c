@@ -79,7 +79,7 @@ void cartpole_static_regressor_batch(size_t n, const double *restrict q, double 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[6], room[24], *const past = cartpole_way_past8(24 * n, room);
+    cartpole_lanes8 q_lanes[8], results[6], room[24], *const past = 24 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_static_regressor_block(q_lanes, results)) {

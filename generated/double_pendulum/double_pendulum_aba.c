@@ -15,7 +15,7 @@ static void double_pendulum_aba_without_fext(const double *restrict q, const dou
     const double angle[2] = {q[0], q[1]};
     const double offset[2] = {0.0, 3.141592651669591};
     double sine[2], cosine[2];
-    double_pendulum_sincos_of_sums2(angle, offset, sine, cosine);
+    double_pendulum_sincos2(angle, offset, sine, cosine);
     const double sin_q0 = sine[0];
     const double cos_q0 = cosine[0];
     const double cos_q1 = cosine[1];
@@ -60,7 +60,7 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
     const double angle[2] = {q[0], q[1]};
     const double offset[2] = {0.0, 3.141592651669591};
     double sine[2], cosine[2];
-    double_pendulum_sincos_of_sums2(angle, offset, sine, cosine);
+    double_pendulum_sincos2(angle, offset, sine, cosine);
     const double sin_q0 = sine[0];
     const double cos_q0 = cosine[0];
     const double cos_q1 = cosine[1];

@@ -160,19 +160,17 @@ static inline void double_pendulum_rows8(const double_pendulum_lanes8 *restrict 
 /* RBDC_PAST(place, part) stores RBDC_PART bytes past the caches. */
 #if defined(__AVX512F__)
 #define RBDC_PART 64
-#elif defined(__AVX__)
-#define RBDC_PART 32
-#elif defined(__SSE2__)
-#define RBDC_PART 16
-#endif
-#if defined(RBDC_PART) && defined(__clang__)
-#define RBDC_PAST(place, part) __builtin_nontemporal_store(part, place)
-#elif defined(__AVX512F__)
 #define RBDC_PAST(place, part) __builtin_ia32_movntpd512((double *)(place), part)
 #elif defined(__AVX__)
+#define RBDC_PART 32
 #define RBDC_PAST(place, part) __builtin_ia32_movntpd256((double *)(place), part)
 #elif defined(__SSE2__)
+#define RBDC_PART 16
 #define RBDC_PAST(place, part) __builtin_ia32_movntpd((double *)(place), part)
+#endif
+#if defined(RBDC_PAST) && defined(__clang__)
+#undef RBDC_PAST
+#define RBDC_PAST(place, part) __builtin_nontemporal_store(part, place)
 #endif
 
 /* As memcpy, but past the caches: what is copied is not read again soon, and nothing reads a line that is written whole. */
@@ -192,12 +190,6 @@ static inline void double_pendulum_copy_past(const double *restrict from, size_t
 #else
     memcpy(x, from, n * sizeof *x);
 #endif
-}
-
-/* The room, if caches cannot hold n results, so that these go past them by way of it; else NULL. */
-static inline double_pendulum_lanes8 *double_pendulum_way_past8(size_t n, double_pendulum_lanes8 *room)
-{
-    return n > 16777216 / sizeof(double) ? room : NULL;
 }
 
 /* Results that went past the caches are in order before what the caller writes next. */
@@ -258,7 +250,7 @@ static inline int double_pendulum_moderate8(const double_pendulum_lanes8 *restri
     return (others42[0] | others42[1]) >= 0;
 }
 
-/* Of moderate angles: x = n pi + r with |r| <= pi/2, pi in three parts of which the first two have 33 bits; sin r = r + r z S(z) and
+/* Of moderate angles: x = n pi + r with |r| <= pi/2, pi in parts, all but the last of 33 bits; sin r = r + r z S(z) and
  * cos r = 1 + z C(z) with z = r^2, both negated where n is odd. Errors below 1.5e-15. */
 static inline void double_pendulum_sine_and_cosine8(const double_pendulum_lanes8 *restrict x, double_pendulum_vector8 *restrict sine, double_pendulum_vector8 *restrict cosine)
 {
@@ -280,7 +272,7 @@ static inline void double_pendulum_any_sine_and_cosine8(const double_pendulum_la
 {
     double angles[8], s[8], c[8];
     memcpy(angles, x, sizeof angles);
-    double_pendulum_sincos8(angles, s, c);
+    double_pendulum_sincos8(angles, NULL, s, c);
     memcpy(sine, s, sizeof s);
     memcpy(cosine, c, sizeof c);
 }

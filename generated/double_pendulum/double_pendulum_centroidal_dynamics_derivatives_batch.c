@@ -283,7 +283,7 @@ void double_pendulum_centroidal_dynamics_derivatives_batch(size_t n, const doubl
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[41], room[12], *const past = double_pendulum_way_past8(48 * n, room);
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[41], room[12], *const past = 48 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -15,7 +15,7 @@ void double_pendulum_coriolis(const double *restrict q, const double *restrict v
     const double angle[1] = {q[1]};
     const double offset[1] = {3.141592651669591};
     double sine[1], cosine[1];
-    double_pendulum_sincos_of_sums1(angle, offset, sine, cosine);
+    double_pendulum_sincos1(angle, offset, sine, cosine);
     const double sin_q1 = sine[0];
 
     /* link2: v = X v_parent + S qdot */

@@ -15,7 +15,7 @@ void double_pendulum_crba(const double *restrict q, double *restrict M)
     const double angle[1] = {q[1]};
     const double offset[1] = {3.141592651669591};
     double sine[1], cosine[1];
-    double_pendulum_sincos_of_sums1(angle, offset, sine, cosine);
+    double_pendulum_sincos1(angle, offset, sine, cosine);
     const double cos_q1 = cosine[0];
 
     /* link1: M = S^T IC S, and S_j^T X* IC S for each ancestor j */

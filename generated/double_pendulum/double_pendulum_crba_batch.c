@@ -79,7 +79,7 @@ void double_pendulum_crba_batch(size_t n, const double *restrict q, double *rest
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], results[3], room[4], *const past = double_pendulum_way_past8(4 * n, room);
+    double_pendulum_lanes8 q_lanes[8], results[3], room[4], *const past = 4 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         if (double_pendulum_crba_block(q_lanes, results)) {

@@ -17,11 +17,11 @@ typedef double double_pendulum_lanes8 __attribute__((vector_size(64), aligned(8)
 
 /* Sines and cosines of several angles side by side.
  *
- * x = n pi/2 + r with |r| <= pi/4: n is rounded by adding 1.5 * 2^52, r is found with pi/2 in three parts of which the first two have
+ * x = n pi/2 + r with |r| <= pi/4: n is rounded by adding 1.5 * 2^52, r is found with pi/2 in parts, all but the last of
  * 33 bits, so that n times them is exact up to |x| = 1000000.0. Then sin r = r + r z S(z), cos r = 1 - z/2 + z^2 C(z) with z = r^2,
  * exchanged where n is odd, negated where n says so. Larger, infinite and NaN angles go to libm, and so does everything where
  * the compiler has no vectors or may reorder sums. Error: below one unit in the last place, or 3e-31 where that is more.
- * Of a sum, x + offset, what is lost by rounding it counts too.
+ * Of a sum, x + offset where that is not NULL, what is lost by rounding it counts too.
  */
 
 /* gcc calls what is used twice, with the angles in memory: a fifth of the time of an arm's inverse dynamics */
@@ -31,7 +31,7 @@ typedef double double_pendulum_lanes8 __attribute__((vector_size(64), aligned(8)
 #define DOUBLE_PENDULUM_INLINE static inline
 #endif
 
-DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums2(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
+DOUBLE_PENDULUM_INLINE void double_pendulum_sincos2(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(16)));
@@ -86,12 +86,7 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums2(const double *restri
 #endif
 }
 
-DOUBLE_PENDULUM_INLINE void double_pendulum_sincos2(const double *restrict x, double *restrict sine, double *restrict cosine)
-{
-    double_pendulum_sincos_of_sums2(x, NULL, sine, cosine);
-}
-
-DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums4(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
+DOUBLE_PENDULUM_INLINE void double_pendulum_sincos4(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(32)));
@@ -148,12 +143,7 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums4(const double *restri
 #endif
 }
 
-DOUBLE_PENDULUM_INLINE void double_pendulum_sincos4(const double *restrict x, double *restrict sine, double *restrict cosine)
-{
-    double_pendulum_sincos_of_sums4(x, NULL, sine, cosine);
-}
-
-DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums8(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
+DOUBLE_PENDULUM_INLINE void double_pendulum_sincos8(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(64)));
@@ -212,13 +202,8 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums8(const double *restri
 #endif
 }
 
-DOUBLE_PENDULUM_INLINE void double_pendulum_sincos8(const double *restrict x, double *restrict sine, double *restrict cosine)
-{
-    double_pendulum_sincos_of_sums8(x, NULL, sine, cosine);
-}
-
 /* the same of one angle, with both polynomials in one vector */
-DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums1(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
+DOUBLE_PENDULUM_INLINE void double_pendulum_sincos1(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(16)));
@@ -263,11 +248,6 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums1(const double *restri
     sine[0] = sin(a);
     cosine[0] = cos(a);
 #endif
-}
-
-DOUBLE_PENDULUM_INLINE void double_pendulum_sincos1(const double *restrict x, double *restrict sine, double *restrict cosine)
-{
-    double_pendulum_sincos_of_sums1(x, NULL, sine, cosine);
 }
 
 /* Angles of points (x, y), in (-pi, pi].

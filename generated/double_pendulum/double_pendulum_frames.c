@@ -23,7 +23,7 @@ static void step_0(const double *restrict q, const double *restrict x, double *r
 
     /* link1: X_parent = X_T X_J(q) X */
     double sin_q0, cos_q0;
-    double_pendulum_sincos1(&q[0], &sin_q0, &cos_q0);
+    double_pendulum_sincos1(&q[0], NULL, &sin_q0, &cos_q0);
     const double up_3 = x[3] * cos_q0 - x[6] * sin_q0;
     up[3] = up_3;
     const double up_4 = x[4] * cos_q0 - x[7] * sin_q0;
@@ -66,7 +66,7 @@ static void step_1(const double *restrict q, const double *restrict x, double *r
 
     /* link2: X_parent = X_T X_J(q) X */
     double sin_q1, cos_q1;
-    double_pendulum_sincos1(&q[1], &sin_q1, &cos_q1);
+    double_pendulum_sincos1(&q[1], NULL, &sin_q1, &cos_q1);
     const double up_3 = x[3] * cos_q1 - x[6] * sin_q1;
     up[3] = up_3;
     const double up_4 = x[4] * cos_q1 - x[7] * sin_q1;

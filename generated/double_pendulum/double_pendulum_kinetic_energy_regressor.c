@@ -14,7 +14,7 @@ void double_pendulum_kinetic_energy_regressor(const double *restrict q, const do
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[1] = {q[1]};
     double sine[1], cosine[1];
-    double_pendulum_sincos1(angle, sine, cosine);
+    double_pendulum_sincos1(angle, NULL, sine, cosine);
     const double cos_q1 = cosine[0];
     const double sin_q1 = sine[0];
 

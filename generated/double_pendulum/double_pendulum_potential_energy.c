@@ -15,7 +15,7 @@ void double_pendulum_potential_energy(const double *restrict q, double *restrict
     const double angle[2] = {q[0], q[1]};
     const double offset[2] = {0.0, 3.141592651669591};
     double sine[2], cosine[2];
-    double_pendulum_sincos_of_sums2(angle, offset, sine, cosine);
+    double_pendulum_sincos2(angle, offset, sine, cosine);
     const double sin_q0 = sine[0];
     const double cos_q0 = cosine[0];
     const double cos_q1 = cosine[1];

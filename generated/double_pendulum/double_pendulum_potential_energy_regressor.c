@@ -14,7 +14,7 @@ void double_pendulum_potential_energy_regressor(const double *restrict q, double
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[2] = {q[0], q[1]};
     double sine[2], cosine[2];
-    double_pendulum_sincos2(angle, sine, cosine);
+    double_pendulum_sincos2(angle, NULL, sine, cosine);
     const double cos_q0 = cosine[0];
     const double sin_q0 = sine[0];
     const double cos_q1 = cosine[1];

@@ -235,7 +235,7 @@ void double_pendulum_rnea_derivatives_batch(size_t n, const double *restrict q, 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[11], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -115,7 +115,7 @@ void double_pendulum_torque_regressor_batch(size_t n, const double *restrict q, 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[10], room[40], *const past = double_pendulum_way_past8(40 * n, room);
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[10], room[40], *const past = 40 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);

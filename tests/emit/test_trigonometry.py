@@ -96,10 +96,10 @@ def exact() -> tuple[Array, list[tuple[mpmath.mpf, mpmath.mpf]]]:
 def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: ScalarType = DOUBLE) -> ctypes.CDLL:
     """A library with one function over arrays for each width, and `wide` over the lanes of batches."""
     lanes = scalar.lanes
-    calls = {f"all{w}": (w, f"t_sincos{w}(x + i, s + i, c + i);") for w in every_width(scalar)}
+    calls = {f"all{w}": (w, f"t_sincos{w}(x + i, NULL, s + i, c + i);") for w in every_width(scalar)}
     offsets = ", ".join(scalar.literal(x) for x in OFFSETS)
     for width in every_width(scalar):
-        call = f"const {scalar.name} o[16] = {{{offsets}}}; t_sincos_of_sums{width}(x + i, o, s + i, c + i);"
+        call = f"const {scalar.name} o[16] = {{{offsets}}}; t_sincos{width}(x + i, o, s + i, c + i);"
         calls[f"sums{width}"] = (width, call)
     call = (
         f"t_sine_and_cosine{lanes}((const t_lanes{lanes} *)(x + i), &y, &z); "

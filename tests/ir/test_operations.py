@@ -21,7 +21,6 @@ from rbdc.ir.builder import Builder, rewrite
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.operations import ADD, JOINT_CALLS, LESS, MUL, NOT, OPERATIONS, WHERE, Form, Operation
-from rbdc.ir.passes.function_splitting import chunk
 from rbdc.ir.passes.rules import fold_constants
 from rbdc.ir.passes.simplify import optimise, remove_dead_code
 from rbdc.ir.verify import MalformedProgram, verify
@@ -178,7 +177,7 @@ def test_every_operation_is_written_or_lowered() -> None:
 
 
 def written(made: Program) -> Sequence[object]:
-    return StatementWriter("t", made, chunk(made, 1000), DOUBLE).blocks(0)
+    return StatementWriter("t", made, DOUBLE).blocks(0)
 
 
 def test_c_refuses_what_a_pass_should_have_replaced() -> None:

@@ -186,7 +186,6 @@ def test_functions_share_what_they_start_from() -> None:
     parts = [{file for file in made.files if "_part" in file} for made in alone]
     assert parts[0] == parts[1] != set()
     assert all(alone[0].files[file] == alone[1].files[file] for file in parts[0])
-    assert set(alone[0].sources[0].internal) == set(alone[1].sources[0].internal) != set()
 
 
 def test_what_loops_start_from_grows_with_the_path() -> None:

@@ -74,8 +74,7 @@ class FunctionSource:
     files of further targets by the target's name; its cost, and how it was made: the algorithm, and the style
     of the C.
 
-    `internal`: names that the C files share with each other or with those of other functions, beside the two
-    of the declaration. one_by_one: the batch is a loop although there is a kernel for blocks in lanes.
+    one_by_one: the batch is a loop although there is a kernel for blocks in lanes.
     """
 
     declaration: FunctionDeclaration
@@ -85,7 +84,6 @@ class FunctionSource:
     method: str = ""
     style: str = "unrolled"
     batch_files: dict[str, str] = field(default_factory=dict)
-    internal: list[str] = field(default_factory=list)
     target_files: dict[str, dict[str, str]] = field(default_factory=dict)
     one_by_one: bool = False
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c import trigonometry
-from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures, place_in
+from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures
 from rbdc.emit.c.frames import climb_file, kernel_words
 from rbdc.emit.c.vectors import exchanged, vector_view
 from rbdc.emit.names import comment
@@ -33,9 +33,15 @@ CACHED = 16 << 20
 stay: a line that is written there is read first.
 """
 
-_REGISTERS = {"__AVX512F__": 64, "__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
-"""Bytes of the registers of processors by the macro that says so. A square that does not fit one is
-transposed in parts: compilers take longer vectors apart, but not what exchanges their entries.
+_REGISTERS = {
+    "__AVX512F__": (64, "__builtin_ia32_movnt{}512"),
+    "__AVX__": (32, "__builtin_ia32_movnt{}256"),
+    "__SSE2__": (16, "__builtin_ia32_movnt{}"),
+    "__ARM_NEON": (16, ""),
+}
+"""Bytes of the registers of processors by the macro that says so, and what stores one past the caches. A
+square that does not fit one is transposed in parts: compilers take longer vectors apart, but not what
+exchanges their entries.
 """
 
 
@@ -52,6 +58,7 @@ class BatchTarget(Backend):
         plan = planned.batch
         if not plan.samples:
             return
+        source.declaration = replace(source.declaration, lanes=True)
         if planned.declaration.framed:
             _add_frames_batch(source, package.robot, package.model, plan.samples)
         else:
@@ -63,24 +70,21 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     goes without the optional input, and the second takes it. Where samples go one by one only
     `<robot>_<name>_lanes` runs the kernel.
     """
-    declaration = source.declaration = replace(source.declaration, lanes=True)
+    declaration = source.declaration
     source.one_by_one, scalar = plan.one_by_one, declaration.scalar
     programs, places = side_by_side(plan.samples, scalar.lanes)
     made = FunctionSource(declaration, cost(programs[0]), batch_header(robot, scalar))
     parts, call = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
     source.batch_files |= made.files
-    source.internal += made.internal
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
-        declaration,
+        source,
+        robot,
         places,
-        f"{figures(made.cost)} for {scalar.lanes} samples",
-        robot=robot,
-        one_by_one=plan.one_by_one,
+        figures=f"{figures(made.cost)} for {scalar.lanes} samples",
         headers=["batch"],
         kernel="parts.c.jinja",
         parts=parts,
         call=call,
-        **scalar.words,
     )
 
 
@@ -88,7 +92,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
     """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
     functions of frames share.
     """
-    declaration = source.declaration = replace(source.declaration, lanes=True)
+    declaration = source.declaration
     name, lanes = _kernel_name(robot, declaration), declaration.scalar.lanes
     wide = [widened(step, lanes) for step in steps]
     total = sum((cost(step) for step in wide), Cost())
@@ -105,20 +109,17 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
         body="frames_climb.c.jinja",
         **words,
     )
-    source.internal.append(f"{robot}_frames_climb{lanes}")
     ends = accumulate(p.size for p in declaration.outputs)
     places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
-        declaration,
+        source,
+        robot,
         places,
-        f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
-        robot=robot,
-        one_by_one=False,
+        figures=f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
         headers=["batch", "frames"],
         kernel="frames_kernel.c.jinja",
         prototype=f"{_KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
         call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
-        **declaration.scalar.words,
         **words,
     )
 
@@ -128,50 +129,50 @@ def _kernel_name(robot: str, declaration: FunctionDeclaration) -> str:
     return f"{robot}_{declaration.name}_kernel{declaration.scalar.lanes}"
 
 
-def _batch_text(
-    declaration: FunctionDeclaration, places: Sequence[Sequence[int]], about: str, **given: Any
-) -> str:
+def _batch_text(source: FunctionSource, robot: str, places: Sequence[Sequence[int]], **given: Any) -> str:
     """The C of a batch around its kernels. places: where the entries of each output are among their results;
-    about: what the head says of them; given: their template with what it takes, their call, the words of the
-    scalar type, and whether samples go `one_by_one`.
+    given: their template with what it takes, their call, and figures, what the head says of them.
     """
-    robot, scalar, arrays = given["robot"], declaration.scalar, (*declaration.inputs, *declaration.outputs)
+    declaration, scalar = source.declaration, source.declaration.scalar
+    arrays = (*declaration.inputs, *declaration.outputs)
     lanes, vector, name = scalar.lanes, f"{robot}_lanes{scalar.lanes}", f"{robot}_{declaration.name}"
     entries = [k for own in places for k in own]
     count, room = 1 + max(entries), max(p.size for p in declaration.outputs)
     direct = entries == [*range(count)]  # results are the outputs, one after the other
     results = Parameter(RESULTS, (count,), "")
     block = declaration if direct else replace(declaration, outputs=(results,))
-    here = {p: place_in(p, f"{p.name} + {lanes * p.size} * i") for p in arrays}
+    here = {p: p.where_given(f"{p.name} + {lanes * p.size} * i") for p in arrays}
     of_block = {p: f"({vector} *)({place})" for p, place in here.items()} | {results: RESULTS}
     of_block |= {p: f"(const {vector} *)({here[p]})" for p in declaration.inputs}
-    loaded = {p: place_in(p, f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
+    loaded = {p: p.where_given(f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
     loaded |= {p: f"{RESULTS} + {own[0]}" for p, own in zip(declaration.outputs, places, strict=True)}
     padded = ([*own, *[0] * (lanes - len(own))] for own in places)  # as long as there are lanes or longer
-    tables = ["" if direct and given["one_by_one"] else braced(own) for own in padded]
+    tables = ["" if direct and source.one_by_one else braced(own) for own in padded]
     buffers = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in declaration.inputs]
     angles = [p for p in declaration.inputs if p.configuration]
     return render(
         "batch.c.jinja",
         **given,
+        **scalar.words,
+        robot=robot,
+        one_by_one=source.one_by_one,
         declaration=declaration,
         name=name,
         summary=comment(declaration.summary),
-        figures=about,
         lanes=lanes,
         vector=vector,
         parameters=", ".join(declaration.parameters(scalar.name)),
         vectors=", ".join(block.parameters(vector)),
         moderate=[f"{robot}_moderate{lanes}({p.name}, {p.size})" for p in angles],
         alone=", ".join(f"{p.name}_one[{p.size}]" for p in arrays),
-        alone_call=_call(name, declaration, lambda p: place_in(p, f"{p.name}_one")),
+        alone_call=_call(name, declaration, lambda p: p.where_given(f"{p.name}_one")),
         apart_call=_call(f"{name}_apart", declaration, here.__getitem__),
         block_call=_call(f"{name}_block", block, of_block.__getitem__),
         loaded_call=_call(f"{name}_block", block, loaded.__getitem__),
         expanded="" if direct else f"{RESULTS}[{count}]",
         outputs=list(zip(declaration.outputs, tables, strict=True)),
         buffers=", ".join([*buffers, f"{RESULTS}[{count}]", f"room[{room}]"]),
-        past=f"{robot}_way_past{lanes}({len(entries)} * n, room)",
+        past=f"{len(entries)} * n > {CACHED} / sizeof({scalar.name}) ? room : NULL",
         batch=batch_view(robot, declaration),
     )
 
@@ -188,20 +189,20 @@ def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
         square_entries=scalar.lanes * scalar.lanes,
-        squares=[_square(scalar, size // scalar.size, macro) for macro, size in _REGISTERS.items()],
-        cached=CACHED,
-        packed="ps" if scalar == FLOAT else "pd",  # as instructions are named
+        squares=[_square(scalar, macro) for macro in _REGISTERS],
         **scalar.words,
         **trigonometry.batch_context(scalar),
     )
     return {f"{robot}_batch.h": text}
 
 
-def _square(scalar: ScalarType, width: int, macro: str) -> dict[str, Any]:
+def _square(scalar: ScalarType, macro: str) -> dict[str, Any]:
     """A square of numbers and its transposition: its rows as a vector, the arrays of all steps `s0`, `s1` and
     so on, the last of which holds the result, and the statements: each step exchanges blocks of twice the
     size between rows that far apart. macro: what says that registers hold a row.
     """
+    size, store = _REGISTERS[macro]
+    width = size // scalar.size
     steps, rows = width.bit_length() - 1, range(width)
     halves = [(step, j, 1 << step) for step in range(steps) for j in rows]
     return {
@@ -210,4 +211,5 @@ def _square(scalar: ScalarType, width: int, macro: str) -> dict[str, Any]:
         "last": f"s{steps}",
         "lines": [f"s{k + 1}[{j}] = {exchanged(f's{k}[{{}}]', j, half, width)};" for k, j, half in halves],
         "macro": macro,
+        "past": store.format("ps" if scalar == FLOAT else "pd"),  # as instructions are named
     }

@@ -28,7 +28,6 @@ class JaxTarget(Backend):
         declarations = [source.declaration for source in sources]
         text = render(
             "jax.c.jinja",
-            title=comment(package.robot),
             robot=package.robot,
             scalar=package.scalar,
             xla_type=_XLA_TYPES[package.scalar],

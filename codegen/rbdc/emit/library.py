@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
@@ -16,7 +17,7 @@ from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import OF_MANY, FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Limits, Model
 
@@ -25,7 +26,6 @@ _COUNTS = ("operations", "additions", "multiplications", "divisions", "calls", "
 REQUIREMENTS = ("numpy", "cffi>=1.16")
 """Modules that the Python of a package needs at run time."""
 _REQUIREMENTS = ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS)
-UNKNOWN_LICENCE = "unknown: that of the description"
 
 BASELINE = "baseline"
 """The variant that every processor runs; elsewhere than on x86-64 the only one."""
@@ -61,8 +61,9 @@ def render_library(
     for source in sources:
         files |= source.files | source.batch_files
     templates = _FILES | (_FILES_OF_VARIANTS if portable else {})
-    view = _view(model, robot, [source.declaration for source in sources])
-    view |= variants_view(robot, sources) if portable else {"variants": []}
+    declarations = [source.declaration for source in sources]
+    view = _view(model, robot, declarations)
+    view |= variants_view(robot, declarations, files) if portable else {"variants": []}
     view |= {
         "files": sorted(files),
         "headers": [f"{robot}.h", f"{robot}.hpp", *([f"{robot}_variants.h"] if portable else [])],
@@ -120,7 +121,6 @@ def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration])
         **first.scalar.words,
         "robot": robot,
         "upper": robot.upper(),
-        "title": comment(robot),
         "nq": model.nq,
         "nv": model.nv,
         "njoints": model.njoints,
@@ -134,7 +134,6 @@ def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration])
         "in_cpp": [cpp_function(d) for d in declarations],
         "joints": _joints(model),
         "example": _example(robot, first),
-        "licence": UNKNOWN_LICENCE,
         "requirements": _REQUIREMENTS,
     }
 
@@ -264,29 +263,28 @@ def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
     return (f"-D{robot.upper()}_VARIANT={variant}", "-include", f"{robot}_rename.h")
 
 
-def variants_view(robot: str, sources: Sequence[FunctionSource]) -> dict[str, Any]:
-    """The view of a library in several variants: these, in rising order, the C functions, and
-    the names that each variant has under its own.
+def variants_view(
+    robot: str, declarations: Sequence[FunctionDeclaration], files: Mapping[str, str]
+) -> dict[str, Any]:
+    """The view of a library in several variants: these, in rising order, the C functions, and the names that
+    each variant has under its own, of what its C files define or declare for other files.
     """
-    declarations = [source.declaration for source in sources]
-    functions = [function for d in declarations for function in _functions(robot, d)]
-    shared = {name.removeprefix(f"{robot}_"): None for source in sources for name in source.internal}
+    named = re.compile(rf"^(?!static|typedef)#?(?:\w+ )+{robot}_(\w+)", re.MULTILINE)
     return {
         "variants": [_variant(robot, name, declarations) for name in VARIANTS],
-        "functions": functions,
-        "names": [*(name for name, *_ in functions), *shared],
+        "functions": [function for d in declarations for function in _functions(robot, d)],
+        "names": sorted({name for text in files.values() for name in named.findall(text)}),
     }
 
 
 def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """A variant in C: how its names begin, which CMake's target is called too, its constant, its extensions,
-    in words what it needs, its flags, and its prototypes.
+    """A variant in C: how its names begin, which CMake's target is called too, its extensions, in
+    words what it needs, its flags, and its prototypes.
     """
     prefix, extensions = variant_prefix(robot, name), VARIANTS[name]
     return {
         "name": name,
         "prefix": prefix,
-        "constant": prefix.upper(),
         "extensions": extensions,
         "needs": ", ".join(extensions) or "x86-64",
         "flags": " ".join(variant_flags(name)),
@@ -297,13 +295,8 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
 
 def _functions(robot: str, d: FunctionDeclaration) -> list[tuple[str, str, str]]:
     """The name, prototype and arguments of each C function of one declaration."""
-    one = d.arguments(lambda p: p.name)
-    calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
-    if d.zeroed:
-        calls[f"{d.name}_into_zeroed"] = one
-    if d.lanes:
-        calls[f"{d.name}_lanes"] = ["n", *one]
+    one = ", ".join(d.arguments(lambda p: p.name))
     return [
-        (name, prototype, ", ".join(arguments))
-        for (name, arguments), prototype in zip(calls.items(), d.prototypes(robot), strict=True)
+        (f"{d.name}{form}", d.prototype(robot, form), f"n, {one}" if form in OF_MANY else one)
+        for form in d.forms
     ]

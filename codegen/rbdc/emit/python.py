@@ -27,7 +27,7 @@ def render_python(package: Package, declarations: Sequence[FunctionDeclaration])
     constants, arrays = _constants(package, declarations), _arrays(package.model)
     number = f"np.{package.scalar.dtype}"
     context = {
-        "title": docstring(package.robot),
+        "robot": package.robot,
         "model": package.model,
         "scalar": package.scalar,
         "constants": [(name, ascii(value)) for name, value in constants.items()],

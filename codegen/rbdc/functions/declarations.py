@@ -30,6 +30,10 @@ keyword argument `options`.
 """
 
 
+OF_MANY = ("_batch", "_lanes")
+"""Endings of the names of C functions of several samples."""
+
+
 class Kind(Enum):
     """Physical meaning of an array: it says how to draw it at random, how to perturb it, and how it changes
     with a joint's direction.
@@ -127,8 +131,8 @@ class Parameter:
         return self.default or (0.0,) * self.size
 
     def where_given(self, here: str, absent: str = "NULL") -> str:
-        """The C expression of a place in an array that may be NULL."""
-        return f"{self.name} != NULL ? {here} : {absent}"
+        """The C expression of a place in an array, which may be NULL where it is optional."""
+        return f"{self.name} != NULL ? {here} : {absent}" if self.optional else here
 
 
 @dataclass(frozen=True)
@@ -186,16 +190,20 @@ class FunctionDeclaration:
         """The other inputs."""
         return [p for p in self.inputs if not p.optional]
 
+    @property
+    def forms(self) -> list[str]:
+        """Endings of the names of its C functions."""
+        return ["", "_batch", *["_into_zeroed"] * self.zeroed, *["_lanes"] * self.lanes]
+
     def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
         """All C declarations of the function."""
-        forms = ("", "_batch", *["_into_zeroed"] * self.zeroed, *["_lanes"] * self.lanes)
-        return [self.prototype(robot, form, restrict) for form in forms]
+        return [self.prototype(robot, form, restrict) for form in self.forms]
 
     def prototype(self, robot: str, form: str = "", restrict: str = "restrict") -> str:
         """The C declaration of one of its forms without the semicolon: `_batch`, `_lanes`, or `_into_zeroed`.
         `restrict` may be "" (cffi) or a macro (header usable from C++).
         """
-        first = ["size_t n"] if form in ("_batch", "_lanes") else []
+        first = ["size_t n"] if form in OF_MANY else []
         parameters = ", ".join([*first, *self.parameters(self.scalar.name, restrict)])
         return f"void {robot}_{self.name}{form}({parameters})"
 

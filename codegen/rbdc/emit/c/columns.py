@@ -139,8 +139,10 @@ def column_source(
         lanes=plan.lanes,
         prototype=declaration.prototype(robot),
         call=call,
-        outputs=_runs(plan.system.solutions, plan, plan.system.contacts),
-        of_contacts=_runs(plan.system.of_contacts, plan, 0),
+        results=[
+            (plan.system.joints, _runs(plan.system.solutions, plan, plan.system.contacts)),
+            (plan.system.contacts, _runs(plan.system.of_contacts, plan, 0)),
+        ],
         inverse="" if plan.system.inverse is None else plan.system.inverse.name,
         known=[_known(plan, *entry) for entry in plan.known],
     )
@@ -157,7 +159,7 @@ def _runs(parameters: Sequence[Parameter], plan: ColumnPlan, row: int) -> list[d
         starts = [c for c in columns if c == 0 or plan.position(side, c) != plan.position(side, c - 1) + 1]
         for first, end in pairwise([*starts, len(columns)]):
             own = {"output": p.name, "width": len(columns), "first": first, "count": end - first}
-            found.append({**own, "place": plan.place(side, row, first)})
+            found.append(own | {"place": plan.place(side, row, first)})
     return found
 
 
@@ -169,7 +171,7 @@ def _known(plan: ColumnPlan, side: int, row: int, column: int) -> tuple[str, int
 
 
 def _sizes(plan: ColumnPlan) -> dict[str, int | None]:
-    """Numbers of entries as the template lays them out: rows of M, of contacts; blocks and entries in a row
+    """Numbers of entries as the template lays them out: rows of M; blocks and entries in a row
     of columns; all of them; entries of `factor`, of `pivots` and of `known`, at least one; what a step along
     the diagonal of the identity takes, and where that begins. A loop has a row, a factor 0 and a pivot 1
     more.
@@ -177,7 +179,6 @@ def _sizes(plan: ColumnPlan) -> dict[str, int | None]:
     row, more = plan.blocks * plan.lanes, int(plan.looped)
     return {
         "joints": plan.system.joints,
-        "contacts": plan.system.contacts,
         "blocks": plan.blocks,
         "row": row,
         "columns": (plan.size + more) * row,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.expressions import CodeBlock, StatementWriter
+from rbdc.emit.c.expressions import CodeBlock, StatementWriter, names_in
 from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -16,7 +15,6 @@ from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.function_splitting import chunk
 
 CHUNK_OPERATIONS = 1500
 """About this many operations in one C function: gcc's time grows faster than the size beyond it."""
@@ -67,14 +65,8 @@ def add_loop(robot: str, source: FunctionSource) -> None:
 
 
 def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program) -> FunctionSource:
-    """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in
-    `<robot>_<name>.c`.
-    """
-    source = FunctionSource(declaration, cost(program))
-    name = f"{robot}_{declaration.name}"
-    part = _kernel(robot, name, program, source, storage="")
-    part.declared.insert(0, part.prototype)
-    source.files[f"{name}.c"] = function_file(robot, source, parts=[part])
+    """The C of one program alone, over any scalar type, and the header that it includes."""
+    source = function_source(robot, declaration, [program], "")
     source.files |= elementary_header(robot, declaration.scalar)
     return source
 
@@ -144,9 +136,8 @@ def _kernel_call(
     kernel, program = kernels[-1]
     lanes = program.inputs[0].width
     cast = f"(const {robot}_lanes{lanes} *)" if lanes > 1 else ""
-    names = {p.name: "none" if len(optional) == 1 else f"no_{p.name}" for p in optional}
-    tables = [(names[p.name], lanes * p.size, _absent(p, lanes, declaration.scalar)) for p in optional]
-    given = {p.name: p.where_given(p.name, f"{cast}{names[p.name]}") for p in optional}
+    tables = [(f"no_{p.name}", lanes * p.size, _absent(p, lanes, declaration.scalar)) for p in optional]
+    given = {p.name: p.where_given(p.name, f"{cast}no_{p.name}") for p in optional}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
     return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
 
@@ -159,10 +150,10 @@ def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
 
 def _kernel(robot: str, name: str, program: Program, source: FunctionSource, storage: str) -> CFunction:
     """The C function of one program; what is too large for one is in several, in files of their own."""
-    chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
-    writer = StatementWriter(robot, program, chunks, scalar)
+    scalar = source.declaration.scalar
+    writer = StatementWriter(robot, program, scalar, CHUNK_OPERATIONS)
     whole = f"{storage}void {name}({parameters(robot, program, scalar)})"
-    if chunks.count == 1:
+    if writer.chunks.count == 1:
         part = _part(writer, 0, whole)
         source.statements += part.statements
         return part
@@ -170,14 +161,13 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
     about = f"{' and '.join(spaces)}: values of earlier parts."
-    for number in range(chunks.count):
-        part_name, which = f"{name}_part{number + 1}", f"part {number + 1} of {chunks.count}"
+    for number in range(writer.chunks.count):
+        part_name, which = f"{name}_part{number + 1}", f"part {number + 1} of {writer.chunks.count}"
         prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
         part = _part(writer, number, prototype, f"{which.capitalize()}; {about}", spaces)
         part.declared.append(prototype)
         source.statements += part.statements
         prototypes.append(prototype)
-        source.internal.append(part_name)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
         source.files[f"{part_name}.c"] = function_file(
             robot,
@@ -193,7 +183,7 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
 
 def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
     """The view of one C function that holds the whole of a program, however large."""
-    return _part(StatementWriter(robot, program, chunk(program), scalar), 0, prototype, comment)
+    return _part(StatementWriter(robot, program, scalar), 0, prototype, comment)
 
 
 def _part(
@@ -201,9 +191,9 @@ def _part(
 ) -> CFunction:
     """The view of one C function, which has the parameters of the program and `spaces`, workspaces."""
     blocks = writer.blocks(number)
-    text = "\n".join(line for block in blocks for line in block.lines)
+    used = names_in(blocks)
     arrays = [array.name for array in (*writer.program.inputs, *writer.program.outputs)]
-    unused = [name for name in (*arrays, *spaces) if not re.search(rf"\b{name}\b", text)]
+    unused = [name for name in (*arrays, *spaces) if name not in used]
     return CFunction(prototype, comment, unused=unused, blocks=blocks)
 
 
@@ -224,14 +214,9 @@ def arguments(program: Program) -> str:
 
 def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
     """The prototype of a function over samples stored one after the other, and the call for sample i."""
-    places = declaration.arguments(lambda p: place_in(p, f"{p.name} + {p.size} * i"))
+    places = declaration.arguments(lambda p: p.where_given(f"{p.name} + {p.size} * i"))
     call = f"{robot}_{declaration.name}({', '.join(places)})"
     return {"prototype": declaration.prototype(robot, "_batch"), "call": call}
-
-
-def place_in(p: Parameter, here: str) -> str:
-    """The C expression of a place in an array, which may be NULL."""
-    return p.where_given(here) if p.optional else here
 
 
 def figures(total: Cost) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from rbdc.emit.c.inlining import inlined, is_function_of_vectors
 from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
@@ -27,7 +28,7 @@ from rbdc.ir.operations import (
     Precedence,
 )
 from rbdc.ir.passes.angles import is_joint_angle
-from rbdc.ir.passes.function_splitting import Chunks
+from rbdc.ir.passes.function_splitting import chunk
 from rbdc.ir.verify import MalformedProgram
 
 
@@ -40,16 +41,22 @@ class CodeBlock:
     lines: tuple[str, ...]
 
 
+def names_in(blocks: Sequence[CodeBlock]) -> set[str]:
+    """The names in the statements of blocks."""
+    return set(re.findall(r"\w+", "\n".join(line for block in blocks for line in block.lines)))
+
+
 def _workspace(width: int) -> str:
     """The array of what passes from one chunk to later ones."""
     return "work" if width == 1 else f"work{width}"
 
 
 class StatementWriter:
-    """Writes the statements of one chunk of one program."""
+    """Writes the statements of a program, in chunks of about `limit` operations."""
 
-    def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType) -> None:
-        self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
+    def __init__(self, robot: str, program: Program, scalar: ScalarType, limit: float = inf) -> None:
+        self.robot, self.program, self.scalar = robot, program, scalar
+        self.chunks = chunks = chunk(program, limit)
         self.zeros = scalar.single_lanes  # that go in one store
         self._members: list[list[int]] = [[] for _ in range(chunks.count)]
         for index, number in enumerate(chunks.chunk_of):
@@ -61,15 +68,6 @@ class StatementWriter:
         self._uses = program.users()
         self._inline = inlined(program, chunks, self._angles, self._uses)
         self._names = self._choose_names()
-
-    def used_inputs(self, number: int) -> set[str]:
-        """The input arrays that chunk `number` reads."""
-        program = self.program
-        read = {k for i in self._members[number] for k in program.values[i].arguments}
-        if number == self._last:
-            read |= {k for result in program.results for k in result}
-        sources = {program.values[k].source for k in read}
-        return {source[0] for source in sources if source is not None}
 
     @property
     def workspaces(self) -> dict[str, tuple[str, int]]:
@@ -98,7 +96,7 @@ class StatementWriter:
                 lines.append(f"{_workspace(value.width)}[{slot}] = {self._names[index]};")
             lines += [self._stored(store, number) for store in to_store.get(index, ())]
         self._close(blocks, section, lines)
-        rest = [self._known(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
+        rest = [self._stored(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
         if rest:
             blocks.append(CodeBlock("results", "known without computation", tuple(rest)))
         return blocks
@@ -117,7 +115,7 @@ class StatementWriter:
             return self._called_once(index, number)
         if self._inline[index]:
             return []
-        kind, name = self._type(value), self._names[index]
+        kind, name = self._type_of(value.width), self._names[index]
         if is_function_of_vectors(value):
             arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
             call = f"{self.robot}_{value.operation.spelling}{value.width}"
@@ -126,12 +124,6 @@ class StatementWriter:
         if row is not None:
             return [f"{kind} {name};", f"memcpy(&{name}, {row[0]} + {row[1]}, sizeof {name});"]
         return [f"const {kind} {name} = {self._expression(index, number)};"]
-
-    def _known(self, store: Store, number: int) -> str:
-        """The statement that stores a constant, an input, or a run of zeros."""
-        if len(store.values) == 1:
-            return self._stored(store, number)
-        return f"memset({store.array} + {store.place}, 0, {len(store.values)} * sizeof *{store.array});"
 
     def _gathered(self, index: int, number: int) -> list[str]:
         """The statement of a gathered sine or cosine; the first comes with the call that computes them."""
@@ -145,7 +137,11 @@ class StatementWriter:
         (array, place), value, name = self._angles[index], self.program.values[index], self._names[index]
         if value.width == 1:
             return [*lines, f"const {self.scalar.name} {name} = {array}[{place}];"]
-        return [*lines, f"{self._type(value)} {name};", f"memcpy(&{name}, {array} + {place}, sizeof {name});"]
+        return [
+            *lines,
+            f"{self._type_of(value.width)} {name};",
+            f"memcpy(&{name}, {array} + {place}, sizeof {name});",
+        ]
 
     def _called_once(self, index: int, number: int) -> list[str]:
         """The call that computes several values, at the first of them."""
@@ -154,17 +150,18 @@ class StatementWriter:
             return []
         value, name = self.program.values[index], self._names[index]
         call, (first, *_) = value.operation.call, value.arguments
-        which = "" if call or is_joint_angle(self.program, first) else "any_"
-        own = "sincos" if value.width == 1 else f"{which}sine_and_cosine"
+        which = "" if is_joint_angle(self.program, first) else "any_"
+        function = call or ("sincos" if value.width == 1 else f"{which}sine_and_cosine")
         known = {self.program.values[k].operation: self._names[k] for k in group}
         made = JOINT_CALLS[call] if call else (SIN, COS)
         results = [known.get(operation, f"{operation}_of_{name}") for operation in made]
         address = "" if call and value.width == 1 else "&"
         given = [f"{address}{self._operand(k, 0, number)}" for k in value.arguments]
+        given += ["NULL"] * (function == "sincos")
         passed = ", ".join([*given, *(f"&{result}" for result in results)])
         return [
-            f"{self._type(value)} {', '.join(results)};",
-            f"{self.robot}_{call or own}{value.width}({passed});",
+            f"{self._type_of(value.width)} {', '.join(results)};",
+            f"{self.robot}_{function}{value.width}({passed});",
         ]
 
     def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
@@ -181,16 +178,8 @@ class StatementWriter:
             return [self._operand(k, 0, number) for k in value.arguments]
         return [f"{self._operand(index, Precedence.ATOM, number)}[{m}]" for m in range(value.width)]
 
-    def _type(self, value: Value) -> str:
-        """The C type of a value."""
-        return self._type_of(value.width)
-
     def _type_of(self, width: int) -> str:
         return self.scalar.name if width == 1 else f"{self.robot}_vector{width}"
-
-    @property
-    def _last(self) -> int:
-        return self.chunks.count - 1
 
     @staticmethod
     def _close(blocks: list[CodeBlock], section: Section, lines: Sequence[str]) -> None:
@@ -211,22 +200,21 @@ class StatementWriter:
 
     def _home(self, index: int) -> int:
         """The chunk that stores a result: that which makes it, the last one for constants and inputs."""
-        return self._last if self._is_leaf(index) else self.chunks.chunk_of[index]
+        return self.chunks.count - 1 if self._is_leaf(index) else self.chunks.chunk_of[index]
 
     def _stored(self, store: Store, number: int) -> str:
         """The statement of a store."""
         values = ", ".join(self._operand(index, 0, number) for index in store.values)
         if len(store.values) == 1:
             return f"{store.array}[{store.place}] {'+=' if store.adds else '='} {values};"
+        if self._is_leaf(store.values[0]):  # a run of zeros
+            return f"memset({store.array} + {store.place}, 0, {len(store.values)} * sizeof *{store.array});"
         kind, whole = self._type_of(len(store.values)), whole_vector(self.program, store.values)
         vector = f"({kind}){{{values}}}" if whole is None else self._operand(whole, Precedence.ATOM, number)
         return f"memcpy({store.array} + {store.place}, &{vector}, sizeof({kind}));"
 
     def _is_leaf(self, index: int) -> bool:
         return self.program.values[index].operation.is_leaf
-
-    def _foreign(self, index: int, number: int) -> bool:
-        return not self._is_leaf(index) and self.chunks.chunk_of[index] != number
 
     def _choose_names(self) -> dict[int, str]:
         taken = {array.name for array in (*self.program.inputs, *self.program.outputs)}
@@ -257,7 +245,7 @@ class StatementWriter:
         if value.source is not None:
             return f"{value.source[0]}[{value.source[1]}]"
         if not value.operation.is_condition:
-            if self._foreign(index, number):
+            if self.chunks.chunk_of[index] != number and not self._is_leaf(index):
                 return f"{_workspace(value.width)}[{self.chunks.slot_of[index]}]"
             if not self._inline[index]:
                 return self._names[index]

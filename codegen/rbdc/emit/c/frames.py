@@ -93,9 +93,6 @@ _LOOPS: Mapping[Callable[..., Any], _Loops] = {
     ),
 }
 
-_SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
-"""Names that the functions share, as `frames.h.jinja` declares it."""
-
 
 def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> Cost:
     """The most that a call executes: for WORLD, and a frame that every body carries; of a pair relative to
@@ -133,8 +130,6 @@ def frames_source(robot: str, function: Function, model: Model, steps: Sequence[
     source.statements = sum(
         line.endswith(";") for text in source.files.values() for line in text.splitlines()
     )
-    shared = (*_SHARED, *(["bend"] if model.curved else []))
-    source.internal = [f"{robot}_frames_{name}" for name in shared]
     return source
 
 

@@ -14,7 +14,6 @@ from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.lanes import LaneProgram
 from rbdc.ir.nodes import Array, Value
-from rbdc.ir.passes.function_splitting import chunk
 
 
 def lane_functions(bodies: Sequence[LaneProgram], scalar: ScalarType) -> list[dict[str, Any]]:
@@ -33,7 +32,7 @@ class _LaneWriter(StatementWriter):
 
     def __init__(self, body: LaneProgram, scalar: ScalarType) -> None:
         self.body = body
-        super().__init__("", body.program, chunk(body.program), scalar)
+        super().__init__("", body.program, scalar)
         self.zeros = 1  # gcc 12 clears longer runs of vectors by a loop in microcode
 
     def function(self) -> dict[str, Any]:
@@ -41,7 +40,7 @@ class _LaneWriter(StatementWriter):
         program = self.program
         blocks = self.blocks(0)
         lines = [
-            f"const {self._type(value)} {_local(value)} = {self._read(value)};"
+            f"const {self._type_of(value.width)} {_local(value)} = {self._read(value)};"
             for index, value in enumerate(program.values)
             if value.source is not None and self._is_shared(index)
         ]
@@ -74,28 +73,25 @@ class _LaneWriter(StatementWriter):
     def _read(self, value: Value) -> str:
         """The expression of an entry of an input."""
         name, place = value.source or ("", 0)
-        if not self.body.pitches[name]:
-            return f"{name}[{place}]"
-        at = self._at(name, place)
-        return f"{name}[{at or 0}]" if value.width == 1 else f"LOAD({name}{f' + {at}' if at else ''})"
+        number, vector = self._entry(name, place)
+        return number if value.width == 1 or not self.body.pitches[name] else f"LOAD({vector})"
 
     def _stored(self, store: Store, number: int) -> str:
         (index,) = store.values
-        text, pitch = self._operand(index, 0, number), self.body.pitches[store.array]
+        text = self._operand(index, 0, number)
         width = next(array.width for array in self.program.outputs if array.name == store.array)
         if width > self.program.values[index].width:
             text = f"({self.body.vector}){{0}} + {text}"
-        at = self._at(store.array, store.place)
-        if not pitch or width == 1:
-            return f"{store.array}[{store.place if not pitch else at or 0}] = {text};"
-        return f"STORE({store.array}{f' + {at}' if at else ''}, {text});"
+        entry, vector = self._entry(store.array, store.place)
+        if width == 1 or not self.body.pitches[store.array]:
+            return f"{entry} = {text};"
+        return f"STORE({vector}, {text});"
 
-    def _at(self, name: str, place: int) -> str:
-        """How far an entry is from the first one; "" for that itself."""
-        pitch = self.body.pitches[name]
-        if pitch == "1":
-            return str(place or "")
-        return {0: "", 1: pitch}.get(place, f"{place} * {pitch}")
+    def _entry(self, name: str, place: int) -> tuple[str, str]:
+        """An entry of an array, and where it is."""
+        pitch = self.body.pitches[name] or "1"
+        at = str(place) if pitch == "1" else {0: "0", 1: pitch}.get(place, f"{place} * {pitch}")
+        return f"{name}[{at}]", f"{name} + {at}" if place else name
 
 
 def _local(value: Value) -> str:

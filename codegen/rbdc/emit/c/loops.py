@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import function_file
-from rbdc.emit.c.expressions import StatementWriter
+from rbdc.emit.c.expressions import StatementWriter, names_in
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, Table, WhereGiven
-from rbdc.ir.passes.function_splitting import chunk
 
 _INDENT = "    "
 RESULTS = "results"
@@ -22,7 +21,7 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
     """The C of a function as loops, its tables beside it."""
     scalar = declaration.scalar
     source = FunctionSource(declaration, nest.cost(), method=method, style="rolled")
-    writer = _LoopWriter(robot, nest, scalar)
+    writer = _LoopWriter(robot, scalar)
     lines = writer.body(nest.statements)
     source.statements = sum(line.endswith(";") for line in lines)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
@@ -50,12 +49,12 @@ def _table_view(table: Table, scalar: ScalarType) -> tuple[str, list[str]]:
     return f"static const {kind} {table.name}[{size}]", lines
 
 
+@dataclass(frozen=True)
 class _LoopWriter:
     """Statements as lines of C."""
 
-    def __init__(self, robot: str, nest: LoopNest, scalar: ScalarType) -> None:
-        self.robot, self.scalar = robot, scalar
-        self.constant = {table.name for table in nest.tables}
+    robot: str
+    scalar: ScalarType
 
     def lines(self, statement: Statement) -> list[str]:
         """The lines of a statement."""
@@ -94,30 +93,27 @@ class _LoopWriter:
 
     def _sines(self, sines: Sines) -> list[str]:
         lanes = sines.lanes
-        names = (sines.angles, sines.sines, sines.cosines)
         about = ["", f"/* sines and cosines of all angles, {lanes} at a time */"]
-        if sines.whole == lanes:
-            return [*about, f"{self.robot}_sincos{lanes}({', '.join(names)});"]
-        head = f"for (int m = 0; m < {sines.whole}; m += {lanes}) {{"
-        call = f"{self.robot}_sincos{lanes}({', '.join(f'{name} + m' for name in names)});"
-        return [*about, head, _INDENT + call, "}"]
+        at = "" if sines.whole == lanes else " + m"
+        call = f"{self.robot}_sincos{lanes}"
+        call += f"({sines.angles}{at}, NULL, {sines.sines}{at}, {sines.cosines}{at});"
+        if not at:
+            return [*about, call]
+        return [*about, f"for (int m = 0; m < {sines.whole}; m += {lanes}) {{", _INDENT + call, "}"]
 
     def _step(self, step: Step) -> list[str]:
-        program = step.program
-        writer = StatementWriter(self.robot, program, chunk(program), self.scalar)
-        text = [
-            line for block in writer.blocks(0) for line in titled(block.title, block.formula, block.lines)
-        ]
-        pointers = list(self._pointers(step, writer.used_inputs(0)))
+        blocks = StatementWriter(self.robot, step.program, self.scalar).blocks(0)
+        text = [line for block in blocks for line in titled(block.title, block.formula, block.lines)]
+        pointers = list(self._pointers(step, names_in(blocks)))
         if not pointers and len(text) == 1:
             return text
         return ["{", *(_INDENT + line for line in (*pointers, *text)), "}"]
 
-    def _pointers(self, step: Step, read: set[str]) -> Iterator[str]:
+    def _pointers(self, step: Step, used: set[str]) -> Iterator[str]:
         """Declarations of the arguments of a step."""
         outputs = {array.name for array in step.program.outputs}
         for name, place in step.places.items():
-            if (name in read or name in outputs) and name != place.array:
+            if name in used and name != place.array:
                 const = "" if name in outputs else "const "
                 alone = "restrict " if name in outputs and _is_alone(step, name) else ""
                 yield f"{const}{self.scalar.name} *{alone}{name} = {_address(place)};"

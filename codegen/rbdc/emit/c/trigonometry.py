@@ -4,8 +4,10 @@ call it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rbdc.emit.c.vectors import SHORTEST, reduced, vector_view
 from rbdc.emit.render import render
@@ -24,14 +26,12 @@ def widths(scalar: ScalarType) -> tuple[int, ...]:
 class Approximation:
     """How r is found, and its sine and cosine.
 
-    parts: of pi/2 or pi, in words `split`, all but the last with so many `bits` that n times them is exact up
-    to the limit; in single precision what the first two leave of an angle is exact as well. inverse: of pi/2
-    or pi. sine, cosine: coefficients of polynomials in z = r^2.
+    parts: of pi/2 or pi, all but the last with so many `bits` that n times them is exact up to the limit; in
+    single precision what the first two leave of an angle is exact as well. sine, cosine: coefficients of
+    polynomials in z = r^2.
     """
 
-    inverse: float
     parts: tuple[float, ...]
-    split: str
     bits: int
     sine: tuple[float, ...]
     cosine: tuple[float, ...]
@@ -61,9 +61,7 @@ _DOUBLE = Trigonometry(
     ("coarse = a - n * {0}", "r = coarse - n * {1}"),
     "((coarse - r) - n * {1}) + (lost - n * {2})",
     Approximation(
-        0.6366197723675814,
         (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
-        "three parts of which the first two",
         33,
         (
             -1 / 6,
@@ -79,9 +77,7 @@ _DOUBLE = Trigonometry(
         ),
     ),
     Approximation(
-        0.3183098861837907,
         (3.1415926534682512, 1.2154201012607932e-10, 4.044532497591901e-21),
-        "three parts of which the first two",
         33,
         (
             *(-0.1666666666666665, 0.008333333333325928, -0.00019841269836466636, 2.7557318055221206e-06),
@@ -105,17 +101,13 @@ _FLOAT = Trigonometry(
     ("coarse = a - n * {0}", "finer = coarse - n * {1}", "r = finer - n * {2}"),
     "((finer - r) - n * {2}) + (lost - n * {3})",
     Approximation(
-        0.63661975,
         (1.57080078125, -4.470348358154297e-06, 1.5890691429376602e-08, 2.5633440682570896e-12),
-        "four parts of which the first three",
         12,
         (-0.16666655, 0.008332191, -0.00019518605),
         (0.041666646, -0.0013887301, 2.4430668e-05),
     ),
     Approximation(
-        0.31830987,
         (3.1416015625, -8.940696716308594e-06, 3.1786509424591713e-08),
-        "three parts of which the first two",
         14,
         (-0.16666657, 0.008333009, -0.00019806031, 2.5988531e-06),
         (-0.5, 0.041666657, -0.0013888585, 2.477018e-05, -2.620902e-07),
@@ -134,25 +126,24 @@ def limit(scalar: ScalarType) -> float:
     return _OF[scalar].limit
 
 
-def batch_context(scalar: ScalarType) -> dict[str, object]:
+def batch_context(scalar: ScalarType) -> dict[str, Any]:
     """The part of the header of batches that is about sines and cosines."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
     halving, others = reduced(scalar, scalar.lanes, "others")
     words = {"error": _OF[scalar].error, "halving": halving, "others": others}
-    return {**_context(scalar, wide), **polynomials, **words}
+    return {**_context(scalar, wide, math.pi), **polynomials, **words}
 
 
-def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
+def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, Any]:
     return {
         "limit": scalar.literal(_OF[scalar].limit),
         "limit_bits": scalar.bits_of(_OF[scalar].limit),
         "magnitude": hex((1 << 8 * scalar.size - 1) - 1),
         "magic": scalar.literal(1.5 * 2.0**scalar.bits),
         "sign": 8 * scalar.size - 1,
-        "split": made.split,
         "part_bits": made.bits,
-        "inverse": scalar.literal(made.inverse),
+        "inverse": scalar.literal(1.0 / turn),
         "parts": [signed(scalar, x) for x in made.parts],
     }
 
@@ -182,22 +173,19 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
 
 def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
     """The C functions of angles, alone or several side by side."""
-    narrow = _OF[scalar].narrow
-    context = _context(scalar, narrow)
+    made, narrow = _OF[scalar], _OF[scalar].narrow
+    context = _context(scalar, narrow, math.pi / 2)
     sine, cosine = (
         [signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine)
     )
     both = [f"(vector){{{x}, {y}}}" for x, y in zip(sine, cosine, strict=True)]
     polynomials = {"sine": in_pairs(sine), "cosine": in_pairs(cosine), "both": in_pairs(both)}
-    *steps, tail = (
-        step.format(*(signed(scalar, x) for x in narrow.parts))
-        for step in (*_OF[scalar].steps, _OF[scalar].tail)
-    )
+    *steps, tail = (step.format(*context["parts"]) for step in (*made.steps, made.tail))
     reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
     sizes = (*widths(scalar)[1:], scalar.lanes)  # batches take the longest
     angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
     views = {"angles": angles, "pair": vector_view(scalar, 2)}
-    own = {"robot": robot, **views, "precision": _OF[scalar].precision, **reduction}
+    own = {"robot": robot, **views, "precision": made.precision, **reduction}
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 
@@ -253,10 +241,10 @@ def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scal
     lines.append(f"{kind} sine[{size}], cosine[{size}];")
     start = 0
     for width in blocks:
-        summed = any(offsets[start : start + width])
-        names = ("angle", "offset", "sine", "cosine") if summed else ("angle", "sine", "cosine")
+        names = ("angle", "offset", "sine", "cosine")
         at = [name if start == 0 else f"{name} + {start}" for name in names]
-        lines.append(f"{robot}_sincos{'_of_sums' if summed else ''}{width}({', '.join(at)});")
+        at[1] = at[1] if any(offsets[start : start + width]) else "NULL"
+        lines.append(f"{robot}_sincos{width}({', '.join(at)});")
         start += width
     return lines
 

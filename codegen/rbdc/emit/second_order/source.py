@@ -74,9 +74,7 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     )
     source.files[f"{robot}_{declaration.name}.c"] = text
     for use in planned.uses:
-        called = use.printed(robot)
-        source.files |= called.files
-        source.internal += [f"{robot}_{use.declaration.name}", *called.internal]
+        source.files |= use.printed(robot).files
     source.statements += sum(line.endswith(";") for line in text.splitlines())
     return source
 
@@ -89,7 +87,6 @@ def _start(
     """
     start, stem = FunctionSource(declaration, Cost(), source.files), f"{robot}_second_state"
     kernels = add_kernels(robot, stem, programs, start)
-    source.internal += start.internal
     source.statements += start.statements
     return kernels
 
