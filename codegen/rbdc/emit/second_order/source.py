@@ -9,7 +9,7 @@ from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_kernels, function_file
 from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.render import render
-from rbdc.emit.second_order.loops import SHARED, LoopsAlongPaths, is_weighted
+from rbdc.emit.second_order.loops import LoopsAlongPaths, is_weighted
 from rbdc.emit.second_order.paths import Layout, layout
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
@@ -54,7 +54,7 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     sizes = _sizes(made)
     source = FunctionSource(declaration, planned.cost(made), method="along_paths")
     source.style = "paths"
-    operators = lane_functions(planned.bodies[: len(SHARED)], scalar)
+    operators = lane_functions(planned.bodies[:1], scalar)
     words = {"robot": robot, **scalar.words, **sizes}
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
     # What is too large for one file goes to files that all functions of a package share, the same in each.
@@ -123,8 +123,8 @@ def _words(robot: str, planned: LoopsAlongPaths) -> dict[str, Any]:
         called.append(f"{robot}_{use.declaration.name}({values})")
     arguments = ", ".join(declaration.arguments(lambda p: p.name))
     return {
-        "lane_functions": lane_functions(planned.bodies[len(SHARED) :], declaration.scalar),
-        "columns_function": planned.bodies[len(SHARED)].program.name,
+        "lane_functions": lane_functions(planned.bodies[1:], declaration.scalar),
+        "columns_function": planned.bodies[1].program.name,
         "outputs": outputs,
         **dict(zip(("qq", "vv", "qv", "last"), outputs, strict=True)),
         "weight": "".join(p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS),
