@@ -86,7 +86,7 @@ class Externals:
         if (second := self._derivatives_of(self._first)) is not None:
             made.append(self._twice(jacobian, self._by_function(self._first, second)))
         if products is not None and (second := self._derivatives_of(products)) is not None:
-            by_function = self._by_function(products, second, self._weights(products).name)
+            by_function = self._by_function(products, second)
             made += [self._twice(jacobian, by_function, rows), self._twice(weighted, by_function)]
         return made
 
@@ -110,16 +110,16 @@ class Externals:
             (y, f"by_columns({y.rows}, {y.columns}, {name}")
             for y, name in zip(self._outputs, rooms, strict=True)
         ]
-        return self._external("", self._inputs, results, rooms, [self._call(self._name, {}, rooms)])
+        return self._external("", self._inputs, results, rooms, [self._call(self._name, rooms)])
 
     def _jacobian(self) -> _First:
         rooms = places = _rooms("d_", self._first)
-        calls = [self._call(self._first.name, {}, rooms)]
+        calls = [self._call(self._first.name, rooms)]
         if self.moves:
             nq, widths = self._model.nq, [p.shape[1] for p in self._first.declaration.outputs]
             places = {f"e_{k}": nq * n for k, n in enumerate(widths)}
             rooms = {**rooms, "y": nq, **places}
-            calls.append(self._call(self._name, {}, ["y"]))
+            calls.append(self._call(self._name, ["y"]))
             calls += [f"entries_of(y, {n}, d_{k}, e_{k});" for k, n in enumerate(widths)]
         by, count = [*zip_longest(self._inputs, self._required)], len(places) // len(self._outputs)
         entries = [  # behind the derivatives of a single output by these inputs there may be others
@@ -136,9 +136,8 @@ class Externals:
             (replace(x, name=f"adj_{x.name}"), ONE, p, D)
             for x, p, D in zip(self._inputs, self._required, rooms, strict=False)
         ]
-        calls = [self._call(weighted.name, {weights[1].name: "weights"}, rooms)]
         by = [*zip_longest(self._inputs, self._required), (y.unread(), None), weights]
-        return _First(PRODUCTS, by, entries, calls, rooms)
+        return _First(PRODUCTS, by, entries, [self._call(weighted.name, rooms)], rooms)
 
     def _given(self, p: Parameter) -> str:
         """Where an input is, a configuration with vectors of unit length."""
@@ -156,14 +155,14 @@ class Externals:
         """The weights of a function of products with them."""
         return next(p for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
 
-    def _by_function(self, first: Function, second: Function, weights: str = "") -> _Second:
+    def _by_function(self, first: Function, second: Function) -> _Second:
         """By a function with the derivatives of the outputs of `first`; forces have none by forces."""
         count = len(first.declaration.outputs) // len(self._outputs)
         forces = [k for k, p in enumerate(self._required) if p.kind is Kind.WRENCHES]
         pairs = product(range(len(first.declaration.outputs)), first.declaration.required)
         return _Second(
             [],
-            lambda places: self._call(second.name, {weights: "weights"}, places),
+            lambda places: self._call(second.name, places),
             [p.size for p in second.declaration.outputs],
             {
                 (f"d_{D}", r.name): f"t_{number}"
@@ -179,11 +178,10 @@ class Externals:
         """
         d, names = self._differential, [p.name for p in self._required]
         second = self._built[d.second]
-        at = {second.declaration.required[-1].name: "ddq"} if d.inverse else {}
         tensors = _rooms("T", second)
         solution = {"ddq": self._model.nv} if d.inverse else {}
         return _Second(
-            [*(self._call(self._name, {}, [ddq]) for ddq in solution), self._call(d.second, at, tensors)],
+            [*(self._call(self._name, [ddq]) for ddq in solution), self._call(d.second, tensors, *solution)],
             lambda places: (
                 f"second_blocks(weights, T0, {D}, {int(d.inverse)}, (double *const[]){braced(places)});"
             ),
@@ -203,7 +201,7 @@ class Externals:
         second, Ds, weights = self._by_blocks("D0"), _rooms("D", self._first), self._weights(products).name
         transposed = {f"W{k}": self._model.nv**2 for k, _ in enumerate(self._required)}
         calls = [
-            self._call(self._first.name, {}, Ds),
+            self._call(self._first.name, Ds),
             "times_columns(NV, D0, weights, d_0);",
             *(f"by_columns(NV, NV, D{k}, {W});" for k, W in enumerate(transposed)),
         ]
@@ -293,11 +291,11 @@ class Externals:
             "lines": lines,
         }
 
-    def _call(self, name: str, at: Mapping[str, str], outputs: Iterable[str]) -> str:
-        """A call of the library; what this function does not take is zero there, `at` says where else."""
-        places = {**{p.name: self._given(p) for p in self._required}, **at}
+    def _call(self, name: str, outputs: Iterable[str], other: str = "zeros") -> str:
+        """A call of the library. other: where that is which this function does not take."""
+        places = {p.name: self._given(p) for p in self._required}
         given = [
-            "NULL" if p.optional else places.get(p.name, "zeros")
+            "NULL" if p.optional else places.get(p.name, "weights" if p.kind is Kind.WEIGHTS else other)
             for p in self._built[name].declaration.inputs
         ]
         given += [f"(int)*x_{x.name}" for x in self._place]

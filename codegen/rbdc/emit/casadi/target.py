@@ -79,7 +79,7 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         nq=model.nq,
         nv=model.nv,
         most=max([1, *sizes]),
-        patterns=[{"name": name, "numbers": patterns[name].numbers} for name in sorted(patterns)],
+        patterns=[patterns[name] for name in sorted(patterns)],
         jacobians=any(f["prefix"] for f in functions),
         seconds=bool(twice),
         tensors=tensors,

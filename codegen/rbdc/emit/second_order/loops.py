@@ -14,9 +14,6 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.lanes import LaneProgram
 from rbdc.ir.nodes import Program
 
-SHARED = ("operators",)
-"""Bodies that the shared header has."""
-
 
 def _sum_of(*products: int) -> int:
     """Operations of sums of so many products each."""
@@ -49,7 +46,7 @@ class LoopsAlongPaths:
     """A function as loops along the paths of the tree.
 
     programs: the straight-line code that the loops start from; of two the first goes without the optional
-    input. bodies: of the loops, those that all share first. uses: functions that this one calls.
+    input. bodies: of the loops, `operators` first, which all share. uses: functions that this one calls.
     """
 
     declaration: FunctionDeclaration
@@ -79,12 +76,12 @@ def body_names(declaration: FunctionDeclaration, made: Layout, *, forward: bool)
     of tensors of forward dynamics, or of inverse dynamics.
     """
     if is_weighted(declaration):
-        return (*SHARED, "rows_of", *(("pair",) if made.pairs else ()))
+        return ("operators", "rows_of", *(("pair",) if made.pairs else ()))
     if forward:
         own = ("weigh", "terms_of_columns", "terms_above", "own_terms", "turned", "by_velocities")
-        return (*SHARED, *own, *(("pair_of_sums",) if made.same else ()))
+        return ("operators", *own, *(("pair_of_sums",) if made.same else ()))
     columns = ("columns_of_several", "of_one_joint") if made.several else ("columns",)
-    return (*SHARED, *columns, *(("columns_of_root",) if made.free else ()))
+    return ("operators", *columns, *(("columns_of_root",) if made.free else ()))
 
 
 def _inverse(planned: LoopsAlongPaths, made: Layout) -> int:

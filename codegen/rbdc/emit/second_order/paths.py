@@ -92,6 +92,6 @@ def layout(model: Model, scalar: ScalarType) -> Layout:
         position = 0 if top else joints[body.parent].position + joints[body.parent].size
         above = index if top else body.parent
         joints.append(JointOnPath(body.index_v, position, body.joint.nv, above, ends[index]))
-    longest, roots = max(joint.position + joint.size for joint in joints), model.children(WORLD)
-    free = len(roots) == 1 and model.bodies[roots[0]].joint.free
+    longest = max(joint.position + joint.size for joint in joints)
+    free = len(model.children(WORLD)) == 1 and model.bodies[0].joint.free
     return Layout(tuple(joints), model.nv, longest, BYTES // scalar.size, free)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import CFunction, KernelCall, add_kernels, function_file
+from rbdc.emit.c.csource import add_kernels, function_file
 from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.render import render
-from rbdc.emit.second_order.loops import SHARED, LoopsAlongPaths, is_weighted
+from rbdc.emit.second_order.loops import LoopsAlongPaths, is_weighted
 from rbdc.emit.second_order.paths import Layout, layout
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
-from rbdc.ir.nodes import Program
 from rbdc.model import Model
 
 STATE = 52
@@ -56,10 +54,13 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     sizes = _sizes(made)
     source = FunctionSource(declaration, planned.cost(made), method="along_paths")
     source.style = "paths"
-    operators = lane_functions(planned.bodies[: len(SHARED)], scalar)
+    operators = lane_functions(planned.bodies[:1], scalar)
     words = {"robot": robot, **scalar.words, **sizes}
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
-    parts, call = _start(robot, planned.programs, preparation(declaration, made.size), source)
+    # What is too large for one file goes to files that all functions of a package share, the same in each.
+    start = FunctionSource(preparation(declaration, made.size), Cost(), source.files)
+    parts, call = add_kernels(robot, f"{robot}_second_state", planned.programs, start)
+    source.statements += start.statements
     parts[0].declared[:0] = [use.declaration.prototype(robot) for use in planned.uses]
     forward = "second_forward.c.jinja" if planned.uses else "second_inverse.c.jinja"
     text = function_file(
@@ -79,18 +80,6 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     return source
 
 
-def _start(
-    robot: str, programs: Sequence[Program], declaration: FunctionDeclaration, source: FunctionSource
-) -> tuple[list[CFunction], KernelCall]:
-    """The kernels of what `preparation` declares. What is too large for one file goes to files that all
-    functions of a package share, which have the same text in each.
-    """
-    start, stem = FunctionSource(declaration, Cost(), source.files), f"{robot}_second_state"
-    kernels = add_kernels(robot, stem, programs, start)
-    source.statements += start.statements
-    return kernels
-
-
 def _sizes(made: Layout) -> dict[str, Any]:
     """The words of all templates along paths: the layout, sizes in bytes and numbers, and numbers to count
     by. puts: how the first lanes of a vector are stored, and added to what is there. height: the rows of a
@@ -100,9 +89,6 @@ def _sizes(made: Layout) -> dict[str, Any]:
     return {
         "layout": made,
         "lanes": made.lanes,
-        "free": made.free,
-        "root": made.root,
-        "root_parts": made.root_parts,
         "root_blocks": len(made.root_parts),
         "joint_count": len(made.joints),
         "state": STATE,
@@ -134,8 +120,8 @@ def _words(robot: str, planned: LoopsAlongPaths) -> dict[str, Any]:
         called.append(f"{robot}_{use.declaration.name}({values})")
     arguments = ", ".join(declaration.arguments(lambda p: p.name))
     return {
-        "lane_functions": lane_functions(planned.bodies[len(SHARED) :], declaration.scalar),
-        "columns_function": planned.bodies[len(SHARED)].program.name,
+        "lane_functions": lane_functions(planned.bodies[1:], declaration.scalar),
+        "columns_function": planned.bodies[1].program.name,
         "outputs": outputs,
         **dict(zip(("qq", "vv", "qv", "last"), outputs, strict=True)),
         "weight": "".join(p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS),
