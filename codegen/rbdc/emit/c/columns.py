@@ -194,10 +194,10 @@ def _sizes(plan: ColumnPlan) -> dict[str, int | None]:
 
 def _solve(name: str, plan: ColumnPlan, blocks: range) -> dict[str, Any]:
     """The solve for some blocks of columns: functions with rows written out, or a loop for strips of as many
-    blocks; and their names.
+    blocks, of which some can be all zeros; and their names.
     """
     parts = [] if plan.looped else _parts(name, solve(plan, blocks))
-    cut = strips(blocks) if plan.looped else []
+    cut = [strip for strip in strips(blocks) if row_pairs(plan, strip)] if plan.looped else []
     loops = [
         _loop(f"{name}_by{width}", plan, [strip for strip in cut if len(strip) == width])
         for width in sorted({len(strip) for strip in cut})
