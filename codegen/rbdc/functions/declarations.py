@@ -109,11 +109,6 @@ class Parameter:
         return kinds.get(self.kind, "")
 
     @property
-    def over_joints(self) -> bool:
-        """Whether it is an output with a row for each joint's direction."""
-        return self.kind in (Kind.JOINT_ROWS, Kind.INVERSE)
-
-    @property
     def in_space(self) -> bool:
         """Whether it is an output over directions in space, or a number, where others have a row for each
         joint's direction.

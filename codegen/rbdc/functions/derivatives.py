@@ -28,16 +28,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodi
 from rbdc.functions.dynamics import lagrangian
 from rbdc.functions.evaluation import Evaluate, OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
-from rbdc.functions.record import (
-    ALONE,
-    SECOND,
-    ChainRule,
-    Comparison,
-    Differential,
-    Function,
-    Policy,
-    SecondOrder,
-)
+from rbdc.functions.record import ALONE, SECOND, ChainRule, Comparison, Differential, Function, Policy
 from rbdc.model import Model
 
 DECLARATIONS = """
@@ -202,10 +193,7 @@ def _tensors(declared: Declared) -> list[Function]:
             along_paths=OnJointSpace(path_quantities),
             preset=SECOND,
             references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
-            comparison=Comparison(
-                second_order=SecondOrder("rnea", "rnea_derivatives", ((0, 0), (1, 1), (0, 1), (2, 0))),
-                peers={"pinocchio": ("rnea_second_derivatives",)},
-            ),
+            comparison=Comparison(peers={"pinocchio": ("rnea_second_derivatives",)}),
         ),
         Function(
             replace(declared["aba_second_derivatives"], zeroed=True),
@@ -219,10 +207,7 @@ def _tensors(declared: Declared) -> list[Function]:
                 "fdsva-so-idfoza": ".derivatives.fdsva_so:by_derivatives",
                 "fdsva-so": ".derivatives.fdsva_so:aba_second_derivatives",
             },
-            comparison=Comparison(
-                second_order=SecondOrder("aba", "aba_derivatives", ((0, 0), (1, 1), (0, 1), (0, 2))),
-                peers={"pinocchio": ("aba_second_derivatives",)},
-            ),
+            comparison=Comparison(peers={"pinocchio": ("aba_second_derivatives",)}),
         ),
         *(
             Function(

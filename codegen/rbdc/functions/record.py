@@ -56,30 +56,17 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class SecondOrder:
-    """The function whose second derivatives another's outputs are: its name, and that of its first
-    derivatives. by: for each output the numbers of the inputs by which it is differentiated, first and then.
-    """
-
-    of: str
-    first: str
-    by: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
 class Comparison:
     """How comparisons and benchmarks treat a function.
 
-    derivative_of: the name of the function of which it is the matrices of derivatives. second_order: of
-    which it is the second ones. peers: by library the names of its algorithms there, as its harness exports
-    them. checks_only: the generated method is that of the textbooks too, so that references check results and
-    are not timed. through_passes: the name by which the reference that decides is timed on the joint-space
-    model too, as generated methods are. benchmarked: `rbdc benchmark` measures it unless told otherwise.
-    headline: it has a tile at the top of the page.
+    derivative_of: the name of the function of which it is the matrices of derivatives. peers: by library the
+    names of its algorithms there, as its harness exports them. checks_only: the generated method is that of
+    the textbooks too, so that references check results and are not timed. through_passes: the name by which
+    the reference that decides is timed on the joint-space model too, as generated methods are. benchmarked:
+    `rbdc benchmark` measures it unless told otherwise. headline: it has a tile at the top of the page.
     """
 
     derivative_of: str | None = None
-    second_order: SecondOrder | None = None
     peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks_only: bool = False
     through_passes: str = ""
@@ -110,6 +97,11 @@ class ChainRule:
         if self.source is None:
             raise LookupError(f"no record of {self.of}: ask functions_of for that which is derived from it")
         return self.source
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """For each output numbers of the other's output and of the input by which that is differentiated."""
+        return [divmod(number, len(self.by)) for number in self.kept or ()]
 
     def methods(self) -> dict[str, Evaluate]:
         """The first method of the other, differentiated, by its name."""
@@ -161,3 +153,9 @@ class Function:
     def name(self) -> str:
         """Name of the declaration."""
         return self.declaration.name
+
+    @property
+    def second_order(self) -> ChainRule | None:
+        """The chain rule by which the function is derivatives of first ones; None for all others."""
+        first = None if self.chain is None else self.chain.source
+        return self.chain if first is not None and first.comparison.derivative_of is not None else None

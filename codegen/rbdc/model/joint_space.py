@@ -85,13 +85,13 @@ def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
     """About z by q + theta; for multiples of a right angle by exchanging cosine and sine: the sum would be
     rounded, to 4e-16 beyond 4 rad, and robots of light links make a thousand times that of it.
     """
-    if is_number(theta) and (quarters := _quarters(theta)) is not None:
+    if is_number(theta) and (quarters := right_angles(theta)) is not None:
         c, s = cos(q), sin(q)
         return AxisRotation("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters])
     return AxisRotation("z", cos(q + theta), sin(q + theta))
 
 
-def _quarters(angle: float) -> int | None:
+def right_angles(angle: float) -> int | None:
     """The right angles that an angle is, 0 to 3, None where it is no multiple."""
     quarters = round(angle / (math.pi / 2.0))
     return quarters % 4 if abs(angle - quarters * (math.pi / 2.0)) <= ROUNDING else None
@@ -126,23 +126,28 @@ def _own(body: Body) -> JointSpaceBody:
     return replace(made, inertia=made.own_inertia(body.inertia))
 
 
-def reframed(body: JointSpaceBody, above: Placement, move: Placement) -> JointSpaceBody:
-    """The body with its frame moved, in a parent whose frame is moved by `above`; a one-dof axis must be z
-    there.
+def reframed(body: JointSpaceBody, above: Placement | None, move: Placement | None) -> JointSpaceBody:
+    """The body with its frame moved, in a parent whose frame is moved by `above`, None where one stays; a
+    one-dof axis must be z there.
     """
-    scale = max(largest(x.translation) for x in (above, body.placement, move))
-    placement = above.inverse().compose(body.placement).compose(move)
+    scale = max(largest(x.translation) for x in (above, body.placement, move) if x is not None)
+    placement, inertia, chosen = body.placement, body.inertia, body.chosen
+    if above is not None:
+        placement = above.inverse().compose(placement)
+    if move is not None:
+        placement, chosen = placement.compose(move), chosen.compose(move)
+        inertia = tidy(inertia.moved(move.inverse()))
     gamma, alpha, theta = angles(placement.rotation)
     turned = about_z(alpha, 0.0)
     return replace(
         body,
         joint=body.joint.on_z(),
         placement=Placement(placement.rotation, cleaned(placement.translation, scale)),
-        inertia=tidy(body.inertia.moved(move.inverse())),
+        inertia=inertia,
         gamma=about_z(gamma, 0.0),
         alpha=AxisRotation("x", turned.c, turned.s),
         theta=theta,
-        chosen=body.chosen.compose(move),
+        chosen=chosen,
     )
 
 
@@ -172,7 +177,7 @@ def angles(rotation: AnyRotation) -> tuple[float, float, float]:
         theta = math.atan2(x.y - y.x, x.x + y.y) - gamma
     else:
         theta = gamma - math.atan2(x.y + y.x, x.x - y.y)
-    quarters = _quarters(theta)
+    quarters = right_angles(theta)
     if quarters is not None:
         return gamma, alpha, (0.0, 0.5, 1.0, -0.5)[quarters] * math.pi
     return gamma, alpha, math.remainder(theta, 2.0 * math.pi)

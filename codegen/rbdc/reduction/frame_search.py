@@ -12,12 +12,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, about_z, largest, reframed
+from rbdc.model.joint_space import (
+    ROUNDING,
+    JointSpaceBody,
+    JointSpaceModel,
+    about_z,
+    largest,
+    reframed,
+    right_angles,
+)
 from rbdc.model.tree import WORLD
 from rbdc.spatial import Placement, Vector3
-
-SWEEPS = 3
-"""Over all links; hardly anything changes after two."""
 
 FARTHEST = 2.0
 """A frame slides at most so many times the robot's longest offset: next to parallel axes meet kilometres
@@ -38,8 +43,8 @@ def work_of(body: JointSpaceBody) -> int:
         for part in (body.inertia.first_moment, body.inertia.second_moments(), body.placement.translation)
     )
     numbers = 2 * first + second
-    turns = zip((16, 16, 1), (body.gamma, body.alpha, about_z(body.theta, 0.0)), strict=True)
-    turned = sum(weight for weight, turn in turns if 0.0 not in (turn.c, turn.s))
+    turned = 16 * sum(0.0 not in (turn.c, turn.s) for turn in (body.gamma, body.alpha))
+    turned += right_angles(body.theta) is None
     return turned + (numbers if body.parent == WORLD else 2 * (numbers + 2 * offset))
 
 
@@ -54,7 +59,9 @@ def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
         if slide
         else 0.0
     )
-    for _ in range(SWEEPS):
+    before: list[JointSpaceBody] = []
+    while bodies != before:  # each change leaves less work
+        before = list(bodies)
         for index in range(model.njoints):
             _improve(bodies, index, children, farthest)
     return replace(model, bodies=tuple(bodies))
@@ -149,6 +156,6 @@ def _moved(
     """
     if angle == 0.0 and slide == 0.0:
         return bodies
-    still, move = Placement.identity(), Placement(about_z(angle, 0.0), Vector3(0.0, 0.0, slide))
-    seen = {k: reframed(bodies[k], move, still) for k in children}
-    return {**bodies, index: reframed(bodies[index], still, move), **seen}
+    move = Placement(about_z(angle, 0.0), Vector3(0.0, 0.0, slide))
+    seen = {k: reframed(bodies[k], move, None) for k in children}
+    return {**bodies, index: reframed(bodies[index], None, move), **seen}

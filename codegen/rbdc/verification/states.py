@@ -62,7 +62,7 @@ def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
     """The numbers of the states of a function."""
-    entries = sum(p.size for p in declaration.outputs if p.over_joints)
+    entries = sum(p.size for p in declaration.outputs if not p.in_space)
     lanes = declaration.scalar.lanes
     if declaration.lanes or entries <= MANY:
         return list(range(len(_kinds(declaration))))

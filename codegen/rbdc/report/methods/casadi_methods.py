@@ -95,14 +95,14 @@ def derivatives(model: Model, function: Function, mode: str, evaluate: Evaluate)
         block = jacobians[result][:, int(ends[by]) : int(ends[by + 1])]
         return ca.vec((block @ tangents if by == 0 else block).T)
 
-    second = function.comparison.second_order
+    second = function.second_order
     if second is None:
         of_by = [p.name.rsplit("_d", 1) for p in function.declaration.outputs]
         numbers, places = [*dict.fromkeys(of for of, _ in of_by)], [p.name for p in base.declaration.required]
         return _whole(variables, [slopes(numbers.index(of), places.index(by)) for of, by in of_by])
     # By the last input and q: the matrix by that input, differentiated by q.
     last = np.arange(model.nv**3).reshape([model.nv] * 3).transpose(0, 2, 1).ravel().tolist()
-    made = [slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.by]
+    made = [slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.pairs]
     return _whole(variables, made)
 
 
@@ -140,15 +140,15 @@ def modes_of(function: Function) -> dict[str, str]:
     """Modes in which CasADi differentiates towards a function, of `MODES`, by the method through our C;
     second derivatives are forward ones of the first.
     """
-    if function.comparison.second_order is not None:
+    if function.second_order is not None:
         return {"ad": "forward"}
     return {} if function.comparison.derivative_of is None else {f"ad-{mode}": mode for mode in MODES}
 
 
 def _base(model: Model, function: Function) -> Function:
     """The function that CasADi differentiates towards another."""
-    second = function.comparison.second_order
-    return functions_of(model)[str(function.comparison.derivative_of) if second is None else second.first]
+    second = function.second_order
+    return functions_of(model)[str(function.comparison.derivative_of) if second is None else second.of]
 
 
 def of_casadi(model: Model, function: Function, method: str) -> tuple[ca.Function, str]:

@@ -53,14 +53,15 @@ Called = tuple[dict[str, str], list[str]]
 
 def differentiating_methods(model: Model, function: Function) -> list[Method]:
     """The methods of this module for one function; of first derivatives for those of a single result."""
-    second, of = function.comparison.second_order, function.comparison.derivative_of
+    second, of = function.second_order, function.comparison.derivative_of
     made = partial(_by_scheme, model, function)
     if second is not None:
+        of = str(second.function.comparison.derivative_of)
         return [
-            Method(CHAIN_RULE, "analytical", partial(made, second.of, CHAIN_RULE)),
-            Method(BICOMPLEX, "numerical", partial(made, second.of, BICOMPLEX)),
-            Method("finite-diff-1", "numerical", partial(made, second.of, "finite-diff-1")),
-            Method("finite-diff-2", "numerical", partial(made, second.first, "finite-diff-2")),
+            Method(CHAIN_RULE, "analytical", partial(made, of, CHAIN_RULE)),
+            Method(BICOMPLEX, "numerical", partial(made, of, BICOMPLEX)),
+            Method("finite-diff-1", "numerical", partial(made, of, "finite-diff-1")),
+            Method("finite-diff-2", "numerical", partial(made, second.of, "finite-diff-2")),
         ]
     if of is None or len(functions_of(model)[of].declaration.outputs) > 1:
         return []
@@ -170,10 +171,10 @@ def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tupl
     """The numbers of the inputs that are moved, and what comes of it: outputs, the numbers of the results
     that change, and where entry i, c of their changes along directions j and k is put.
     """
-    outputs, second = function.declaration.outputs, function.comparison.second_order
+    outputs, second = function.declaration.outputs, function.second_order
     if second is None:
         return [(0, k, [(p.name, 0, "i * NV + k")]) for k, p in enumerate(outputs)]
-    tensors = [(p.name, *pair) for p, pair in zip(outputs, second.by, strict=True)]
+    tensors = [(p.name, *pair) for p, pair in zip(outputs, second.pairs, strict=True)]
     if twice:
         return [(inner, outer, [(name, 0, "(i * NV + j) * NV + k")]) for name, inner, outer in tensors]
     # Of first derivatives those by q and, of derivatives by v, by v are differentiated, as the paper has it.
