@@ -175,13 +175,16 @@ class ColumnPlan:
 class SolveRow:
     """One row of the solve, by its number, in blocks that are not all zeros. scaled: by the inverse of its
     pivot, before anything is taken from it; terms: numbers of entries of L, of other rows, and the blocks in
-    which the products of these are taken from this one.
+    which the products of these are taken from this one. filled: the blocks that are not all zeros before:
+    without loads of the others kuka's derivatives of forward dynamics take 0.88 of the time by clang 19, 1.14
+    by gcc 12 (Zen 4).
     """
 
     number: int
     scaled: bool
     blocks: list[int]
     terms: list[tuple[int, int, list[int]]]
+    filled: Collection[int] = ()
 
     @property
     def products(self) -> int:
@@ -203,9 +206,9 @@ def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
         used = sorted(filled[k].union(*(filled[i] for _, i in found)).difference(without))
         taken = [(number, i, sorted(filled[i].intersection(used))) for number, i in found]
         terms = [term for term in taken if term[2]]
-        filled[k] = set(used)
         if used and (terms or scaled):
-            rows.append(SolveRow(k, scaled, used, terms))
+            rows.append(SolveRow(k, scaled, used, terms, filled[k]))
+        filled[k] = set(used)
 
     for k in reversed(range(size)):
         make(k, reversed(range(k + 1, size)), scaled=False)
