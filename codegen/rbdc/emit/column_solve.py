@@ -187,6 +187,11 @@ class SolveRow:
     filled: Collection[int] = ()
 
     @property
+    def sums(self) -> list[tuple[int, bool]]:
+        """The blocks, and whether they are filled before."""
+        return [(block, block in self.filled) for block in self.blocks]
+
+    @property
     def products(self) -> int:
         """Blocks that are multiplied and added."""
         return sum(len(blocks) for *_, blocks in self.terms)
