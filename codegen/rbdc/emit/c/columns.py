@@ -17,6 +17,7 @@ from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_kernels, function_file
 from rbdc.emit.column_solve import (
     ColumnPlan,
+    RowPair,
     SolveRow,
     System,
     row_pairs,
@@ -197,25 +198,26 @@ def _solve(name: str, plan: ColumnPlan, blocks: range) -> dict[str, Any]:
     blocks, of which some can be all zeros; and their names.
     """
     parts = [] if plan.looped else _parts(name, solve(plan, blocks))
-    cut = [strip for strip in strips(blocks) if row_pairs(plan, strip)] if plan.looped else []
+    cut = [(strip, row_pairs(plan, strip)) for strip in strips(blocks)] if plan.looped else []
     loops = [
-        _loop(f"{name}_by{width}", plan, [strip for strip in cut if len(strip) == width])
-        for width in sorted({len(strip) for strip in cut})
+        _loop(f"{name}_by{width}", plan, [(strip, own) for strip, own in cut if own and len(strip) == width])
+        for width in sorted({len(strip) for strip, own in cut if own})
     ]
     calls = [made for made, _ in parts] + [loop["name"] for loop in loops]
     return {"parts": parts, "loops": loops, "calls": calls}
 
 
-def _loop(name: str, plan: ColumnPlan, cut: Sequence[range]) -> dict[str, Any]:
-    """A loop over strips: the C function's name, its tables as C and the type of their numbers, and its
-    bodies, for long registers and for others: lanes of their vectors, and those of a row by their numbers.
+def _loop(name: str, plan: ColumnPlan, cut: Sequence[tuple[range, list[RowPair]]]) -> dict[str, Any]:
+    """A loop over strips, each with its pairs of rows: the C function's name, its tables as C and the type of
+    their numbers, and its bodies, for long registers and for others: lanes of their vectors, and those of a
+    row by their numbers.
 
     pairs: where two rows begin, their pivots, the entry of L between them, and the end of their terms; terms:
     entries of L for both, and where the other row begins.
     """
     pairs, terms = list[str](), list[str]()
-    for strip in cut:
-        for pair in row_pairs(plan, strip):
+    for strip, own in cut:
+        for pair in own:
             terms += [braced((x, y, other * plan.blocks + strip.start)) for x, y, other in pair.terms]
             rows = (pair.first, pair.second)
             places = braced(row.number * plan.blocks + strip.start for row in rows)
@@ -227,7 +229,7 @@ def _loop(name: str, plan: ColumnPlan, cut: Sequence[range]) -> dict[str, Any]:
         "pairs": pairs,
         "count": len(pairs),
         "terms": terms or [braced((0, 0, 0))],
-        "bodies": [(n * plan.lanes, range(len(cut[0]) // n)) for n in (2, 1)],
+        "bodies": [(n * plan.lanes, range(len(cut[0][0]) // n)) for n in (2, 1)],
         "number": "unsigned short" if largest < 1 << 16 else "unsigned",
     }
 
