@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rbdc.emit.paths.layout import Schedule, goes_along_paths, moving_bodies, scheduled
-from rbdc.emit.paths.widths import Width, factor_products, inverse_products, widths_of
+from rbdc.emit.paths.widths import PRODUCT_ROWS, Width, factor_products, inverse_products, widths_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
@@ -92,8 +92,11 @@ def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) ->
     if not kernel.solved:
         return 0
     schedule = scheduled(model)
-    windows = widths_of(schedule, scalar)[0].windows
-    return 4 * schedule.columns * sum(schedule.first + len(window.tiles) for window in windows)
+    width = widths_of(schedule, scalar)[0]
+    products = 0
+    for window, apart in zip(width.windows, width.apart, strict=True):
+        products += sum(schedule.first + (0 if alone else len(window.tiles)) for alone in apart)
+    return 4 * min(PRODUCT_ROWS, schedule.columns) * products
 
 
 def _loops(schedule: Schedule, bodies: Bodies) -> Cost:

@@ -17,18 +17,11 @@ from rbdc.emit.paths.constants import Constants, constants_of
 from rbdc.emit.paths.kernels import Bodies, PathKernel, kernel_cost, kernel_of
 from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
 from rbdc.emit.paths.tables import GROUP, tables_of
-from rbdc.emit.paths.widths import widths_of
+from rbdc.emit.paths.widths import PRODUCT_ROWS, widths_of
 from rbdc.emit.render import render
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
-
-PRODUCT_ROWS = 6
-"""Rows of M^-1 that are multiplied by right-hand sides at once, with two sums each.
-
-Measured on a Xeon with AVX-512, Unitree G1, clang 19 and gcc 12: 12 rows in 32 registers take 0.99 and 0.97
-of the time of 6, with AVX2 4 and 5 rows 1.0 to 1.03. Solves by supernodes in their place took 1.00 and 1.03.
-"""
 
 
 def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) -> FunctionSource:
