@@ -19,7 +19,6 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Model, Note
 from rbdc.model.joints.coupling import Coupling
 from rbdc.model.lumping import numbered, of_others
-from rbdc.model.notes import place_of
 from rbdc.model.xml import shown
 
 Array = NDArray[np.float64]
@@ -57,7 +56,7 @@ def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
     """
     loops = [_of_points(contact) for contact in model.contacts if contact.second is not None]
     if not loops:
-        raise UnsupportedError(f"{place_of(model)}: there are no loops: declare them with --loop, {_HOLD}")
+        raise UnsupportedError(f"{model.place}: there are no loops: declare them with --loop, {_HOLD}")
     groups = _groups(model, loops)
     names = [model.bodies[k].joint_name for _, members in groups for k in members]
     for motor in motors:
@@ -70,7 +69,7 @@ def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
             cluster, curves = _reduced(model, own, members, motors)
         except _Refusal as refusal:
             listed, (problem, remedy) = ", ".join(shown(loop.name) for loop in own), refusal.args
-            place = f"{place_of(model)}: --loops reduce: {listed}"
+            place = f"{model.place}: --loops reduce: {listed}"
             raise UnsupportedError(f"{place}: {problem}; {remedy}, {_HOLD}") from None
         clusters += [cluster] if cluster.steps or any(len(curve) > 2 for curve in curves) else []
         for k, (offset, multiplier, *higher) in zip(cluster.followers, curves, strict=True):

@@ -15,7 +15,6 @@ from rbdc.analysis.mobility import mobility
 from rbdc.analysis.tables import Table, console, figure, show_table, tell
 from rbdc.model import WORLD, Body, Model
 from rbdc.model.contacts import row_slices
-from rbdc.model.notes import warnings_of
 from rbdc.model.xml import shown
 
 Data = Mapping[str, Any]
@@ -39,7 +38,7 @@ def as_data(model: Model) -> dict[str, Any]:
             for f in model.frames
         ],
         **({"contacts": _contacts(model), **mobility(model)} if model.contacts else {}),
-        "warnings": warnings_of(model),
+        "warnings": model.warnings,
     }
 
 

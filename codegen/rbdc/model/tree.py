@@ -173,6 +173,17 @@ class Model:
         return lump(read_urdf(path, snap), **options)
 
     @property
+    def place(self) -> str:
+        """The beginning of a message about it: its file, or the name it was given in code."""
+        return self.name if self.file is None else self.file
+
+    @property
+    def warnings(self) -> list[str]:
+        """The notes as messages, each with its place."""
+        places = ("" if note.line is None else f":{note.line}" for note in self.notes)
+        return [f"{self.place}{line}: {note.message}" for line, note in zip(places, self.notes, strict=True)]
+
+    @property
     def armature(self) -> list[Scalar]:
         """Inertia that motors add to the diagonal of M (nv); a follower's counts by the square of its
         multiplier.

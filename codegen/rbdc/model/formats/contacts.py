@@ -24,7 +24,6 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import Note
 from rbdc.model.formats.located import Fields, Node, Source
-from rbdc.model.notes import place_of
 from rbdc.model.options import finite_numbers
 from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
@@ -234,7 +233,7 @@ def world_aligned(model: Model) -> Model:
     """
     if not model.contacts:
         raise UnsupportedError(
-            f"{place_of(model)}: there are no contacts for --contact-frame local-world-aligned: "
+            f"{model.place}: there are no contacts for --contact-frame local-world-aligned: "
             "declare them with --contact, or leave it out"
         )
     notes = [
