@@ -158,7 +158,7 @@ class _Job:
     progress: Progress
 
     def kept_warnings(self) -> list[str]:
-        """The model's warnings with the file's name alone: a package is the same wherever its description is."""
+        """The model's warnings as a package keeps them: with the file's name alone, wherever that lies."""
         return replace(self.model, file=Path(self.model.place).name).warnings
 
     def key(self) -> str:

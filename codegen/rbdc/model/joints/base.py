@@ -18,19 +18,6 @@ many each draws.
 
 
 @dataclass(frozen=True)
-class Spelling:
-    """One name that a description has for a joint type.
-
-    `urdf`: whether URDF knows the name. `bounded`: whether the joint has position limits, whose absence is
-    noted.
-    """
-
-    name: str
-    urdf: bool = True
-    bounded: bool = False
-
-
-@dataclass(frozen=True)
 class PinocchioJoint:
     """Pinocchio's joint of the same q and v: a class of its Python module, and its axis if it takes one."""
 
@@ -63,7 +50,7 @@ class JointType(ABC):
     """How many entries of q are lengths (m), the first ones; others are angles (rad) or of size 1."""
     euclidean: ClassVar[bool] = False
     """Whether the configuration is a vector space: q (+) dv = q + dv, and position limits are meaningful."""
-    spellings: ClassVar[tuple[Spelling, ...]] = ()
+    spellings: ClassVar[tuple[str, ...]] = ()
     """The names that descriptions have for it; none for a type that is made in code only."""
     uses_axis: ClassVar[bool] = False
     """Whether it is made with the axis of the description, its only field."""

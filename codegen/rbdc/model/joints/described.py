@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
+from rbdc.model.joints.base import JointType, PinocchioJoint
 from rbdc.spatial import MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.quaternions import (
     conjugate,
@@ -72,7 +72,7 @@ class Revolute(OneAxis):
 
     kind = "revolute"
     sampling = "revolute"
-    spellings = (Spelling("revolute", bounded=True), Spelling("continuous"))
+    spellings = ("revolute", "continuous")
     pinocchio_names = ("JointModelR", "JointModelRevoluteUnaligned")
     rotation = "angle"
 
@@ -95,7 +95,7 @@ class Prismatic(OneAxis):
     kind = "prismatic"
     sampling = "prismatic"
     lengths = 1
-    spellings = (Spelling("prismatic", bounded=True),)
+    spellings = ("prismatic",)
     pinocchio_names = ("JointModelP", "JointModelPrismaticUnaligned")
     rotation = "none"
 
@@ -121,7 +121,7 @@ class Spherical(JointType):
     nv = 3
     sampling = "spherical"
     axis_by_axis = True
-    spellings = (Spelling("spherical", urdf=False),)
+    spellings = ("spherical",)
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         return Placement(Rotation.from_quaternion(*q), Vector3.zero())
@@ -165,7 +165,7 @@ class Planar(JointType):
     sampling = "planar"
     axis_by_axis = True
     lengths = 2
-    spellings = (Spelling("planar"),)
+    spellings = ("planar",)
     uses_axis = True
 
     def plane_axes(self) -> tuple[Vector3, Vector3]:
@@ -225,7 +225,7 @@ class FreeFlyer(JointType):
     sampling = "floating"
     axis_by_axis = True
     lengths = 3
-    spellings = (Spelling("floating"),)
+    spellings = ("floating",)
     free = True
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
