@@ -155,8 +155,8 @@ def line_of(element: etree._Element) -> int | None:
 
 def shown(text: str) -> str:
     """Text from a description inside a message: one line, bounded, printable."""
-    printable = _printable(text)
-    return printable if len(printable) <= 80 else printable[:77] + "..."
+    whole = printable(text)
+    return whole if len(whole) <= 80 else whole[:77] + "..."
 
 
 def free_name(name: str, taken: Container[str]) -> str:
@@ -168,8 +168,9 @@ def free_name(name: str, taken: Container[str]) -> str:
 
 def on_one_line(text: str) -> str:
     """Message of another program about a description: one line, whole, printable."""
-    return _printable(" ".join(text.split()))
+    return printable(" ".join(text.split()))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Text of any length, with characters that cannot be printed by their numbers."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -6,7 +6,7 @@ function then handles it; a description makes it by one of its `spellings`.
 
 from collections.abc import Mapping
 
-from rbdc.model.joints.base import JointType, PinocchioJoint
+from rbdc.model.joints.base import JointType
 from rbdc.model.joints.described import FreeFlyer, Planar, Prismatic, Revolute, Spherical
 
 JOINT_TYPES: tuple[type[JointType], ...] = (Revolute, Prismatic, Spherical, Planar, FreeFlyer)
@@ -28,7 +28,6 @@ __all__ = [
     "WITH_AXIS",
     "FreeFlyer",
     "JointType",
-    "PinocchioJoint",
     "Planar",
     "Prismatic",
     "Revolute",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from rbdc.errors import UnsupportedError
@@ -15,14 +14,6 @@ SAMPLINGS: Mapping[str, int] = {"revolute": 1, "prismatic": 1, "spherical": 4, "
 """The ways to draw entries of a configuration that `rbdc.runtime._arrays.random_configuration` knows, and how
 many each draws.
 """
-
-
-@dataclass(frozen=True)
-class PinocchioJoint:
-    """Pinocchio's joint of the same q and v: a class of its Python module, and its axis if it takes one."""
-
-    name: str
-    axis: tuple[float, float, float] | None = None
 
 
 class JointType(ABC):
@@ -148,6 +139,8 @@ class JointType(ABC):
         """The part of an inertia that moves with the parent as well, whatever q is: here none."""
         return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 
-    def pinocchio(self) -> PinocchioJoint | None:
-        """The joint in Pinocchio, None where Pinocchio does not have it with the same q and v."""
+    def pinocchio(self) -> tuple[str, list[float]] | None:
+        """The joint in Pinocchio, with the same q and v: a class of its Python module, and the axis that it
+        takes, empty where it takes none; None where Pinocchio has none.
+        """
         return None
