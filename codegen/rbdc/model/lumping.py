@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +49,9 @@ def lump(description: Description, **keywords: Any) -> Model:
     bodies, nq, nv = numbered(bodies)
     loops, idle_notes = _loops(description, walk.frames)
     bent = {body.joint_name for body in bodies if body.coupling is not None and body.coupling.higher}
-    actuators, actuator_notes = of_others(list(_actuators(description, bodies)), bent)
+    moving = {body.joint_name for body in bodies}
+    acting = [replace(m, gains=tuple(g for g in m.gains if g[0] in moving)) for m in description.actuators]
+    actuators, actuator_notes = of_others([motor for motor in acting if motor.gains], bent)
     notes += [*idle_notes, *coupling_notes, *_namesake_notes(description, options.root_joint)]
     notes += [*_massless_notes(bodies), *gravity_notes, *actuator_notes]
     return Model(
@@ -68,15 +70,6 @@ def lump(description: Description, **keywords: Any) -> Model:
         contacts=tuple(loops),
         actuators=tuple(actuators),
     )
-
-
-def _actuators(description: Description, bodies: Sequence[Body]) -> Iterator[Actuator]:
-    """The motors that act on joints which move."""
-    moving = {body.joint_name for body in bodies}
-    for actuator in description.actuators:
-        gains = tuple(gain for gain in actuator.gains if gain[0] in moving)
-        if gains:
-            yield replace(actuator, gains=gains)
 
 
 def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:

@@ -77,12 +77,11 @@ class Document:
 
     def fail(self, problem: str, remedy: str, where: etree._Element | int | None) -> NoReturn:
         """Raise DescriptionError at an element or a line."""
-        line = where if isinstance(where, int) or where is None else line_of(where)
-        raise DescriptionError(problem, remedy, self.file, line)
+        raise DescriptionError(problem, remedy, self.file, line_of(where))
 
     def note(self, message: str, where: etree._Element | int | None = None) -> None:
         """Note what is odd at an element or a line."""
-        self.notes.append(Note(message, where if isinstance(where, int) or where is None else line_of(where)))
+        self.notes.append(Note(message, line_of(where)))
 
     def attribute(self, element: etree._Element, name: str) -> str:
         """A required, non-empty attribute."""
@@ -147,9 +146,9 @@ class Document:
         return float(text)
 
 
-def line_of(element: etree._Element) -> int | None:
-    """The line on which an element begins."""
-    line: Any = element.sourceline
+def line_of(where: etree._Element | int | None) -> int | None:
+    """The line on which an element begins; a line itself."""
+    line: Any = where.sourceline if isinstance(where, etree._Element) else where
     return line if isinstance(line, int) else None
 
 

@@ -270,13 +270,10 @@ def _remove_bytecode(folder: Path) -> None:
 
 def _refusal(folder: Path) -> str:
     """Why nothing is put into a folder that has no record of rbdc's, and what to do."""
-    if manifest_of(folder).get("generator") == "rbdc":
-        lack = "was made by an earlier rbdc, which did not record the files that it wrote"
-    elif os.path.lexists(folder / EXTENSION):
-        lack = f"has lost its {MANIFEST}, by which rbdc tells its files from yours"
-    else:
+    if manifest_of(folder).get("generator") != "rbdc" and not os.path.lexists(folder / EXTENSION):
         here = _listed(_others(folder, ()))
         return f"{folder} holds what rbdc did not write: {here}; move that elsewhere, or {_ELSEWHERE}"
+    lack = f"has no {MANIFEST} by which rbdc tells its files from yours"
     return (
         f"{folder} {lack}: it is left as it is; remove the folder if nothing in it is yours, or {_ELSEWHERE}"
     )

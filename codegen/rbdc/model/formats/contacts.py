@@ -42,12 +42,11 @@ class Side(NamedTuple):
 
 
 class ContactOption(NamedTuple):
-    """A contact as it is asked for."""
+    """A contact with the world as it is asked for, or a loop, which has two sides."""
 
     name: str
     kind: ContactKind
-    first: Side
-    second: Side | None = None
+    sides: tuple[Side, ...]
 
 
 _FORM = (
@@ -164,7 +163,7 @@ def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]]) -> ContactO
     read = [Side(link, _origin(name, origin)) for link, origin in sides]
     if not all(isinstance(side.link, str) and side.link for side in read):
         raise ValueError(_FORM)
-    return ContactOption(name, ContactKind(kind), read[0], read[1] if len(read) == 2 else None)
+    return ContactOption(name, ContactKind(kind), tuple(read))
 
 
 def _origin(name: str, given: Any) -> Origin:
@@ -177,10 +176,7 @@ def _origin(name: str, given: Any) -> Origin:
 
 
 def _record(options: tuple[ContactOption, ...]) -> list[list[Any]]:
-    return [
-        [o.name, o.kind.value, *([side.link, list(side.origin)] for side in (o.first, o.second) if side)]
-        for o in options
-    ]
+    return [[o.name, o.kind.value, *([link, list(origin)] for link, origin in o.sides)] for o in options]
 
 
 CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
@@ -217,8 +213,8 @@ def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
 
 
 def _contact(model: Model, option: ContactOption) -> Contact:
-    first = _frame(model, option.name, option.first)
-    second = None if option.second is None else _frame(model, option.name, option.second)
+    first, *others = (_frame(model, option.name, side) for side in option.sides)
+    second = others[0] if others else None
     if first.body == (WORLD if second is None else second.body):
         fixed = "does not move" if second is None else f"is fixed to {shown(second.name)}"
         raise OptionError(
