@@ -24,14 +24,11 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import Note
 from rbdc.model.formats.located import Fields, Node, Source
-from rbdc.model.options import finite_numbers
+from rbdc.model.options import Origin, origin
 from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
 from rbdc.option_fields import Reading, entries
 from rbdc.spatial import Placement, Rotation, Vector3
-
-Origin = tuple[float, float, float, float, float, float]
-"""x, y, z (m) and roll, pitch, yaw (rad) of a contact's frame in its link."""
 
 
 class Side(NamedTuple):
@@ -160,23 +157,15 @@ def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]]) -> ContactO
     if kind not in list(kinds):
         what = "a loop" if len(sides) == 2 else "a contact with the world"
         raise ValueError(f"{shown(name)}: {what} is one of {', '.join(kinds)}, not {shown(str(kind))}")
-    read = [Side(link, _origin(name, origin)) for link, origin in sides]
+    remedy = f"{shown(name)}: an origin is three or six finite numbers (m, rad)"
+    read = [Side(link, origin(given, remedy, 0, 3, 6)) for link, given in sides]
     if not all(isinstance(side.link, str) and side.link for side in read):
         raise ValueError(_FORM)
     return ContactOption(name, ContactKind(kind), tuple(read))
 
 
-def _origin(name: str, given: Any) -> Origin:
-    try:
-        values = finite_numbers(given, 0, 3, 6)
-    except ValueError:
-        raise ValueError(f"{shown(name)}: an origin is three or six finite numbers (m, rad)") from None
-    x, y, z, roll, pitch, yaw = [*values, *[0.0] * 6][:6]
-    return x, y, z, roll, pitch, yaw
-
-
 def _record(options: tuple[ContactOption, ...]) -> list[list[Any]]:
-    return [[o.name, o.kind.value, *([link, list(origin)] for link, origin in o.sides)] for o in options]
+    return [[o.name, o.kind.value, *([side.link, list(side.origin)] for side in o.sides)] for o in options]
 
 
 CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
