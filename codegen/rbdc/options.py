@@ -214,21 +214,10 @@ class BuildArguments(TypedDict, total=False):
     verify: bool
 
 
-_ALWAYS_RECORDED = (
-    "root_joint", "mimic", "joint_order", "gravity", "allow_invalid_inertia", "snap", "dtype", "targets",
-    "style", "fuse", "march", "verify",
-)  # fmt: skip
-"""Options that every manifest has; it has others where they are not as by default."""
-
-
 def recorded_options(options: BuildOptions) -> dict[str, Any]:
     """The options that a package depends on, as its manifest has them."""
-    every = [(name, option, getattr(options, name)) for name, option in options_of(type(options)).items()]
-    return {
-        name: option.reading.record(value)
-        for name, option, value in every
-        if option.recorded and (name in _ALWAYS_RECORDED or value != option.default)
-    }
+    every = {o: getattr(options, o.name) for o in options_of(type(options)).values() if o.recorded}
+    return {o.name: None if value is None else o.reading.record(value) for o, value in every.items()}
 
 
 READING = (*options_of(ModelOptions), "snap", "contacts", "loops")
