@@ -76,6 +76,7 @@ def explanation(
 
 def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Expression]]]]:
     write = Writer(equations).written
+    bodies, width = equations.named.model.bodies, equations.named.model.friction_width
     n = range(len(equations.coordinates))
     v, a, torque = ([sympy.Symbol(f"{name}_{k + 1}") for k in n] for name in RATES)
     inertia = [[write(equations.inertia[i][j]) for j in n] for i in n]
@@ -89,7 +90,8 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
             terms.append((write(c[j][j]), v[j] ** 2))
             terms += [(write(2 * c[j][k]), v[j] * v[k]) for k in n if k > j]
         terms.append((write(equations.model.bodies[i].damping), v[i]))
-        terms += _spring_and_friction(equations, i, v[i])
+        terms.append((bodies[i].stiffness, sympy.Symbol(equations.coordinates[i]) - bodies[i].spring_rest))
+        terms.append((bodies[i].friction, v[i] / sympy.sqrt(v[i] ** 2 + width**2)))
         motion.append(_combined([*terms, (gravity[i], sympy.Integer(1))]))
     return [
         ("inertia matrix M, symmetric", [(_entry("M", i, j), inertia[i][j]) for i in n for j in n if j <= i]),
@@ -101,14 +103,6 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
         ("potential energy", [(sympy.Symbol("V"), write(equations.potential))]),
         ("equations of motion", list(zip(torque, motion, strict=True))),
     ]
-
-
-def _spring_and_friction(
-    equations: Equations, i: int, rate: Expression
-) -> list[tuple[Expression, Expression]]:
-    model, q = equations.named.model, sympy.Symbol(equations.coordinates[i])
-    body, width = model.bodies[i], model.friction_width
-    return [(body.stiffness, q - body.spring_rest), (body.friction, rate / sympy.sqrt(rate**2 + width**2))]
 
 
 def _entry(letter: str, i: int, j: int) -> Expression:

@@ -191,10 +191,8 @@ class _Reader:
         if names:
             notes.append(Note(f"not used: {', '.join(shown(name) for name in names)}"))
         if self.points:
-            what = "joint has a mass but no inertia: it counts as a point mass"
-            if len(self.points) > 1:
-                what = "joints have a mass but no inertia: they count as point masses"
-            notes.append(Note(f"{len(self.points)} {what}", self.points[0]))
+            problem = "a joint has a mass but no inertia: it counts as a point mass"
+            notes.append(Note(f"{len(self.points)} x {problem}", self.points[0]))
         return tuple(notes)
 
 
