@@ -57,8 +57,8 @@ _ATTRIBUTES = {
 """Attributes that are honoured, by the tags of the elements that are; all else is noted."""
 
 
-def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
-    """The links and joints of a URDF file.
+def read_urdf(source: str | PathLike[str] | Document, snap: float = 0.0) -> Description:
+    """The links and joints of a URDF file, or of one that is parsed.
 
     `snap`: entries of joint rotations this close to 0, 1 or -1 are taken as exactly that, which saves
     operations; a note says how many. With 0 angles are taken as written, but for rounding.
@@ -66,11 +66,7 @@ def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
     Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is
     checked by `rbdc.model.validation`.
     """
-    return description_of(Document(fspath(path)), snap)
-
-
-def description_of(document: Document, snap: float) -> Description:
-    """The links and joints of a document that is read; likewise."""
+    document = source if isinstance(source, Document) else Document(fspath(source))
     return _Reader(document, snap).description()
 
 
