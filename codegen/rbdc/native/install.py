@@ -5,10 +5,10 @@ file is rbdc's while it has that content; everything else in the folder, a gener
 was edited included, is the user's. Of it nothing is ever removed or written over: what is in the way of a new
 file is kept beside it as NAME.orig.
 
-A package that comes to where nothing is moves into place whole. Into a folder with an older one its files are
-moved one by one, after they have all been written aside: __init__.py goes first and comes last, so that
-whenever a process is killed, what can be loaded is the old package or the new one. Meanwhile manifest.json
-lists the files of both, and the next build goes on from there.
+The files of a package are moved into its folder one by one, after they have all been written aside:
+__init__.py of an older one goes first and that of the new one comes last, so that whenever a process is
+killed, what can be loaded is the old package or the new one. Meanwhile manifest.json lists the files of both,
+and the next build goes on from there.
 """
 
 from __future__ import annotations
@@ -75,12 +75,7 @@ def install(package: Path, destination: Path) -> list[str]:
         with scratch(destination.parent, f".{destination.name}.", _SUFFIX) as folder:
             for name in [*manifest_of(package)["files"], MANIFEST]:
                 shutil.copyfile(package / name, folder / name)
-            try:
-                folder.rename(destination)  # onto nothing, or an empty folder
-                return []
-            except OSError:
-                if not destination.is_dir():
-                    raise
+            destination.mkdir(exist_ok=True)
             with held(destination):
                 return [] if _is_current(package, destination) else _replace(folder, destination)
     except OSError as error:
