@@ -122,10 +122,14 @@ def read(description: Description, options: BuildOptions) -> Model:
         model = Model.from_file(resolve(description), snap=options.snap, **options.of_model())
     model = replace(model, world_forces=options.fext_frame == "world")
     model = with_contacts(model, options.contacts)
-    if model.contacts or model.curved or options.loops is not None:
-        from rbdc.analysis.clusters import settled
+    if model.contacts:
+        from rbdc.analysis.mobility import with_independent_loops
 
-        model = settled(model, options.loops)
+        model = with_independent_loops(model)
+    if options.loops is not None:
+        from rbdc.analysis.clusters import with_reduced_loops
+
+        model = with_reduced_loops(model, options.loops)
     if options.contact_frame == "local-world-aligned":
         model = world_aligned(model)
     if model.contacts and model.world_forces:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.couplings import Linkage
-from rbdc.analysis.mobility import CLOSED, closed_from, with_independent_loops
+from rbdc.analysis.mobility import CLOSED, closed_from
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Model, Note
 from rbdc.model.joints.coupling import Coupling
@@ -38,15 +38,6 @@ _HOLD = "or leave out --loops reduce"
 
 class _Refusal(Exception):
     """Why loops are not reduced, and what to do."""
-
-
-def settled(model: Model, motors: Sequence[str] | None) -> Model:
-    """The model with independent rows of loops, its loops reduced where motors are given, if only by an empty
-    tuple.
-    """
-    if model.contacts:
-        model = with_independent_loops(model)
-    return model if motors is None else with_reduced_loops(model, motors)
 
 
 def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
