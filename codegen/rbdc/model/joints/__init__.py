@@ -6,8 +6,12 @@ function then handles it; a description makes it by one of its `spellings`.
 
 from collections.abc import Mapping
 
-from rbdc.model.joints.base import JointType
-from rbdc.model.joints.described import FreeFlyer, Planar, Prismatic, Revolute, Spherical
+from rbdc.model.joints.base import JointType as JointType
+from rbdc.model.joints.described import FreeFlyer as FreeFlyer
+from rbdc.model.joints.described import Planar as Planar
+from rbdc.model.joints.described import Prismatic as Prismatic
+from rbdc.model.joints.described import Revolute as Revolute
+from rbdc.model.joints.described import Spherical as Spherical
 
 JOINT_TYPES: tuple[type[JointType], ...] = (Revolute, Prismatic, Spherical, Planar, FreeFlyer)
 """The joint types that descriptions can name; generated code has them in this order."""
@@ -20,16 +24,3 @@ WITH_AXIS = frozenset(name for name, own in DESCRIBED.items() if own.uses_axis)
 
 ONE_DOF = frozenset(name for name, own in DESCRIBED.items() if own.nv == 1 and own.euclidean)
 """The kinds with one coordinate."""
-
-__all__ = [
-    "DESCRIBED",
-    "JOINT_TYPES",
-    "ONE_DOF",
-    "WITH_AXIS",
-    "FreeFlyer",
-    "JointType",
-    "Planar",
-    "Prismatic",
-    "Revolute",
-    "Spherical",
-]
