@@ -291,11 +291,6 @@ class Model:
                 found[index] = law or coupling
         return found
 
-    @property
-    def curved(self) -> bool:
-        """Whether any joint follows another along a curve."""
-        return bool(self.curves)
-
     def children(self, index: int) -> list[int]:
         """The bodies carried by body `index` (or by the world)."""
         return [k for k, body in enumerate(self.bodies) if body.parent == index]
