@@ -25,8 +25,8 @@ from rbdc.native.install import (
     MANIFEST,
     SEAL,
     install,
-    is_generated,
     manifest_of,
+    record_of,
     recorded,
     refuse_foreign,
     sealed,
@@ -341,7 +341,7 @@ def _robot_name(description: Description, model: Model, options: BuildOptions) -
 def _namesake_warnings(robot: str) -> list[str]:
     """A warning where another module, which rbdc did not generate, has the name."""
     file = namesake(robot)
-    if file is None or is_generated(file.parent):
+    if file is None or record_of(file.parent) is not None:
         return []
     return [
         f"{robot}: another module has this name, {file}: "

@@ -88,13 +88,8 @@ def refuse_foreign(destination: Path) -> None:
         return
     if destination.is_symlink() or not destination.is_dir():
         raise OptionError(f"{destination} is not a folder of rbdc's; move it elsewhere, or {_ELSEWHERE}")
-    if _record(destination) is None and any(destination.iterdir()):
+    if record_of(destination) is None and any(destination.iterdir()):
         raise OptionError(_refusal(destination))
-
-
-def is_generated(folder: Path) -> bool:
-    """Whether rbdc wrote a package into a folder."""
-    return _record(folder) is not None
 
 
 def _is_current(package: Path, destination: Path) -> bool:
@@ -112,7 +107,7 @@ def _is_current(package: Path, destination: Path) -> bool:
 def _replace(new: Path, destination: Path) -> list[str]:
     """Move the files of `new` over those of the older package."""
     refuse_foreign(destination)
-    old = _record(destination) or {}
+    old = record_of(destination) or {}
     files: dict[str, str] = manifest_of(new)["files"]
     ours = {name: old.get(name, set()) | {files.get(name, "")} for name in {*old, *files}}
     aside = _make_room(destination, ours, files)
@@ -175,13 +170,13 @@ def remove_packages(out: Path) -> Cleaned:
 
 
 def _remove_package(folder: Path, done: Cleaned) -> None:
-    if _record(folder) is None:
+    if record_of(folder) is None:
         if manifest_of(folder).get("generator") == "rbdc":
             done.problems.append(_refusal(folder))
         return
     with held(folder):
         before = _others(folder, ())
-        _make_room(folder, _record(folder) or {}, ())
+        _make_room(folder, record_of(folder) or {}, ())
         if _is_own_manifest(folder):
             (folder / MANIFEST).unlink()
         kept = _others(folder, ())
@@ -212,7 +207,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _record(folder: Path) -> Record | None:
+def record_of(folder: Path) -> Record | None:
     """The record of rbdc's files in a folder, or None."""
     manifest = manifest_of(folder)
     files = manifest.get("files")
