@@ -189,16 +189,13 @@ class Writer:
         """The expression of a polynomial."""
         if not x:
             return sympy.Integer(0)
-        forms = [self._by_powers(x), self._by_powers(self._in_sines(x)), self._by_sums(x)]
-        return min(forms, key=lambda form: int(sympy.count_ops(form)))
+        powers = [self._collected(self._by_trig(own)) for own in (x, self._in_sines(x))]
+        return min([*powers, self._by_sums(x)], key=lambda form: int(sympy.count_ops(form)))
 
     def _in_sines(self, x: Polynomial) -> Polynomial:
         """With cos^2 = 1 - sin^2 in place of the reverse."""
         x = x.set_ring(self.cosines_first)
         return x.rem(self.squares) if self.squares else x
-
-    def _by_powers(self, x: Polynomial) -> Expression:
-        return self._collected(self._by_trig(x))
 
     def _by_sums(self, x: Polynomial) -> Expression:
         groups: dict[Expression, Expression] = {}
