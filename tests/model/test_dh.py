@@ -148,7 +148,7 @@ def text_of(*rows: str, top: str = '"convention": "distal"') -> str:
 
 WRONG: dict[str, tuple[str, int | None, str]] = {
     "syntax": ('{"convention": "distal",\n"joints": [}', 2, "not JSON"),
-    "nan": (text_of('{"mass": NaN}'), None, "NaN is not a number"),
+    "nan": (text_of('{"mass": NaN}'), 3, "mass is not a finite number"),
     "convention": (text_of("{}", top='"convention": "Craig"'), 1, 'convention is "Craig"'),
     "no convention": ('{"joints": [{}]}', 1, "begin it with one of distal, standard, proximal, modified"),
     "no joints": ('{"convention": "distal"}', 1, "it has no joints"),
