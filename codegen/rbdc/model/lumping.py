@@ -241,13 +241,11 @@ def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
 
 def _namesake_notes(description: Description, root_joint: str) -> list[Note]:
     """A note on a joint that has the name of the free-flyer root's."""
-    if root_joint == "fixed":
-        return []
     problem = "has the name of the free-flyer root's joint: two joints have it"
     return [
         Note(f'joint "{joint.name}" {problem}', joint.line)
         for joint in description.joints
-        if joint.name == ROOT_JOINT_NAME and joint.kind != "fixed"
+        if root_joint != "fixed" and joint.name == ROOT_JOINT_NAME and joint.kind != "fixed"
     ]
 
 
