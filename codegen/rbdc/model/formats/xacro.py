@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 from signal import ITIMER_REAL, SIGALRM, setitimer
 from tempfile import TemporaryFile
@@ -101,7 +102,8 @@ def expand(question: tuple[str, Mapping[str, str], float]) -> tuple[str, list[st
     expander: Any = xacro
     arguments = _Arguments(given)
     try:
-        text = expander.process_file(file, mappings=arguments).toprettyxml(indent="  ")
+        with redirect_stdout(sys.stderr):
+            text = expander.process_file(file, mappings=arguments).toprettyxml(indent="  ")
     except (Exception, SystemExit) as error:  # expressions and macros may raise whatever Python does
         sys.exit(str(error))
     return text, sorted(map(str, arguments.asked))
