@@ -148,8 +148,8 @@ class Model:
 
     @staticmethod
     def from_file(path: str | PathLike[str], *, snap: float = 0.0, **options: Any) -> Model:
-        """The model of a URDF, xacro, MJCF or D-H file; arguments as in `assemble`, `snap` as in
-        `read_urdf`.
+        """The model of a URDF, xacro, MJCF or D-H file, which its content tells; arguments as in `assemble`,
+        `snap` as in `read_urdf`.
 
         Raises DescriptionError with the file, UnsupportedError for what changes the dynamics and is not
         supported.
@@ -163,14 +163,8 @@ class Model:
 
     @staticmethod
     def from_urdf(path: str | PathLike[str], *, snap: float = 0.0, **options: Any) -> Model:
-        """The model of a URDF file; arguments as in `assemble`, `snap` as in `read_urdf`.
-
-        Raises DescriptionError with file and line.
-        """
-        from rbdc.model.formats.urdf import read_urdf
-        from rbdc.model.lumping import lump
-
-        return lump(read_urdf(path, snap), **options)
+        """The model of a URDF file; `from_file` under the name of the usual format."""
+        return Model.from_file(path, snap=snap, **options)
 
     @property
     def place(self) -> str:

@@ -45,10 +45,9 @@ def content_of(path: str | Path) -> bytes:
 class Document:
     """A parsed XML file: its root element, notes on what is odd, and errors that name file and line."""
 
-    def __init__(self, path: str | Path, text: bytes | None = None) -> None:
-        self.file = str(path)
+    def __init__(self, file: str, text: bytes) -> None:
+        self.file, self.text = file, text
         self.notes: list[Note] = []
-        self.text = content_of(path) if text is None else text
         parser = etree.XMLParser(
             resolve_entities=False,
             no_network=True,

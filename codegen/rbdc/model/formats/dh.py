@@ -37,7 +37,7 @@ INERTIA = "inertia_com"
 _Z = Vector3(0.0, 0.0, 1.0)
 
 
-def read_dh(file: str, text: bytes, snap: float = 0.0) -> Description:
+def read_dh(file: str, text: bytes, snap: float) -> Description:
     """The links and joints of a D-H description; `snap` as in `rbdc.model.formats.urdf.read_urdf`.
 
     Raises DescriptionError with file and line for what the schema does not have.

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from os import PathLike, fspath
 from pathlib import Path
 
 from lxml import etree
@@ -57,8 +56,8 @@ _ATTRIBUTES = {
 """Attributes that are honoured, by the tags of the elements that are; all else is noted."""
 
 
-def read_urdf(source: str | PathLike[str] | Document, snap: float = 0.0) -> Description:
-    """The links and joints of a URDF file, or of one that is parsed.
+def read_urdf(document: Document, snap: float) -> Description:
+    """The links and joints of a URDF file.
 
     `snap`: entries of joint rotations this close to 0, 1 or -1 are taken as exactly that, which saves
     operations; a note says how many. With 0 angles are taken as written, but for rounding.
@@ -66,7 +65,6 @@ def read_urdf(source: str | PathLike[str] | Document, snap: float = 0.0) -> Desc
     Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is
     checked by `rbdc.model.validation`.
     """
-    document = source if isinstance(source, Document) else Document(fspath(source))
     return _Reader(document, snap).description()
 
 
