@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import replace
 from pathlib import Path
 
 from rbdc.model.description import Description, Joint, Limits, Link, Note
@@ -42,8 +41,7 @@ def read_dh(file: str, text: bytes, snap: float) -> Description:
 
     Raises DescriptionError with file and line for what the schema does not have.
     """
-    description = _Reader(Source(file, text), snap).description()
-    return replace(description, text_hash=hashlib.sha256(text).hexdigest())
+    return _Reader(Source(file, text), snap).description()
 
 
 class _Reader:
@@ -77,8 +75,9 @@ class _Reader:
         if top.get("gravity") is not None:
             x, y, z = top.numbers("gravity", 3)
             gravity = x, y, z
+        digest = hashlib.sha256(self.source.text).hexdigest()
         return Description(
-            name, tuple(self.links), tuple(self.joints), self._notes(), self.source.file,
+            name, tuple(self.links), tuple(self.joints), self._notes(), self.source.file, digest,
             gravity=gravity, in_order=True,
         )  # fmt: skip
 

@@ -36,7 +36,7 @@ class Source:
     """A file of JSON or YAML: its root node, and errors that name file and line."""
 
     def __init__(self, file: str, text: bytes) -> None:
-        self.file = file
+        self.file, self.text = file, text
         try:
             decoded = text.decode("utf-8-sig")
         except UnicodeDecodeError as error:
