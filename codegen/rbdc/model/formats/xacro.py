@@ -92,8 +92,8 @@ class _Arguments(dict[str, str]):
 
 
 def expand(question: tuple[str, Mapping[str, str], float]) -> tuple[str, list[str]]:
-    """What a file expands to with some arguments, and the names of those that it has asked for. It ends the
-    process, which is one for this alone, after so many seconds, or with the reason why there is nothing.
+    """The text of a file with some arguments, and the names of those that it has asked for. It ends the
+    process, which is one for this alone, after so many seconds, or with the reason why there is no text.
     """
     file, given, seconds = question
     setitimer(ITIMER_REAL, seconds)
