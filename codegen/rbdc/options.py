@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from rbdc.functions.scalar_types import Precision
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
+from rbdc.model.formats.urdf import LIKELY_MEANT
 from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
 from rbdc.native.toolchain import March
 from rbdc.option_fields import (
@@ -35,10 +36,6 @@ Progress = Callable[[str], None]
 Numbers = str | PathLike[str] | Mapping[str, float] | Sequence[Any]
 """A number for each of some joints: `joint=value,...`, a file, a mapping, or several of these."""
 
-LIKELY_MEANT = 1e-11
-"""Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is
-meant to be one.
-"""
 MAXIMUM_SNAP = 1e-3
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc.options import LIKELY_MEANT, BuildOptions
+from rbdc.model.formats.urdf import LIKELY_MEANT
+from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from tests.support import CASE_NAMES, CASES, Array, assert_close, build_module
 from tests.support_pinocchio import peer, pin, states

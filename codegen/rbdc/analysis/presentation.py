@@ -19,9 +19,6 @@ from rbdc.emit.render import render
 from rbdc.model import Body, Model
 from rbdc.model.xml import shown
 
-RATES = ("qdot", "qddot", "tau")
-"""Symbols of velocities, accelerations and generalised forces, but for the joint's number."""
-
 
 def explain(model: Model, form: str = "text", neglect: float = 0.0) -> str:
     """The equations of motion in closed form, as text, latex or html; `neglect` as in `NamedModel`.
@@ -78,7 +75,7 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
     write = Writer(equations).written
     bodies, width = equations.named.model.bodies, equations.named.model.friction_width
     n = range(len(equations.coordinates))
-    v, a, torque = ([sympy.Symbol(f"{name}_{k + 1}") for k in n] for name in RATES)
+    v, a, torque = ([sympy.Symbol(f"{name}_{k + 1}") for k in n] for name in ("qdot", "qddot", "tau"))
     inertia = [[write(equations.inertia[i][j]) for j in n] for i in n]
     coriolis = [[_combined([(write(equations.christoffel[i][j][k]), v[k]) for k in n]) for j in n] for i in n]
     gravity = [write(x) for x in equations.gravity]

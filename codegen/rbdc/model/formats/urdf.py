@@ -26,8 +26,8 @@ POLYNOMIAL = "polycoef"
 URDF has no word of its own.
 """
 LIKELY_MEANT = 1e-11
-"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so: rpy="1.57079632679 0 0"
-leaves 5e-12.
+"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so, and are taken so unless
+--snap says otherwise: rpy="1.57079632679 0 0" leaves 5e-12.
 """
 _ROUNDING = 1e-15
 _ORTHONORMAL = 4e-15
