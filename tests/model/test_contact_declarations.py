@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,12 @@ def test_the_yaml_of_parallel_robots(five_bar: Path, tmp_path: Path) -> None:
     (loop,) = model.contacts
     assert (loop.name, loop.held) == ("tip_A", (0, 1))
     assert any("1 of 3 rows depend on others" in text for text in model.warnings)
+
+
+def test_what_is_read_is_read_again() -> None:
+    options = BuildOptions(contacts=("foot=surface@hand:0,0,1", "held=weld@a=b:1,2,3,0,0,1"))
+    assert replace(options) == options
+    assert BuildOptions(contacts=options.contacts[0]).contacts == options.contacts[:1]
 
 
 @pytest.mark.parametrize(

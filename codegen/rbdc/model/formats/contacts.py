@@ -70,6 +70,8 @@ def _read(given: Any) -> tuple[ContactOption, ...]:
 
 def _options(entry: Any) -> list[ContactOption]:
     """The contacts of one entry: a text, a file, or a name, a kind, and a link with its origin or two."""
+    if isinstance(entry, ContactOption):
+        return [entry]
     if isinstance(entry, str) and "=" in entry:
         return [_of_text(entry)]
     if isinstance(entry, (str, PathLike)):
