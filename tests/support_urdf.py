@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdc import Model
 from rbdc.model.description import Description
-from rbdc.model.formats.urdf import read_urdf
+from rbdc.model.formats.reading import read_description
 
 LIMIT = '<limit lower="-1" upper="1" effort="10" velocity="2"/>'
 INERTIAL = (
@@ -41,7 +41,7 @@ def read(folder: Path, text: str, snap: float = 0.0) -> Description:
     """The description in a text."""
     path = folder / "r.urdf"
     path.write_text(text, encoding="utf-8")
-    return read_urdf(path, snap)
+    return read_description(path, snap)
 
 
 def model(folder: Path, text: str, **options: Any) -> Model:

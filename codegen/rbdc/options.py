@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from rbdc.functions.scalar_types import Precision
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
+from rbdc.model.formats.urdf import LIKELY_MEANT
 from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
 from rbdc.native.toolchain import March
 from rbdc.option_fields import (
@@ -35,10 +36,6 @@ Progress = Callable[[str], None]
 Numbers = str | PathLike[str] | Mapping[str, float] | Sequence[Any]
 """A number for each of some joints: `joint=value,...`, a file, a mapping, or several of these."""
 
-LIKELY_MEANT = 1e-11
-"""Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is
-meant to be one.
-"""
 MAXIMUM_SNAP = 1e-3
 
 
@@ -214,21 +211,10 @@ class BuildArguments(TypedDict, total=False):
     verify: bool
 
 
-_ALWAYS_RECORDED = (
-    "root_joint", "mimic", "joint_order", "gravity", "allow_invalid_inertia", "snap", "dtype", "targets",
-    "style", "fuse", "march", "verify",
-)  # fmt: skip
-"""Options that every manifest has; it has others where they are not as by default."""
-
-
 def recorded_options(options: BuildOptions) -> dict[str, Any]:
     """The options that a package depends on, as its manifest has them."""
-    every = [(name, option, getattr(options, name)) for name, option in options_of(type(options)).items()]
-    return {
-        name: option.reading.record(value)
-        for name, option, value in every
-        if option.recorded and (name in _ALWAYS_RECORDED or value != option.default)
-    }
+    every = {o: getattr(options, o.name) for o in options_of(type(options)).values() if o.recorded}
+    return {o.name: None if value is None else o.reading.record(value) for o, value in every.items()}
 
 
 READING = (*options_of(ModelOptions), "snap", "contacts", "loops")

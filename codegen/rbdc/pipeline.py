@@ -17,7 +17,6 @@ from rbdc.errors import LoadError, OptionError, RbdcWarning, UnsupportedError, V
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.model.formats.contacts import with_contacts, world_aligned
-from rbdc.model.notes import kept_warnings, place_of, warnings_of
 from rbdc.model.parameters import with_rows
 from rbdc.native import cache
 from rbdc.native.install import (
@@ -26,8 +25,8 @@ from rbdc.native.install import (
     MANIFEST,
     SEAL,
     install,
-    is_generated,
     manifest_of,
+    record_of,
     recorded,
     refuse_foreign,
     sealed,
@@ -92,7 +91,7 @@ def build_package(
     package = cache.obtain(job.key(), lambda folder: made.update(_make(job, folder)), anew=options.force)
     about_files = install(package, destination)
     manifest = manifest_of(package)
-    found = (*warnings_of(job.model), *_namesake_warnings(job.robot), *manifest["left_out"], *about_files)
+    found = (*job.model.warnings, *_namesake_warnings(job.robot), *manifest["left_out"], *about_files)
     return BuildResult(
         name=job.robot,
         directory=destination,
@@ -123,10 +122,14 @@ def read(description: Description, options: BuildOptions) -> Model:
         model = Model.from_file(resolve(description), snap=options.snap, **options.of_model())
     model = replace(model, world_forces=options.fext_frame == "world")
     model = with_contacts(model, options.contacts)
-    if model.contacts or model.curved or options.loops is not None:
-        from rbdc.analysis.clusters import settled
+    if model.contacts:
+        from rbdc.analysis.mobility import with_independent_loops
 
-        model = settled(model, options.loops)
+        model = with_independent_loops(model)
+    if options.loops is not None:
+        from rbdc.analysis.clusters import with_reduced_loops
+
+        model = with_reduced_loops(model, options.loops)
     if options.contact_frame == "local-world-aligned":
         model = world_aligned(model)
     if model.contacts and model.world_forces:
@@ -158,6 +161,10 @@ class _Job:
     flags: tuple[str, ...]
     progress: Progress
 
+    def kept_warnings(self) -> list[str]:
+        """The model's warnings as a package keeps them: with the file's name alone, wherever that lies."""
+        return replace(self.model, file=Path(self.model.place).name).warnings
+
     def key(self) -> str:
         """Key of the package in the cache: it depends on rbdc itself, the model, the options, the compiler
         and the interpreter.
@@ -171,7 +178,7 @@ class _Job:
             cache.own_code(),
             repr(replace(self.model, file=None)),
             self.robot,
-            repr((options.functions, options.preset, recorded_options(options), kept_warnings(self.model))),
+            repr((options.functions, options.preset, recorded_options(options), self.kept_warnings())),
             fingerprint(),
             *(backend.fingerprint() for backend in backends_of(options.targets)),
             self.compiler.version,
@@ -187,7 +194,7 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
     """
     clock = [time.perf_counter()]
     names, left_out = _planned(job)
-    notes = {"left_out": left_out, "warnings": [*kept_warnings(job.model), *left_out]}
+    notes = {"left_out": left_out, "warnings": [*job.kept_warnings(), *left_out]}
     generated = _emitted(job, names, notes["warnings"])
     clock.append(time.perf_counter())
     native, libraries = _compiled(job, generated)
@@ -316,7 +323,7 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
     except VerificationError as error:
         cache.discard(native.artefacts)
         raise VerificationError(
-            f"{place_of(job.model)}: {error}; nothing was installed. "
+            f"{job.model.place}: {error}; nothing was installed. "
             "This is a fault of rbdc, or of the compiler or its flags: please report it with "
             f"the description, the options and the compiler, {job.compiler.version}"
         ) from error
@@ -334,7 +341,7 @@ def _robot_name(description: Description, model: Model, options: BuildOptions) -
 def _namesake_warnings(robot: str) -> list[str]:
     """A warning where another module, which rbdc did not generate, has the name."""
     file = namesake(robot)
-    if file is None or is_generated(file.parent):
+    if file is None or record_of(file.parent) is not None:
         return []
     return [
         f"{robot}: another module has this name, {file}: "

@@ -291,7 +291,7 @@ def test_urdf_has_the_coefficients(tmp_path: Path) -> None:
 
 
 def _read(folder: Path, words: str) -> Any:
-    from rbdc.model.formats.urdf import read_urdf
+    from rbdc.model.formats.reading import read_description
 
     path = folder / "robot.urdf"
     path.write_text(
@@ -300,4 +300,4 @@ def _read(folder: Path, words: str) -> Any:
         f'<mimic joint="k" {words}/>'
         "</joint></robot>\n"
     )
-    return read_urdf(path).joints[0].mimic
+    return read_description(path).joints[0].mimic

@@ -164,7 +164,7 @@ def test_a_parallelogram_follows_along_lines(tmp_path: Path) -> None:
     tree.add("rod", "crank", (0.2, 0.0, 0.0), turned=(0.0, 0.0, -1.5))
     tree.add("rocker", "base", (0.5, 0.0, 0.0), turned=(0.0, 0.0, 1.5))
     model = reduced(tmp_path, tree, "p=point@rod:0.5,0,0=rocker:0.2,0,0", "reduce:j_crank")
-    assert not model.curved and model.nv == 1
+    assert not model.curves and model.nv == 1
     couplings = [body.coupling for body in model.bodies if body.coupling is not None]
     assert_close(np.array([c.multiplier for c in couplings]), np.array([-1.0, 1.0]), 1e-13)
 

@@ -30,7 +30,7 @@ ROUNDING = Rounding(STEP, 1)
 
 
 def rounded(values: Array) -> Rounded:
-    return ROUNDING.of(np.broadcast_to(values, (1 + REPLICAS, len(values))))
+    return Rounded(np.broadcast_to(values, (1 + REPLICAS, len(values))), ROUNDING)
 
 
 def plain(x: Scalar) -> Scalar:

@@ -24,7 +24,7 @@ from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.adjoint import value_of as recorded_value
 from rbdc.spatial.scalars import atan2, cos, hypot, sin, sqrt, where_less
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, value_of
-from rbdc.verification.rounded import REPLICAS, Rounding
+from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
 from tests.support import assert_close, slow_but
 from tests.support_trees import random_tree
 
@@ -56,7 +56,7 @@ def test_rates_stand_side_by_side() -> None:
     ]
     assert_close(rate_of(expression(Tangent(x, dx), Tangent(y, dy)))[:, 0], alone, 1e-14)
     exact = Rounding(0.0, 0)
-    u, w = (exact.of(np.broadcast_to(z, (1 + REPLICAS, STATES))) for z in (x, y))
+    u, w = (Rounded(np.broadcast_to(z, (1 + REPLICAS, STATES)), exact) for z in (x, y))
     for replica in np.moveaxis(rate_of(expression(Tangent(u, dx), Tangent(w, dy))).values, 1, 0):
         assert_close(replica, alone, 1e-14)
     for constant in (x, u):  # a scalar without a rate, on the left of one that has it

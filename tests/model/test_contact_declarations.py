@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from rbdc.algorithms.reference.contacts import contact_error, contact_jacobian
 from rbdc.errors import OptionError, RbdcError
 from rbdc.model import Model
-from rbdc.model.notes import warnings_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from tests.mjcf.test_loops import BODIES, KINDS
@@ -54,7 +54,13 @@ def test_the_yaml_of_parallel_robots(five_bar: Path, tmp_path: Path) -> None:
     assert model.contacts == read(five_bar, BuildOptions(contacts=["tip_A=point@tip_A=tip_B"])).contacts
     (loop,) = model.contacts
     assert (loop.name, loop.held) == ("tip_A", (0, 1))
-    assert any("1 of 3 rows depend on others" in text for text in warnings_of(model))
+    assert any("1 of 3 rows depend on others" in text for text in model.warnings)
+
+
+def test_what_is_read_is_read_again() -> None:
+    options = BuildOptions(contacts=("foot=surface@hand:0,0,1", "held=weld@a=b:1,2,3,0,0,1"))
+    assert replace(options) == options
+    assert BuildOptions(contacts=options.contacts[0]).contacts == options.contacts[:1]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +128,7 @@ def test_a_loop_that_locking_makes_idle_is_named(tmp_path: Path) -> None:
     model = read(file, BuildOptions(lock={"j2": 0.0, "j3": 0.0, "j1": 0.0}, root_joint="free-flyer"))
     assert not model.contacts
     words = 'loop "pin" is left out: "rod" and "rocker" do not move against each other'
-    assert any(words in text for text in warnings_of(model))
+    assert any(words in text for text in model.warnings)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from rbdc import Model
 from rbdc.algorithms.reference.centroidal import com
 from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.errors import DescriptionError, RbdcError, UnsupportedError
-from rbdc.model.notes import warnings_of
 from rbdc.resources import resolve
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_dh import Table, frames, random_tree, write
@@ -55,7 +54,7 @@ def test_random_trees(seed: int, convention: str, tmp_path: Path) -> None:
 def test_the_human() -> None:
     table = json.loads(HUMAN.read_text())
     model = Model.from_file(HUMAN)
-    assert (model.nv, model.njoints, warnings_of(model)) == (43, 43, [])
+    assert (model.nv, model.njoints, model.warnings) == (43, 43, [])
     check_kinematics(model, table, np.random.default_rng(0).uniform(-1.0, 1.0, 43))
     upright = placements(model, np.zeros(43))
     assert all(upright[f"link_{i}"][2, 3] < -0.8 for i in (13, 21))  # feet
@@ -120,7 +119,7 @@ def test_defaults_and_options(tmp_path: Path) -> None:
     assert {"world", "base", "link_1", "tip", "tool"} <= {frame.name for frame in model.frames}
     start = placements(model, np.zeros(2))
     assert_close(start["tool"][:3, 3], start["link_1"][:3, 3] + 0.1 * start["base"][:3, 2], 1e-14, 1.0)
-    assert any("counts as a point mass" in warning for warning in warnings_of(model))
+    assert any("counts as a point mass" in warning for warning in model.warnings)
 
 
 def test_yaml_says_the_same(tmp_path: Path) -> None:
@@ -149,7 +148,7 @@ def text_of(*rows: str, top: str = '"convention": "distal"') -> str:
 
 WRONG: dict[str, tuple[str, int | None, str]] = {
     "syntax": ('{"convention": "distal",\n"joints": [}', 2, "not JSON"),
-    "nan": (text_of('{"mass": NaN}'), None, "NaN is not a number"),
+    "nan": (text_of('{"mass": NaN}'), 3, "mass is not a finite number"),
     "convention": (text_of("{}", top='"convention": "Craig"'), 1, 'convention is "Craig"'),
     "no convention": ('{"joints": [{}]}', 1, "begin it with one of distal, standard, proximal, modified"),
     "no joints": ('{"convention": "distal"}', 1, "it has no joints"),

@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc.model.notes import warnings_of
-from rbdc.options import LIKELY_MEANT, BuildOptions
+from rbdc.model.formats.urdf import LIKELY_MEANT
+from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from tests.support import CASE_NAMES, CASES, Array, assert_close, build_module
 from tests.support_pinocchio import peer, pin, states
@@ -17,12 +17,9 @@ from tests.support_pinocchio import peer, pin, states
 def test_the_default_is_what_the_note_says() -> None:
     model = read("kuka_iiwa", BuildOptions())
     assert any(
-        f"within {LIKELY_MEANT} of 0, 1 or -1 were taken as exactly that" in line
-        for line in warnings_of(model)
+        f"within {LIKELY_MEANT} of 0, 1 or -1 were taken as exactly that" in line for line in model.warnings
     )
-    assert not any(
-        "taken as exactly" in line for line in warnings_of(read("kuka_iiwa", BuildOptions(snap=0.0)))
-    )
+    assert not any("taken as exactly" in line for line in read("kuka_iiwa", BuildOptions(snap=0.0)).warnings)
 
 
 @pytest.mark.parametrize(("robot", "root"), CASES, ids=CASE_NAMES)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rbdc import DescriptionError, Limits, Mimic, Placement, Rotation, Vector3
-from rbdc.model.formats.urdf import read_urdf
+from rbdc.model.formats.reading import read_description
 from rbdc.model.xml import MAXIMUM_BYTES, shown
 from tests.support import Array
 from tests.support_urdf import LIMIT, joint, link, messages, model, pair, read, robot
@@ -48,7 +48,7 @@ def test_description_says_where_it_came_from(tmp_path: Path, monkeypatch: pytest
     text = pair()
     (tmp_path / "r.urdf").write_text(text)
     monkeypatch.chdir(tmp_path)
-    description = read_urdf("./r.urdf")
+    description = read_description("./r.urdf")
     assert (description.name, description.file) == ("r", "./r.urdf")
     assert description.text_hash == hashlib.sha256(text.encode()).hexdigest()
 
@@ -245,7 +245,7 @@ def test_comments_encodings_and_a_byte_order_mark(tmp_path: Path) -> None:
         path = tmp_path / f"{encoding}.urdf"
         declaration = f'<?xml version="1.0" encoding="{encoding}"?>' if encoding == "iso-8859-1" else ""
         path.write_bytes((declaration + text).encode(encoding))
-        assert read_urdf(path).links[1].name == "bras_\u00e9"
+        assert read_description(path).links[1].name == "bras_\u00e9"
 
 
 @pytest.mark.parametrize("version", ["0.0", "1", "2.0", "0", "10.0"])
@@ -284,7 +284,7 @@ def test_size_limit_is_checked_before_reading(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(DescriptionError, match="larger than 64 MiB"):
-        read_urdf(path)
+        read_description(path)
 
 
 def test_errors_have_their_parts(tmp_path: Path) -> None:

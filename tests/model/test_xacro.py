@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -104,11 +106,13 @@ def test_an_expression_that_never_ends(
     assert not (tmp_path / "out").exists()
 
 
+def dying(_: object) -> None:
+    """As a process that takes all memory does."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def test_a_process_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one that takes all memory does."""
-    killed = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    (tmp_path / "program.py").write_text(killed)
-    monkeypatch.setattr("rbdc.model.formats.xacro._PROGRAM", tmp_path / "program.py")
+    monkeypatch.setattr("rbdc.model.formats.xacro.expand", dying)
     (tmp_path / "r.urdf").write_text(ROBOT)
     with pytest.raises(DescriptionError, match=r"r\.urdf: xacro ended with status -9"):
         Model.from_file(tmp_path / "r.urdf")

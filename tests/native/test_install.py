@@ -182,12 +182,12 @@ def test_a_package_without_a_record_is_refused_and_untouched(out: Path) -> None:
     robot.mkdir(parents=True)
     (robot / "manifest.json").write_text('{"generator": "rbdc"}')
     (robot / "a.c").write_text("perhaps mine")
-    message = f"{robot} was made by an earlier rbdc, .*: it is left as it is; remove the folder if nothing"
+    message = f"{robot} has no manifest.json by which .*: it is left as it is; remove the folder if nothing"
     with pytest.raises(OptionError, match=message):
         put(robot, a_c="1")
     done = remove_packages(out)
     assert done.removed == []
-    assert len(done.problems) == 1 and "was made by an earlier rbdc" in done.problems[0]
+    assert len(done.problems) == 1 and "has no manifest.json" in done.problems[0]
     assert names(robot) == ["a.c", "manifest.json"]
 
 
@@ -200,7 +200,7 @@ def test_a_package_that_lost_its_manifest_is_refused_and_untouched(manifest: str
     if manifest is not None:
         (robot / "manifest.json").write_text(manifest)
     before = names(robot)
-    message = f"{robot} has lost its manifest.json, .*: it is left as it is; remove the folder if nothing"
+    message = f"{robot} has no manifest.json by which .*: it is left as it is; remove the folder if nothing"
     with pytest.raises(OptionError, match=message):
         put(robot, a_c="2")
     assert (names(robot), (robot / "a.c").read_text()) == (before, "1")

@@ -18,7 +18,8 @@ import numpy as np
 
 import rbdc
 from rbdc.errors import RbdcError, SingularModelError
-from rbdc.options import LIKELY_MEANT, BuildOptions
+from rbdc.model.formats.urdf import LIKELY_MEANT
+from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from tests.support import ROOTS, UNOPTIMISED, Array, conditioning
 from tests.support_pinocchio import REFERENCE, REFERENCES, Peer, arguments, peer_of, pin, states

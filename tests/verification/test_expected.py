@@ -11,7 +11,7 @@ from rbdc import Joint, Link, Model, Placement, Rotation, Vector3
 from rbdc.spatial.scalars import atan2, where_less
 from rbdc.spatial.tangent import Tangent
 from rbdc.verification.expected import Expected
-from rbdc.verification.rounded import REPLICAS, Rounding, values_of
+from rbdc.verification.rounded import REPLICAS, Rounded, Rounding, values_of
 from tests.support import UNOPTIMISED, build_module
 from tests.support_trees import random_inertia, random_tree
 
@@ -59,7 +59,7 @@ def test_an_axis_of_noise_need_not_stay_where_it_is_to_the_last_place(
 def test_dual_numbers_of_rounded_scalars_choose_by_their_values() -> None:
     """Rounded scalars beside them, in whatever place, are constants."""
     rounding = Rounding(1e-10, 0)
-    one, two = (rounding.of(np.full((1 + REPLICAS, 3), x)) for x in (1.0, 2.0))
+    one, two = (Rounded(np.full((1 + REPLICAS, 3), x), rounding) for x in (1.0, 2.0))
     moved = Tangent(two, one)
     chosen = where_less(one, two, moved, one)
     assert isinstance(chosen, Tangent)

@@ -32,7 +32,7 @@ def at_configuration(model: Model, q: Scalars, given: Scalars | None = None, tra
     """The model with couplings by their tangents at q (nq). given: place, slope, curvature and jerk of each
     follower along a curve, if they are known.
     """
-    if not model.curved:
+    if not model.curves:
         return model
     if given is None:
         return at_curves(model, list(q), curves_of(model, q, trace))

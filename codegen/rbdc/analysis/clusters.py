@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.couplings import Linkage
-from rbdc.analysis.mobility import CLOSED, closed_from, with_independent_loops
+from rbdc.analysis.mobility import CLOSED, closed_from
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Model, Note
 from rbdc.model.joints.coupling import Coupling
 from rbdc.model.lumping import numbered, of_others
-from rbdc.model.notes import place_of
 from rbdc.model.xml import shown
 
 Array = NDArray[np.float64]
@@ -41,23 +40,18 @@ class _Refusal(Exception):
     """Why loops are not reduced, and what to do."""
 
 
-def settled(model: Model, motors: Sequence[str] | None) -> Model:
-    """The model with independent rows of loops, its loops reduced where motors are given, if only by an empty
-    tuple.
-    """
-    if model.contacts:
-        model = with_independent_loops(model)
-    return model if motors is None else with_reduced_loops(model, motors)
-
-
 def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
     """Before: loops among the contacts. After: their joints follow one of each cluster: that which is among
     the motors named, or has the only actuator. Raises UnsupportedError for loops that are no clusters of one
     degree of freedom, or do not close over the whole range, OptionError for motors that none has.
     """
-    loops = [_of_points(contact) for contact in model.contacts if contact.second is not None]
+    loops = [  # by points where they hold no more: that frames do not turn against each other follows
+        replace(contact, kind=ContactKind.POINT) if max(contact.held) < 3 else contact
+        for contact in model.contacts
+        if contact.second is not None
+    ]
     if not loops:
-        raise UnsupportedError(f"{place_of(model)}: there are no loops: declare them with --loop, {_HOLD}")
+        raise UnsupportedError(f"{model.place}: there are no loops: declare them with --loop, {_HOLD}")
     groups = _groups(model, loops)
     names = [model.bodies[k].joint_name for _, members in groups for k in members]
     for motor in motors:
@@ -70,7 +64,7 @@ def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
             cluster, curves = _reduced(model, own, members, motors)
         except _Refusal as refusal:
             listed, (problem, remedy) = ", ".join(shown(loop.name) for loop in own), refusal.args
-            place = f"{place_of(model)}: --loops reduce: {listed}"
+            place = f"{model.place}: --loops reduce: {listed}"
             raise UnsupportedError(f"{place}: {problem}; {remedy}, {_HOLD}") from None
         clusters += [cluster] if cluster.steps or any(len(curve) > 2 for curve in curves) else []
         for k, (offset, multiplier, *higher) in zip(cluster.followers, curves, strict=True):
@@ -93,11 +87,6 @@ def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
         actuators=tuple(actuators),
         notes=(*notes, *left_out),
     )
-
-
-def _of_points(loop: Contact) -> Contact:
-    """A loop by points where it holds no more: that frames do not turn against each other follows."""
-    return replace(loop, kind=ContactKind.POINT) if max(loop.held) < 3 else loop
 
 
 def _groups(model: Model, loops: Sequence[Contact]) -> list[tuple[list[Contact], list[int]]]:
@@ -144,10 +133,10 @@ def _reduced(
 
 def _leader(model: Model, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]) -> int:
     """The joint that the others follow."""
-    names = {model.bodies[k].joint_name: k for k in members}
     if any(loop.kind is not ContactKind.POINT for loop in loops):
         raise _Refusal("only loops of points are reduced", "declare them as point@")
-    odd = [k for k in members if _is_odd(model.bodies[k])]
+    own = {k: model.bodies[k] for k in members}
+    odd = [k for k, b in own.items() if b.joint.nv != 1 or not b.joint.euclidean or b.coupling is not None]
     odd += [b.coupling.leader for b in model.bodies if b.coupling and b.coupling.leader in members]
     if odd:
         name = shown(model.bodies[odd[0]].joint_name)
@@ -158,16 +147,13 @@ def _leader(model: Model, loops: Sequence[Contact], members: Sequence[int], moto
     if left != 1:
         problem = f"{len(members)} joints in {rows} rows leave {left} degrees of freedom, not one"
         raise _Refusal(problem, "hold them as loops")
+    names = {body.joint_name: k for k, body in own.items()}
     driven = [joint for actuator in model.actuators for joint, _, _ in actuator.gains]
     chosen = [name for name in names if name in motors] or [name for name in names if name in driven]
     if len(chosen) == 1:
         return names[chosen[0]]
     listed = ", ".join(f'"{shown(name)}"' for name in chosen or names)
     raise _Refusal(f"any of {listed} may be the motor's joint", "name it, --loops reduce:JOINT")
-
-
-def _is_odd(body: Body) -> bool:
-    return body.joint.nv != 1 or not body.joint.euclidean or body.coupling is not None
 
 
 def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Array, steps: int) -> bool:

@@ -30,7 +30,7 @@ from rbdc.analysis.lagrange import Equations, Polynomials, kinetic, moments_of
 from rbdc.analysis.tables import tell
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
-from rbdc.model.xml import shown
+from rbdc.model.xml import printable, shown
 from rbdc.spatial import Inertia
 
 Array = NDArray[np.float64]
@@ -90,7 +90,10 @@ def identifiability(model: Model) -> dict[str, Any]:
         Combination(name, [(other, x) for other, x in zip(names[~leads], row, strict=True) if x != 0.0])
         for name, row in zip(names[leads], factors.tolist(), strict=True)
     ]
-    written, constants = _in_symbols(model) or (base, [])
+    try:
+        written, constants = combinations(NamedModel(model)) or (base, [])
+    except UnsupportedError:  # of a model that is not small
+        written, constants = base, []
     values = np.linalg.svd(scaled, compute_uv=False)
     kept = values > DEPENDENT * values[0]
     return {
@@ -119,14 +122,6 @@ def _regressor(model: Model) -> Array:
     return np.stack(entries).reshape(model.nv, size, count).transpose(2, 0, 1).reshape(-1, size)
 
 
-def _in_symbols(model: Model) -> tuple[list[Combination], list[Constant]] | None:
-    """The combinations with lengths as constants, for small robots."""
-    try:
-        return combinations(NamedModel(model))
-    except UnsupportedError:
-        return None
-
-
 def show_identifiability(data: dict[str, Any]) -> None:
     """Show on the terminal what `identifiability` gives."""
     tell(
@@ -134,15 +129,10 @@ def show_identifiability(data: dict[str, Any]) -> None:
         f"and {len(data['unseen'])} do not matter by themselves or together; relative singular values "
         f"{data['smallest_kept']:.2g} and {data['largest_dropped']:.2g}",
         *(f"  {name} = {value:.15g}" for name, value in data["constants"].items()),
-        *(f"  {shown_whole(combination['formula'])}" for combination in data["base"]),
+        *(f"  {printable(combination['formula'])}" for combination in data["base"]),
     )
     if data["unseen"]:
         tell(f"without effect: {', '.join(map(shown, data['unseen']))}")
-
-
-def shown_whole(text: str) -> str:
-    """Text with names from a description, of any length, printable."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] | None:

@@ -15,7 +15,6 @@ from rbdc.algorithms.reference.manifold import integrate
 from rbdc.errors import UnsupportedError
 from rbdc.model import Contact, Model, Note
 from rbdc.model.contacts import loops_of, total_rows
-from rbdc.model.notes import place_of
 from rbdc.model.xml import shown
 
 Array = NDArray[np.float64]
@@ -70,7 +69,7 @@ def _dropped_note(model: Model, before: Contact, after: Contact) -> Note:
     """A note of rows that depend on others. Raises UnsupportedError where all do."""
     if not after.rows:
         raise UnsupportedError(
-            f"{place_of(model)}: --loop {shown(after.name)} holds nothing that others do not: leave it out"
+            f"{model.place}: --loop {shown(after.name)} holds nothing that others do not: leave it out"
         )
     gone = before.rows - after.rows
     return Note(
@@ -109,7 +108,7 @@ def _jacobians(model: Model) -> Iterator[Array]:
     if not found:
         loops = ", ".join(shown(c.name) for c in model.contacts if c.second is not None)
         raise UnsupportedError(
-            f"{place_of(model)}: the loops {loops} cannot be closed: {least:.3g} m or rad are left at least; "
+            f"{model.place}: the loops {loops} cannot be closed: {least:.3g} m or rad are left at least; "
             "check the frames of --loop"
         )
 

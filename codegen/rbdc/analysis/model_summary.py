@@ -15,13 +15,10 @@ from rbdc.analysis.mobility import mobility
 from rbdc.analysis.tables import Table, console, figure, show_table, tell
 from rbdc.model import WORLD, Body, Model
 from rbdc.model.contacts import row_slices
-from rbdc.model.notes import warnings_of
+from rbdc.model.description import DRIVE_NUMBERS
 from rbdc.model.xml import shown
 
 Data = Mapping[str, Any]
-
-_DRIVE = ("damping", "friction", "armature", "stiffness", "spring_rest")
-"""The numbers of a joint's drive."""
 
 
 def as_data(model: Model) -> dict[str, Any]:
@@ -39,7 +36,7 @@ def as_data(model: Model) -> dict[str, Any]:
             for f in model.frames
         ],
         **({"contacts": _contacts(model), **mobility(model)} if model.contacts else {}),
-        "warnings": warnings_of(model),
+        "warnings": model.warnings,
     }
 
 
@@ -68,7 +65,7 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
         "q": [body.index_q, body.joint.nq],
         "v": [body.index_v, body.joint.nv],
         **{name: x if math.isfinite(x) else None for name, x in asdict(body.limits).items()},
-        **{name: getattr(body, name) for name in _DRIVE},
+        **{name: getattr(body, name) for name in DRIVE_NUMBERS},
         "mass": body.inertia.mass,
         "follows": None if follow is None else [model.bodies[follow.leader].joint_name, *law],
     }

@@ -19,9 +19,6 @@ from rbdc.emit.render import render
 from rbdc.model import Body, Model
 from rbdc.model.xml import shown
 
-RATES = ("qdot", "qddot", "tau")
-"""Symbols of velocities, accelerations and generalised forces, but for the joint's number."""
-
 
 def explain(model: Model, form: str = "text", neglect: float = 0.0) -> str:
     """The equations of motion in closed form, as text, latex or html; `neglect` as in `NamedModel`.
@@ -76,8 +73,9 @@ def explanation(
 
 def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Expression]]]]:
     write = Writer(equations).written
+    bodies, width = equations.named.model.bodies, equations.named.model.friction_width
     n = range(len(equations.coordinates))
-    v, a, torque = ([sympy.Symbol(f"{name}_{k + 1}") for k in n] for name in RATES)
+    v, a, torque = ([sympy.Symbol(f"{name}_{k + 1}") for k in n] for name in ("qdot", "qddot", "tau"))
     inertia = [[write(equations.inertia[i][j]) for j in n] for i in n]
     coriolis = [[_combined([(write(equations.christoffel[i][j][k]), v[k]) for k in n]) for j in n] for i in n]
     gravity = [write(x) for x in equations.gravity]
@@ -89,7 +87,8 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
             terms.append((write(c[j][j]), v[j] ** 2))
             terms += [(write(2 * c[j][k]), v[j] * v[k]) for k in n if k > j]
         terms.append((write(equations.model.bodies[i].damping), v[i]))
-        terms += _spring_and_friction(equations, i, v[i])
+        terms.append((bodies[i].stiffness, sympy.Symbol(equations.coordinates[i]) - bodies[i].spring_rest))
+        terms.append((bodies[i].friction, v[i] / sympy.sqrt(v[i] ** 2 + width**2)))
         motion.append(_combined([*terms, (gravity[i], sympy.Integer(1))]))
     return [
         ("inertia matrix M, symmetric", [(_entry("M", i, j), inertia[i][j]) for i in n for j in n if j <= i]),
@@ -101,14 +100,6 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
         ("potential energy", [(sympy.Symbol("V"), write(equations.potential))]),
         ("equations of motion", list(zip(torque, motion, strict=True))),
     ]
-
-
-def _spring_and_friction(
-    equations: Equations, i: int, rate: Expression
-) -> list[tuple[Expression, Expression]]:
-    model, q = equations.named.model, sympy.Symbol(equations.coordinates[i])
-    body, width = model.bodies[i], model.friction_width
-    return [(body.stiffness, q - body.spring_rest), (body.friction, rate / sympy.sqrt(rate**2 + width**2))]
 
 
 def _entry(letter: str, i: int, j: int) -> Expression:
@@ -195,16 +186,13 @@ class Writer:
         """The expression of a polynomial."""
         if not x:
             return sympy.Integer(0)
-        forms = [self._by_powers(x), self._by_powers(self._in_sines(x)), self._by_sums(x)]
-        return min(forms, key=lambda form: int(sympy.count_ops(form)))
+        powers = [self._collected(self._by_trig(own)) for own in (x, self._in_sines(x))]
+        return min([*powers, self._by_sums(x)], key=lambda form: int(sympy.count_ops(form)))
 
     def _in_sines(self, x: Polynomial) -> Polynomial:
         """With cos^2 = 1 - sin^2 in place of the reverse."""
         x = x.set_ring(self.cosines_first)
         return x.rem(self.squares) if self.squares else x
-
-    def _by_powers(self, x: Polynomial) -> Expression:
-        return self._collected(self._by_trig(x))
 
     def _by_sums(self, x: Polynomial) -> Expression:
         groups: dict[Expression, Expression] = {}

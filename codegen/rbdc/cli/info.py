@@ -97,11 +97,10 @@ def explain(description: str, form: str, neglect: float, **given: Any) -> None:
     of up to four revolute and prismatic joints; --lock fixes some of a larger one's.
     """
     from rbdc.analysis.presentation import explain as explained
-    from rbdc.model.notes import warnings_of
     from rbdc.pipeline import read
 
     if not 0.0 <= neglect < 1.0:
         raise OptionError(f"--neglect {neglect}: give a number from 0 to less than 1, as 1e-3")
     model = read(description, BuildOptions(**given))
-    show_warnings(warnings_of(model))
+    show_warnings(model.warnings)
     click.echo(explained(model, form, neglect), nl=False)

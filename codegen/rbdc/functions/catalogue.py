@@ -77,7 +77,7 @@ def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Funct
         return made[name]
 
     def along(function: Function) -> Function:
-        return _along_curves(function) if model.curved else function
+        return _along_curves(function) if model.curves else function
 
     return {name: one(name) for name in functions}
 

@@ -95,7 +95,7 @@ class _Curves:
 
     @staticmethod
     def of(model: Model, inputs: Inputs, trace: Trace) -> _Curves:
-        if not model.curved:
+        if not model.curves:
             return _Curves(inputs, [], [], [])
         from rbdc.ir.from_casadi import symbols
 

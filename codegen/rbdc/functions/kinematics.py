@@ -109,7 +109,7 @@ def kinematics(model: Model) -> list[Function]:
     whole_tree = Function(  # others than q and v where joints follow others
         declared["expand"],
         {"joints": on_model(expand)},
-        preset="control" if model.curved else ALONE,
+        preset="control" if model.curves else ALONE,
         references={"dual numbers": "couplings:expand"},
         comparison=Comparison(checks_only=True),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +49,9 @@ def lump(description: Description, **keywords: Any) -> Model:
     bodies, nq, nv = numbered(bodies)
     loops, idle_notes = _loops(description, walk.frames)
     bent = {body.joint_name for body in bodies if body.coupling is not None and body.coupling.higher}
-    actuators, actuator_notes = of_others(list(_actuators(description, bodies)), bent)
+    moving = {body.joint_name for body in bodies}
+    acting = [replace(m, gains=tuple(g for g in m.gains if g[0] in moving)) for m in description.actuators]
+    actuators, actuator_notes = of_others([motor for motor in acting if motor.gains], bent)
     notes += [*idle_notes, *coupling_notes, *_namesake_notes(description, options.root_joint)]
     notes += [*_massless_notes(bodies), *gravity_notes, *actuator_notes]
     return Model(
@@ -68,15 +70,6 @@ def lump(description: Description, **keywords: Any) -> Model:
         contacts=tuple(loops),
         actuators=tuple(actuators),
     )
-
-
-def _actuators(description: Description, bodies: Sequence[Body]) -> Iterator[Actuator]:
-    """The motors that act on joints which move."""
-    moving = {body.joint_name for body in bodies}
-    for actuator in description.actuators:
-        gains = tuple(gain for gain in actuator.gains if gain[0] in moving)
-        if gains:
-            yield replace(actuator, gains=gains)
 
 
 def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:
@@ -248,13 +241,11 @@ def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
 
 def _namesake_notes(description: Description, root_joint: str) -> list[Note]:
     """A note on a joint that has the name of the free-flyer root's."""
-    if root_joint == "fixed":
-        return []
     problem = "has the name of the free-flyer root's joint: two joints have it"
     return [
         Note(f'joint "{joint.name}" {problem}', joint.line)
         for joint in description.joints
-        if joint.name == ROOT_JOINT_NAME and joint.kind != "fixed"
+        if root_joint != "fixed" and joint.name == ROOT_JOINT_NAME and joint.kind != "fixed"
     ]
 
 

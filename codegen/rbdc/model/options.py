@@ -44,30 +44,36 @@ Gravity = tuple[float, float, float]
 """Gravity in m/s^2, in the world's axes."""
 JointNumbers = tuple[tuple[str, float], ...]
 """A number for each of some joints, by name."""
-FrameOption = tuple[float, float, float, float, float, float]
-"""x, y, z (m) and roll, pitch, yaw (rad) of a frame that is added."""
-AddedFrame = tuple[str, str, FrameOption]
+Origin = tuple[float, float, float, float, float, float]
+"""x, y, z (m) and roll, pitch, yaw (rad) of a frame in its link."""
+AddedFrame = tuple[str, str, Origin]
 """A frame that is added: its name, the link that it is fixed to, its placement in it."""
 
 
-def finite_numbers(given: Any, *counts: int) -> list[float]:
+def _finite_numbers(given: Any, remedy: str, *counts: int) -> list[float]:
     """So many finite numbers: a sequence, or a text with blanks or commas between them.
 
-    Raises ValueError for anything else.
+    Raises ValueError with the remedy for anything else.
     """
-    words = given.replace(",", " ").split() if isinstance(given, str) else entries(given)
-    values = [number(word) for word in words]
+    words = given.replace(",", " ").split() if isinstance(given, str) else given
+    try:
+        values = [number(word) for word in entries(words)]
+    except ValueError:
+        raise ValueError(remedy) from None
     if len(values) not in counts or not all(map(math.isfinite, values)):
-        raise ValueError
+        raise ValueError(remedy)
     return values
 
 
 def _gravity(given: Any) -> Gravity:
-    try:
-        x, y, z = finite_numbers(given, 3)
-    except ValueError:
-        raise ValueError(THREE_NUMBERS) from None
+    x, y, z = _finite_numbers(given, THREE_NUMBERS, 3)
     return x, y, z
+
+
+def origin(given: Any, remedy: str, *counts: int) -> Origin:
+    """An origin by so many finite numbers, zeros for the others. Raises ValueError with the remedy."""
+    x, y, z, roll, pitch, yaw = [*_finite_numbers(given, remedy, *counts), *[0.0] * 6][:6]
+    return x, y, z, roll, pitch, yaw
 
 
 def _joint_numbers(least: float, remedy: str) -> Reading[JointNumbers]:
@@ -115,13 +121,11 @@ def _frame(given: Any) -> AddedFrame:
         given = (name, link, numbers)
     try:
         name, link, numbers = given
-        x, y, z, *angles = finite_numbers(numbers, 3, 6)
     except (TypeError, ValueError):
         raise ValueError(remedy) from None
     if not (isinstance(name, str) and isinstance(link, str) and name and link):
         raise ValueError(remedy)
-    roll, pitch, yaw = angles or [0.0, 0.0, 0.0]
-    return name, link, (x, y, z, roll, pitch, yaw)
+    return name, link, origin(numbers, remedy, 3, 6)
 
 
 def _xacro_arguments(given: Any) -> tuple[tuple[str, str], ...]:

@@ -11,7 +11,7 @@ from rbdc.errors import OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Note
 from rbdc.model.joints import ONE_DOF
 from rbdc.model.joints.coupling import composed
-from rbdc.model.options import FrameOption, JointNumbers, ModelOptions
+from rbdc.model.options import JointNumbers, ModelOptions, Origin
 from rbdc.model.xml import free_name, shown
 from rbdc.spatial import Placement, Rotation, Vector3
 
@@ -46,7 +46,7 @@ def _with_armature(description: Description, given: JointNumbers) -> Description
     return replace(description, joints=tuple(joints))
 
 
-def _with_frame(description: Description, name: str, link: str, numbers: FrameOption) -> Description:
+def _with_frame(description: Description, name: str, link: str, numbers: Origin) -> Description:
     """A link without mass more, fixed to another at x, y, z (m) and roll, pitch, yaw (rad)."""
     names, joints = {own.name for own in description.links}, {own.name for own in description.joints}
     if link not in names:

@@ -148,8 +148,8 @@ class Model:
 
     @staticmethod
     def from_file(path: str | PathLike[str], *, snap: float = 0.0, **options: Any) -> Model:
-        """The model of a URDF, xacro, MJCF or D-H file; arguments as in `assemble`, `snap` as in
-        `read_urdf`.
+        """The model of a URDF, xacro, MJCF or D-H file, which its content tells; arguments as in `assemble`,
+        `snap` as in `read_urdf`.
 
         Raises DescriptionError with the file, UnsupportedError for what changes the dynamics and is not
         supported.
@@ -163,14 +163,19 @@ class Model:
 
     @staticmethod
     def from_urdf(path: str | PathLike[str], *, snap: float = 0.0, **options: Any) -> Model:
-        """The model of a URDF file; arguments as in `assemble`, `snap` as in `read_urdf`.
+        """The model of a URDF file; `from_file` under the name of the usual format."""
+        return Model.from_file(path, snap=snap, **options)
 
-        Raises DescriptionError with file and line.
-        """
-        from rbdc.model.formats.urdf import read_urdf
-        from rbdc.model.lumping import lump
+    @property
+    def place(self) -> str:
+        """The beginning of a message about it: its file, or the name it was given in code."""
+        return self.name if self.file is None else self.file
 
-        return lump(read_urdf(path, snap), **options)
+    @property
+    def warnings(self) -> list[str]:
+        """The notes as messages, each with its place."""
+        places = ("" if note.line is None else f":{note.line}" for note in self.notes)
+        return [f"{self.place}{line}: {note.message}" for line, note in zip(places, self.notes, strict=True)]
 
     @property
     def armature(self) -> list[Scalar]:
@@ -279,11 +284,6 @@ class Model:
                 law = coupling.law if isinstance(coupling, CouplingAt) else None
                 found[index] = law or coupling
         return found
-
-    @property
-    def curved(self) -> bool:
-        """Whether any joint follows another along a curve."""
-        return bool(self.curves)
 
     def children(self, index: int) -> list[int]:
         """The bodies carried by body `index` (or by the world)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import NoReturn
 
 import numpy as np
@@ -142,16 +143,11 @@ class _Check:
             listed = ", ".join(f'"{shown(link.name)}"' for link in roots[:5])
             problem = f"there are {len(roots)} root links: {listed}"
             self.fail(problem, "connect them by joints to one root", roots[1].line)
-        children: dict[str, list[str]] = {}
-        for joint in self.description.joints:
-            children.setdefault(joint.parent, []).append(joint.child)
-        reached = [roots[0].name]
-        for link in reached:  # which grows meanwhile
-            reached += children.get(link, [])
-        cyclic = {joint.child for joint in self.description.joints}.difference(reached)
-        for joint in self.description.joints:
-            if joint.child in cyclic:
-                self.refuse(joint, "is part of a cycle that the root does not reach", "cut the cycle")
+        try:
+            TopologicalSorter({link: [joint.parent] for link, joint in carrier.items()}).prepare()
+        except CycleError as error:
+            joint = carrier[error.args[1][0]]
+            self.refuse(joint, "is part of a cycle that the root does not reach", "cut the cycle")
 
     def mimics(self, *, coupled: bool) -> None:
         """Refuse what cannot follow where it has to; a fixed joint never has to."""

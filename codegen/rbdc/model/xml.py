@@ -45,10 +45,9 @@ def content_of(path: str | Path) -> bytes:
 class Document:
     """A parsed XML file: its root element, notes on what is odd, and errors that name file and line."""
 
-    def __init__(self, path: str | Path, text: bytes | None = None) -> None:
-        self.file = str(path)
+    def __init__(self, file: str, text: bytes) -> None:
+        self.file, self.text = file, text
         self.notes: list[Note] = []
-        self.text = content_of(path) if text is None else text
         parser = etree.XMLParser(
             resolve_entities=False,
             no_network=True,
@@ -77,12 +76,11 @@ class Document:
 
     def fail(self, problem: str, remedy: str, where: etree._Element | int | None) -> NoReturn:
         """Raise DescriptionError at an element or a line."""
-        line = where if isinstance(where, int) or where is None else line_of(where)
-        raise DescriptionError(problem, remedy, self.file, line)
+        raise DescriptionError(problem, remedy, self.file, line_of(where))
 
     def note(self, message: str, where: etree._Element | int | None = None) -> None:
         """Note what is odd at an element or a line."""
-        self.notes.append(Note(message, where if isinstance(where, int) or where is None else line_of(where)))
+        self.notes.append(Note(message, line_of(where)))
 
     def attribute(self, element: etree._Element, name: str) -> str:
         """A required, non-empty attribute."""
@@ -147,16 +145,16 @@ class Document:
         return float(text)
 
 
-def line_of(element: etree._Element) -> int | None:
-    """The line on which an element begins."""
-    line: Any = element.sourceline
+def line_of(where: etree._Element | int | None) -> int | None:
+    """The line on which an element begins; a line itself."""
+    line: Any = where.sourceline if isinstance(where, etree._Element) else where
     return line if isinstance(line, int) else None
 
 
 def shown(text: str) -> str:
     """Text from a description inside a message: one line, bounded, printable."""
-    printable = _printable(text)
-    return printable if len(printable) <= 80 else printable[:77] + "..."
+    whole = printable(text)
+    return whole if len(whole) <= 80 else whole[:77] + "..."
 
 
 def free_name(name: str, taken: Container[str]) -> str:
@@ -168,8 +166,9 @@ def free_name(name: str, taken: Container[str]) -> str:
 
 def on_one_line(text: str) -> str:
     """Message of another program about a description: one line, whole, printable."""
-    return _printable(" ".join(text.split()))
+    return printable(" ".join(text.split()))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Text of any length, with characters that cannot be printed by their numbers."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -71,18 +71,12 @@ def shared_library(
     """
     identity = f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
     keys = {unit.name: unit.key(identity) for unit in units}
-
-    def make(folder: Path) -> None:
-        objects = _objects(units, keys, compiler, jobs)
-        link(compiler, [path for path, _ in objects.values()], folder / name)
-        figures = {unit: astuple(compiled) for unit, (_, compiled) in objects.items()}
-        (folder / _FIGURES).write_text(json.dumps(figures))
-
+    objects = _objects(units, keys, compiler, jobs)
+    paths = [path for path, _ in objects.values()]
     own = cache.key("library", name, *(part for item in keys.items() for part in item))
-    folder = cache.obtain(own, make)
-    figures = json.loads((folder / _FIGURES).read_text())
-    compiled = {unit: Compiled(*values) for unit, values in figures.items()}
-    return SharedLibrary(folder / name, compiled, (own, *keys.values()))
+    folder = cache.obtain(own, lambda folder: link(compiler, paths, folder / name))
+    figures = {unit: compiled for unit, (_, compiled) in objects.items()}
+    return SharedLibrary(folder / name, figures, (own, *keys.values()))
 
 
 def _objects(

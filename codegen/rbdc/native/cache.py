@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from functools import cache as cache_in_process
 from importlib.metadata import version
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import platformdirs
@@ -188,14 +187,7 @@ def own_code() -> str:
     """A hash over rbdc's own source and templates, so that a changed rbdc builds anew. Read once: what a
     running process has loaded does not change with the files.
     """
-
-    def walk(folder: Traversable) -> list[tuple[str, bytes]]:
-        found = []
-        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
-            if entry.is_dir() and entry.name not in ("__pycache__", "robots"):
-                found += walk(entry)
-            elif entry.name.endswith((".py", ".jinja")):
-                found.append((entry.name, entry.read_bytes()))
-        return found
-
-    return key(*(part for entry in walk(files("rbdc")) for part in entry))
+    folders = os.walk(str(files("rbdc")), followlinks=True)
+    paths = sorted(Path(folder, name) for folder, _, names in folders for name in names)
+    own = (path for path in paths if path.suffix in (".py", ".jinja"))
+    return key(*(part for path in own for part in (path.name, path.read_bytes())))

@@ -5,10 +5,10 @@ file is rbdc's while it has that content; everything else in the folder, a gener
 was edited included, is the user's. Of it nothing is ever removed or written over: what is in the way of a new
 file is kept beside it as NAME.orig.
 
-A package that comes to where nothing is moves into place whole. Into a folder with an older one its files are
-moved one by one, after they have all been written aside: __init__.py goes first and comes last, so that
-whenever a process is killed, what can be loaded is the old package or the new one. Meanwhile manifest.json
-lists the files of both, and the next build goes on from there.
+The files of a package are moved into its folder one by one, after they have all been written aside:
+__init__.py of an older one goes first and that of the new one comes last, so that whenever a process is
+killed, what can be loaded is the old package or the new one. Meanwhile manifest.json lists the files of both,
+and the next build goes on from there.
 """
 
 from __future__ import annotations
@@ -75,12 +75,7 @@ def install(package: Path, destination: Path) -> list[str]:
         with scratch(destination.parent, f".{destination.name}.", _SUFFIX) as folder:
             for name in [*manifest_of(package)["files"], MANIFEST]:
                 shutil.copyfile(package / name, folder / name)
-            try:
-                folder.rename(destination)  # onto nothing, or an empty folder
-                return []
-            except OSError:
-                if not destination.is_dir():
-                    raise
+            destination.mkdir(exist_ok=True)
             with held(destination):
                 return [] if _is_current(package, destination) else _replace(folder, destination)
     except OSError as error:
@@ -93,13 +88,8 @@ def refuse_foreign(destination: Path) -> None:
         return
     if destination.is_symlink() or not destination.is_dir():
         raise OptionError(f"{destination} is not a folder of rbdc's; move it elsewhere, or {_ELSEWHERE}")
-    if _record(destination) is None and any(destination.iterdir()):
+    if record_of(destination) is None and any(destination.iterdir()):
         raise OptionError(_refusal(destination))
-
-
-def is_generated(folder: Path) -> bool:
-    """Whether rbdc wrote a package into a folder."""
-    return _record(folder) is not None
 
 
 def _is_current(package: Path, destination: Path) -> bool:
@@ -117,7 +107,7 @@ def _is_current(package: Path, destination: Path) -> bool:
 def _replace(new: Path, destination: Path) -> list[str]:
     """Move the files of `new` over those of the older package."""
     refuse_foreign(destination)
-    old = _record(destination) or {}
+    old = record_of(destination) or {}
     files: dict[str, str] = manifest_of(new)["files"]
     ours = {name: old.get(name, set()) | {files.get(name, "")} for name in {*old, *files}}
     aside = _make_room(destination, ours, files)
@@ -180,13 +170,13 @@ def remove_packages(out: Path) -> Cleaned:
 
 
 def _remove_package(folder: Path, done: Cleaned) -> None:
-    if _record(folder) is None:
+    if record_of(folder) is None:
         if manifest_of(folder).get("generator") == "rbdc":
             done.problems.append(_refusal(folder))
         return
     with held(folder):
         before = _others(folder, ())
-        _make_room(folder, _record(folder) or {}, ())
+        _make_room(folder, record_of(folder) or {}, ())
         if _is_own_manifest(folder):
             (folder / MANIFEST).unlink()
         kept = _others(folder, ())
@@ -217,7 +207,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _record(folder: Path) -> Record | None:
+def record_of(folder: Path) -> Record | None:
     """The record of rbdc's files in a folder, or None."""
     manifest = manifest_of(folder)
     files = manifest.get("files")
@@ -270,13 +260,10 @@ def _remove_bytecode(folder: Path) -> None:
 
 def _refusal(folder: Path) -> str:
     """Why nothing is put into a folder that has no record of rbdc's, and what to do."""
-    if manifest_of(folder).get("generator") == "rbdc":
-        lack = "was made by an earlier rbdc, which did not record the files that it wrote"
-    elif os.path.lexists(folder / EXTENSION):
-        lack = f"has lost its {MANIFEST}, by which rbdc tells its files from yours"
-    else:
+    if manifest_of(folder).get("generator") != "rbdc" and not os.path.lexists(folder / EXTENSION):
         here = _listed(_others(folder, ()))
         return f"{folder} holds what rbdc did not write: {here}; move that elsewhere, or {_ELSEWHERE}"
+    lack = f"has no {MANIFEST} by which rbdc tells its files from yours"
     return (
         f"{folder} {lack}: it is left as it is; remove the folder if nothing in it is yours, or {_ELSEWHERE}"
     )

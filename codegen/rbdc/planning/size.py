@@ -8,7 +8,6 @@ from rbdc.emit.paths.kernels import has_windows
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.model import Model
-from rbdc.model.notes import place_of
 from rbdc.planning.loops.forms import MAXIMUM_BODIES
 from rbdc.planning.policy import MAXIMUM_DOF
 
@@ -22,7 +21,7 @@ def check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -
     unrolled = [name for name in names if fused or not catalogue[name].policy.rolled]
     if style != "rolled":
         unrolled = [name for name in unrolled if fused or not has_windows(model, catalogue[name])]
-    place = f"{place_of(model)}: {model.nv} degrees of freedom"
+    place = f"{model.place}: {model.nv} degrees of freedom"
     if unrolled and model.nv > MAXIMUM_DOF:
         frame = "leave out --fext-frame world, " if model.world_forces else ""
         raise UnsupportedError(

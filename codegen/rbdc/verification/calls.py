@@ -131,7 +131,8 @@ class Callee:
         """Whole blocks; states that are left over are not among the outputs."""
         block = call.declaration.scalar.lanes
         blocks = [None if x is None else _in_blocks(x, block) for x in call.arrays]
-        return [_from_blocks(x) for x in self._called(call, blocks, layout="lanes")]
+        found = self._called(call, blocks, layout="lanes")
+        return [np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1]) for x in found]
 
     def _jax(self, call: Call) -> list[Array]:
         symbol = f"{self._module.name}_jax_{call.declaration.name}"
@@ -179,10 +180,6 @@ def _in_blocks(x: Array, block: int) -> Array:
     return np.ascontiguousarray(np.moveaxis(whole.reshape(-1, block, *x.shape[1:]), 1, -1))
 
 
-def _from_blocks(x: Array) -> Array:
-    return np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1])
-
-
 def _spread(x: Array, first: int, many: int) -> Array:
     """The first samples, zeros, pages of which take no memory, and all samples."""
     large = np.zeros((many, *x.shape[1:]), x.dtype)
@@ -196,7 +193,8 @@ def _check_alike(call: Call, output: Parameter, found: Array, first: int, few: i
     """
     own, count = found[len(found) - few :], len(found) - few - first
     right = np.concatenate([own[:first], np.broadcast_to(found[first], (count, *found.shape[1:])), own])
-    wrong = _bits(found) != _bits(right)
+    bits = np.dtype(f"i{found.dtype.itemsize}")
+    wrong = found.view(bits) != right.view(bits)
     if wrong.any():
         sample, entry = (int(k) for k in np.unravel_index(np.argmax(wrong), wrong.shape))
         raise VerificationError(
@@ -210,7 +208,3 @@ def entry_of(output: Parameter, entry: int) -> str:
     """An output's name, with the indices of one of its entries."""
     index = np.unravel_index(entry, output.shape) if output.shape else ()
     return f"{output.name}{[int(i) for i in index]}" if index else output.name
-
-
-def _bits(x: Array) -> NDArray[np.integer[Any]]:
-    return x.view(np.dtype(f"i{x.dtype.itemsize}"))

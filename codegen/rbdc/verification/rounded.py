@@ -57,19 +57,17 @@ class Rounding:
         self.pool, self.taken = 1.0 + errors, 0
         self.factors = cycle(self.pool)
 
-    def rounded(self, values: Array) -> Array:
-        """The values of one operation, rounded: of several scalars side by side each by its own factors."""
+    def rounded(self, values: Array) -> Rounded:
+        """The scalar with the values of one operation, (1 + REPLICAS, states) or such as broadcast to that,
+        rounded: of several side by side each by its own factors.
+        """
         if values.ndim <= 2:
             factors: Array = next(self.factors)
-            return values * factors
+            return Rounded(values * factors, self)
         count = math.prod(values.shape[:-2])
         factors = self.pool.take(np.arange(self.taken, self.taken + count), axis=0, mode="wrap")
         self.taken = (self.taken + count) % _POOL
-        return values * factors.reshape(*values.shape[:-2], 1 + REPLICAS, 1)
-
-    def of(self, values: Array) -> Rounded:
-        """The scalar with values (1 + REPLICAS, states), or such as broadcast to that."""
-        return Rounded(values, self)
+        return Rounded(values * factors.reshape(*values.shape[:-2], 1 + REPLICAS, 1), self)
 
 
 def _rounded(operation: Callable[[Any, Any], Any]) -> Callable[[Rounded, Scalar], Any]:
@@ -78,7 +76,7 @@ def _rounded(operation: Callable[[Any, Any], Any]) -> Callable[[Rounded, Scalar]
     def operator_of(self: Rounded, other: Scalar) -> Any:
         if hasattr(other, "level"):
             return NotImplemented
-        return self._after(operation(self.values, _values(other)))
+        return self.rounding.rounded(operation(self.values, _values(other)))
 
     return operator_of
 
@@ -94,9 +92,6 @@ class Rounded:
     def __init__(self, values: Array, rounding: Rounding) -> None:
         self.values, self.rounding = values, rounding
 
-    def _after(self, values: Array) -> Rounded:
-        return Rounded(self.rounding.rounded(values), self.rounding)
-
     __add__ = __radd__ = _rounded(operator.add)
     __sub__, __rsub__ = _rounded(operator.sub), _rounded(lambda a, b: b - a)
     __mul__ = __rmul__ = _rounded(operator.mul)
@@ -108,7 +103,7 @@ class Rounded:
     def elementary(self, name: str, *arguments: Scalar) -> Rounded:
         """An elementary function of arguments of which this is one."""
         function: Any = getattr(np, {"atan2": "arctan2"}.get(name, name))
-        return self._after(function(*map(_values, arguments)))
+        return self.rounding.rounded(function(*map(_values, arguments)))
 
     def side_by_side(self, row: Sequence[Scalar]) -> Rounded:
         """A row of scalars, of which this is one, as one scalar: along a first axis."""
@@ -142,13 +137,13 @@ class Rounded:
         product, width = np.empty((*shape, rows, columns)), max(1, _ALONE // (rows * inner))
         for k in range(0, columns, width):
             product[..., k : k + width] = left @ right[..., k : k + width]
-        entries = self._after(np.moveaxis(product, (2, 3), (0, 1)).reshape(-1, *shape)).apart()
+        entries = self.rounding.rounded(np.moveaxis(product, (2, 3), (0, 1)).reshape(-1, *shape)).apart()
         return [entries[k * columns : (k + 1) * columns] for k in range(rows)]
 
     def _in_lanes(self, matrix: Sequence[Sequence[Scalar]]) -> Array:
         """The entries of a matrix, rounded, with its rows and columns as the last axes."""
         row = self.side_by_side([x for row in matrix for x in row])
-        values = self._after(row.values).values
+        values = self.rounding.rounded(row.values).values
         values = values.reshape(len(matrix), -1, *values.shape[1:])
         return np.ascontiguousarray(np.moveaxis(values, (0, 1), (2, 3)))
 
@@ -216,7 +211,8 @@ class Perturbation:
             for body in (body for body in model.bodies if body.joint.rotation == "angle"):
                 angle = np.abs(values[:, body.index_q])
                 sizes[:, body.index_q] = np.maximum(1.0, angle * last_place / self.step)
-        return [self.rounding.of(x + size * self._noise()) for x, size in zip(values.T, sizes.T, strict=True)]
+        pairs = zip(values.T, sizes.T, strict=True)
+        return [Rounded(x + size * self._noise(), self.rounding) for x, size in pairs]
 
     def _noise(self) -> Array:
         signs = self.rng.choice([-1.0, 1.0], REPLICAS)
@@ -224,11 +220,9 @@ class Perturbation:
 
     def _numbers(self, values: Sequence[Scalar], least: float = 0.0) -> list[Scalar]:
         largest = max(least, *(abs(x) for x in values))
-        return (
-            list(values)
-            if largest == 0.0
-            else [self.rounding.of(x + largest * self._noise()) for x in values]
-        )
+        if largest == 0.0:
+            return list(values)
+        return [Rounded(x + largest * self._noise(), self.rounding) for x in values]
 
 
 def _together(model: Model, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:

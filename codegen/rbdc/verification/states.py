@@ -17,8 +17,9 @@ from rbdc.emit.c import trigonometry
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part
-from rbdc.model import Body, Limits, Model
+from rbdc.model import Body, Model
 from rbdc.model.parameters import nominal
+from rbdc.runtime._arrays import random_configuration
 from rbdc.spatial import Inertia, Scalar, Symmetric3, Vector3
 
 Array = NDArray[np.float64]
@@ -156,9 +157,10 @@ def _right(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
 
 def _large(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
     """Far from neutral: an angle of some hundred revolutions, a position of some metres, any orientation."""
-    if body.joint.rotation != "angle":
-        return _anywhere(rng, body, 5.0)
-    return [rng.uniform(-LARGE, LARGE)]
+    if body.joint.rotation == "angle":
+        return [rng.uniform(-LARGE, LARGE)]
+    step = (5.0 * rng.normal(size=body.joint.nv)).tolist()
+    return body.joint.integrate(body.joint.neutral(), step)
 
 
 def _far(least: float, most: float) -> _Kind:
@@ -174,22 +176,8 @@ def _far(least: float, most: float) -> _Kind:
 
 
 def _within_limits(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
-    if not body.joint.euclidean:
-        return _anywhere(rng, body, 1.0)
-    return [
-        _within(rng, body.limits, 1.0 if way == "prismatic" else math.pi) for way, _ in body.joint.draws()
-    ]
-
-
-def _within(rng: np.random.Generator, limits: Limits, reach: float) -> float:
-    lower = limits.lower if math.isfinite(limits.lower) else min(-reach, limits.upper - reach)
-    upper = limits.upper if math.isfinite(limits.upper) else max(reach, lower + reach)
-    return rng.uniform(min(lower, upper), max(lower, upper))
-
-
-def _anywhere(rng: np.random.Generator, body: Body, reach: float) -> Sequence[Scalar]:
-    step = (reach * rng.normal(size=body.joint.nv)).tolist()
-    return body.joint.integrate(body.joint.neutral(), step)
+    limits = np.full((2, body.joint.nq), [[body.limits.lower], [body.limits.upper]])
+    return [float(x) for x in random_configuration(rng, body.joint.draws(), *limits)]
 
 
 SEED = 0

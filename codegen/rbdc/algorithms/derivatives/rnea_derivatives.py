@@ -182,7 +182,7 @@ def rnea_derivatives(
         add_world_forces(model, placements, fext, dq, trace)
     by_q = plus_diagonal(reduce_matrix(model, dq), model.stiffness)
     by_v = plus_diagonal(reduce_matrix(model, dv), resistance_by_v(model, v))
-    if model.curved:
+    if model.curves:
         if fext is not None and model.world_forces:
             external = without_external(model, placements, [Force.zero()] * model.njoints, fext, trace)
             external = subtree_sums(model, placements, external, Placement.act_force)

@@ -98,7 +98,7 @@ def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Mat
     for index in reversed(range(model.njoints)):
         trace(model.bodies[index].name, formula, f"B{index}", factors[index].scalars())
     c = reduce_matrix(model, _entries(model, placements, velocities, composite, factors, trace))
-    return _along_curves(model, placements, v, composite, c, trace) if model.curved else c
+    return _along_curves(model, placements, v, composite, c, trace) if model.curves else c
 
 
 def _along_curves(

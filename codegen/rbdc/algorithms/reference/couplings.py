@@ -67,7 +67,7 @@ def bound(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def evaluated(model: Model, q: Scalars, *given: Any, trace: Any = None, **named: Any) -> Any:
         del trace
-        return method(once(at_configuration, model, q) if model.curved else model, q, *given, **named)
+        return method(once(at_configuration, model, q) if model.curves else model, q, *given, **named)
 
     return evaluated
 

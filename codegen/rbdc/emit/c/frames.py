@@ -141,7 +141,7 @@ def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> 
     singular = SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
     return {
         "p": f"{robot}_frames",
-        "bends": model.curved,
+        "bends": bool(model.curves),
         "algorithm": f"{declaration.name}.c.jinja",
         "singular": scalar.literal(singular),
     }

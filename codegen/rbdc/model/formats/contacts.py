@@ -24,15 +24,11 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import Note
 from rbdc.model.formats.located import Fields, Node, Source
-from rbdc.model.notes import place_of
-from rbdc.model.options import finite_numbers
+from rbdc.model.options import Origin, origin
 from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
 from rbdc.option_fields import Reading, entries
 from rbdc.spatial import Placement, Rotation, Vector3
-
-Origin = tuple[float, float, float, float, float, float]
-"""x, y, z (m) and roll, pitch, yaw (rad) of a contact's frame in its link."""
 
 
 class Side(NamedTuple):
@@ -43,12 +39,11 @@ class Side(NamedTuple):
 
 
 class ContactOption(NamedTuple):
-    """A contact as it is asked for."""
+    """A contact with the world as it is asked for, or a loop, which has two sides."""
 
     name: str
     kind: ContactKind
-    first: Side
-    second: Side | None = None
+    sides: tuple[Side, ...]
 
 
 _FORM = (
@@ -75,6 +70,8 @@ def _read(given: Any) -> tuple[ContactOption, ...]:
 
 def _options(entry: Any) -> list[ContactOption]:
     """The contacts of one entry: a text, a file, or a name, a kind, and a link with its origin or two."""
+    if isinstance(entry, ContactOption):
+        return [entry]
     if isinstance(entry, str) and "=" in entry:
         return [_of_text(entry)]
     if isinstance(entry, (str, PathLike)):
@@ -162,26 +159,15 @@ def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]]) -> ContactO
     if kind not in list(kinds):
         what = "a loop" if len(sides) == 2 else "a contact with the world"
         raise ValueError(f"{shown(name)}: {what} is one of {', '.join(kinds)}, not {shown(str(kind))}")
-    read = [Side(link, _origin(name, origin)) for link, origin in sides]
+    remedy = f"{shown(name)}: an origin is three or six finite numbers (m, rad)"
+    read = [Side(link, origin(given, remedy, 0, 3, 6)) for link, given in sides]
     if not all(isinstance(side.link, str) and side.link for side in read):
         raise ValueError(_FORM)
-    return ContactOption(name, ContactKind(kind), read[0], read[1] if len(read) == 2 else None)
-
-
-def _origin(name: str, given: Any) -> Origin:
-    try:
-        values = finite_numbers(given, 0, 3, 6)
-    except ValueError:
-        raise ValueError(f"{shown(name)}: an origin is three or six finite numbers (m, rad)") from None
-    x, y, z, roll, pitch, yaw = [*values, *[0.0] * 6][:6]
-    return x, y, z, roll, pitch, yaw
+    return ContactOption(name, ContactKind(kind), tuple(read))
 
 
 def _record(options: tuple[ContactOption, ...]) -> list[list[Any]]:
-    return [
-        [o.name, o.kind.value, *([side.link, list(side.origin)] for side in (o.first, o.second) if side)]
-        for o in options
-    ]
+    return [[o.name, o.kind.value, *([side.link, list(side.origin)] for side in o.sides)] for o in options]
 
 
 CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
@@ -218,8 +204,8 @@ def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
 
 
 def _contact(model: Model, option: ContactOption) -> Contact:
-    first = _frame(model, option.name, option.first)
-    second = None if option.second is None else _frame(model, option.name, option.second)
+    first, *others = (_frame(model, option.name, side) for side in option.sides)
+    second = others[0] if others else None
     if first.body == (WORLD if second is None else second.body):
         fixed = "does not move" if second is None else f"is fixed to {shown(second.name)}"
         raise OptionError(
@@ -234,7 +220,7 @@ def world_aligned(model: Model) -> Model:
     """
     if not model.contacts:
         raise UnsupportedError(
-            f"{place_of(model)}: there are no contacts for --contact-frame local-world-aligned: "
+            f"{model.place}: there are no contacts for --contact-frame local-world-aligned: "
             "declare them with --contact, or leave it out"
         )
     notes = [

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import replace
 from pathlib import Path
 
 from rbdc.model.description import Description, Joint, Limits, Link, Note
@@ -37,13 +36,12 @@ INERTIA = "inertia_com"
 _Z = Vector3(0.0, 0.0, 1.0)
 
 
-def read_dh(file: str, text: bytes, snap: float = 0.0) -> Description:
+def read_dh(file: str, text: bytes, snap: float) -> Description:
     """The links and joints of a D-H description; `snap` as in `rbdc.model.formats.urdf.read_urdf`.
 
     Raises DescriptionError with file and line for what the schema does not have.
     """
-    description = _Reader(Source(file, text), snap).description()
-    return replace(description, text_hash=hashlib.sha256(text).hexdigest())
+    return _Reader(Source(file, text), snap).description()
 
 
 class _Reader:
@@ -77,8 +75,9 @@ class _Reader:
         if top.get("gravity") is not None:
             x, y, z = top.numbers("gravity", 3)
             gravity = x, y, z
+        digest = hashlib.sha256(self.source.text).hexdigest()
         return Description(
-            name, tuple(self.links), tuple(self.joints), self._notes(), self.source.file,
+            name, tuple(self.links), tuple(self.joints), self._notes(), self.source.file, digest,
             gravity=gravity, in_order=True,
         )  # fmt: skip
 
@@ -191,10 +190,8 @@ class _Reader:
         if names:
             notes.append(Note(f"not used: {', '.join(shown(name) for name in names)}"))
         if self.points:
-            what = "joint has a mass but no inertia: it counts as a point mass"
-            if len(self.points) > 1:
-                what = "joints have a mass but no inertia: they count as point masses"
-            notes.append(Note(f"{len(self.points)} {what}", self.points[0]))
+            problem = "a joint has a mass but no inertia: it counts as a point mass"
+            notes.append(Note(f"{len(self.points)} x {problem}", self.points[0]))
         return tuple(notes)
 
 

@@ -36,7 +36,7 @@ class Source:
     """A file of JSON or YAML: its root node, and errors that name file and line."""
 
     def __init__(self, file: str, text: bytes) -> None:
-        self.file = file
+        self.file, self.text = file, text
         try:
             decoded = text.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -51,11 +51,11 @@ class Source:
 
     def _json(self, text: str) -> Node:
         try:
-            json.loads(text, parse_constant=_not_finite)
+            json.loads(text)
         except json.JSONDecodeError as error:
             self.fail(f"not JSON: {error.msg}", "mend the JSON at this place", error.lineno)
         except ValueError as error:
-            self.fail(f"not JSON: {shown(str(error))}", "write finite numbers", None)
+            self.fail(f"not JSON: {shown(str(error))}", "write numbers of fewer digits", None)
         words = _words(text)
         return self._value(words, *next(words))
 
@@ -128,10 +128,6 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
         line += text.count("\n", read, match.start())
         read = match.start()
         yield match[0], line
-
-
-def _not_finite(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not a number")
 
 
 class Fields:

@@ -40,7 +40,7 @@ WORLD_LINK = "world"
 """MuJoCo's name of the body 0."""
 
 
-def read_mjcf(document: Document, snap: float = 0.0) -> Description:
+def read_mjcf(document: Document, snap: float) -> Description:
     """The links and joints of an MJCF file; `snap` as in `rbdc.model.formats.urdf.read_urdf`.
 
     Raises DescriptionError where MuJoCo refuses it, UnsupportedError for what changes the dynamics and is not

@@ -9,7 +9,7 @@ from rbdc.errors import OptionError
 from rbdc.model.description import Description
 from rbdc.model.formats.dh import is_dh, read_dh
 from rbdc.model.formats.mjcf import read_mjcf
-from rbdc.model.formats.urdf import description_of
+from rbdc.model.formats.urdf import read_urdf
 from rbdc.model.formats.xacro import expanded, is_xacro
 from rbdc.model.xml import Document, content_of
 
@@ -29,9 +29,9 @@ def read_description(
     document = None if is_dh(text) else Document(file, text)
     of_mujoco = document is not None and document.root.tag == "mujoco"
     if document is not None and not of_mujoco and is_xacro(document):
-        return description_of(expanded(document, arguments), snap)
+        return read_urdf(expanded(document, arguments), snap)
     if arguments:
         raise OptionError(f"{file}: --xacro-arg is for xacro files, which this is not")
     if document is None:
         return read_dh(file, text, snap)
-    return read_mjcf(document, snap) if of_mujoco else description_of(document, snap)
+    return read_mjcf(document, snap) if of_mujoco else read_urdf(document, snap)

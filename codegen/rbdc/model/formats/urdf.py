@@ -7,24 +7,27 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from os import PathLike, fspath
 from pathlib import Path
 
 from lxml import etree
 
 from rbdc.model.description import Actuator, Description, Joint, Limits, Link, Mimic
-from rbdc.model.joints import BOUNDED, KINDS_OF_URDF, WITH_AXIS
+from rbdc.model.joints import WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.xml import Document, line_of, shown
 from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, Vector3
 
+KINDS = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
+"""URDF's types of joints."""
+_BOUNDED = ("revolute", "prismatic")
+"""Joints that have position limits, whose absence is noted."""
 POLYNOMIAL = "polycoef"
 """The attribute of a <mimic> with the coefficients of a polynomial, as MuJoCo's equality of joints has it;
 URDF has no word of its own.
 """
 LIKELY_MEANT = 1e-11
-"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so: rpy="1.57079632679 0 0"
-leaves 5e-12.
+"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so, and are taken so unless
+--snap says otherwise: rpy="1.57079632679 0 0" leaves 5e-12.
 """
 _ROUNDING = 1e-15
 _ORTHONORMAL = 4e-15
@@ -53,7 +56,7 @@ _ATTRIBUTES = {
 """Attributes that are honoured, by the tags of the elements that are; all else is noted."""
 
 
-def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
+def read_urdf(document: Document, snap: float) -> Description:
     """The links and joints of a URDF file.
 
     `snap`: entries of joint rotations this close to 0, 1 or -1 are taken as exactly that, which saves
@@ -62,11 +65,6 @@ def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
     Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is
     checked by `rbdc.model.validation`.
     """
-    return description_of(Document(fspath(path)), snap)
-
-
-def description_of(document: Document, snap: float) -> Description:
-    """The links and joints of a document that is read; likewise."""
     return _Reader(document, snap).description()
 
 
@@ -123,9 +121,9 @@ class _Reader:
         document = self.document
         name, kind = document.attribute(element, "name"), document.attribute(element, "type")
         called = f'joint "{shown(name)}"'
-        if kind not in KINDS_OF_URDF:
+        if kind not in KINDS:
             problem = f'{called} has the unknown type "{shown(kind)}"'
-            document.fail(problem, f"use one of {', '.join(KINDS_OF_URDF)}", element)
+            document.fail(problem, f"use one of {', '.join(KINDS)}", element)
         parts = self._parts(element, called)
         for required in ("parent", "child"):
             if required not in parts:
@@ -148,7 +146,7 @@ class _Reader:
 
     def _limits(self, called: str, kind: str, limit: etree._Element | None, joint: etree._Element) -> Limits:
         if limit is None:
-            if kind in BOUNDED:
+            if kind in _BOUNDED:
                 self.document.note(f"{called} is {kind} but has no <limit>: taken as unbounded", joint)
             return Limits()
         if kind == "fixed":
@@ -156,7 +154,7 @@ class _Reader:
             return Limits()
         number = self.document.number
         velocity, effort = number(limit, "velocity", math.inf), number(limit, "effort", math.inf)
-        if kind not in BOUNDED:
+        if kind not in _BOUNDED:
             for bound in ("lower", "upper"):
                 if bound in limit.attrib:
                     self._count(f"{bound} of the <limit> of a {kind} joint", limit)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from rbdc.errors import UnsupportedError
@@ -15,27 +14,6 @@ SAMPLINGS: Mapping[str, int] = {"revolute": 1, "prismatic": 1, "spherical": 4, "
 """The ways to draw entries of a configuration that `rbdc.runtime._arrays.random_configuration` knows, and how
 many each draws.
 """
-
-
-@dataclass(frozen=True)
-class Spelling:
-    """One name that a description has for a joint type.
-
-    `urdf`: whether URDF knows the name. `bounded`: whether the joint has position limits, whose absence is
-    noted.
-    """
-
-    name: str
-    urdf: bool = True
-    bounded: bool = False
-
-
-@dataclass(frozen=True)
-class PinocchioJoint:
-    """Pinocchio's joint of the same q and v: a class of its Python module, and its axis if it takes one."""
-
-    name: str
-    axis: tuple[float, float, float] | None = None
 
 
 class JointType(ABC):
@@ -63,7 +41,7 @@ class JointType(ABC):
     """How many entries of q are lengths (m), the first ones; others are angles (rad) or of size 1."""
     euclidean: ClassVar[bool] = False
     """Whether the configuration is a vector space: q (+) dv = q + dv, and position limits are meaningful."""
-    spellings: ClassVar[tuple[Spelling, ...]] = ()
+    spellings: ClassVar[tuple[str, ...]] = ()
     """The names that descriptions have for it; none for a type that is made in code only."""
     uses_axis: ClassVar[bool] = False
     """Whether it is made with the axis of the description, its only field."""
@@ -161,6 +139,8 @@ class JointType(ABC):
         """The part of an inertia that moves with the parent as well, whatever q is: here none."""
         return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 
-    def pinocchio(self) -> PinocchioJoint | None:
-        """The joint in Pinocchio, None where Pinocchio does not have it with the same q and v."""
+    def pinocchio(self) -> tuple[str, list[float]] | None:
+        """The joint in Pinocchio, with the same q and v: a class of its Python module, and the axis that it
+        takes, empty where it takes none; None where Pinocchio has none.
+        """
         return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
+from rbdc.model.joints.base import JointType
 from rbdc.spatial import MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.quaternions import (
     conjugate,
@@ -57,13 +57,11 @@ class OneAxis(JointType, ABC):
     def on_z(self) -> Self:
         return replace(self, axis=AXES[2])
 
-    def pinocchio(self) -> PinocchioJoint | None:
+    def pinocchio(self) -> tuple[str, list[float]] | None:
         aligned, unaligned = self.pinocchio_names
-        axis = self.axis.scalars()
-        for letter, unit in zip("XYZ", AXES, strict=True):
-            if axis == unit.scalars():
-                return PinocchioJoint(f"{aligned}{letter}")
-        return PinocchioJoint(unaligned, (float(axis[0]), float(axis[1]), float(axis[2])))
+        if self.axis in AXES:
+            return f"{aligned}{'XYZ'[AXES.index(self.axis)]}", []
+        return unaligned, [float(x) for x in self.axis.scalars()]
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Revolute(OneAxis):
 
     kind = "revolute"
     sampling = "revolute"
-    spellings = (Spelling("revolute", bounded=True), Spelling("continuous"))
+    spellings = ("revolute", "continuous")
     pinocchio_names = ("JointModelR", "JointModelRevoluteUnaligned")
     rotation = "angle"
 
@@ -95,7 +93,7 @@ class Prismatic(OneAxis):
     kind = "prismatic"
     sampling = "prismatic"
     lengths = 1
-    spellings = (Spelling("prismatic", bounded=True),)
+    spellings = ("prismatic",)
     pinocchio_names = ("JointModelP", "JointModelPrismaticUnaligned")
     rotation = "none"
 
@@ -121,7 +119,7 @@ class Spherical(JointType):
     nv = 3
     sampling = "spherical"
     axis_by_axis = True
-    spellings = (Spelling("spherical", urdf=False),)
+    spellings = ("spherical",)
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         return Placement(Rotation.from_quaternion(*q), Vector3.zero())
@@ -145,8 +143,8 @@ class Spherical(JointType):
         """The mass, at the origin."""
         return MomentInertia(inertia.mass, Vector3.zero(), Symmetric3.zero())
 
-    def pinocchio(self) -> PinocchioJoint | None:
-        return PinocchioJoint("JointModelSpherical")
+    def pinocchio(self) -> tuple[str, list[float]] | None:
+        return "JointModelSpherical", []
 
 
 @dataclass(frozen=True)
@@ -165,7 +163,7 @@ class Planar(JointType):
     sampling = "planar"
     axis_by_axis = True
     lengths = 2
-    spellings = (Spelling("planar"),)
+    spellings = ("planar",)
     uses_axis = True
 
     def plane_axes(self) -> tuple[Vector3, Vector3]:
@@ -209,8 +207,8 @@ class Planar(JointType):
         zz = inertia.second.zz if self.normal == AXES[2] else 0.0
         return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, zz))
 
-    def pinocchio(self) -> PinocchioJoint | None:
-        return PinocchioJoint("JointModelPlanar") if self.normal.scalars() == AXES[2].scalars() else None
+    def pinocchio(self) -> tuple[str, list[float]] | None:
+        return ("JointModelPlanar", []) if self.normal == AXES[2] else None
 
 
 @dataclass(frozen=True)
@@ -225,7 +223,7 @@ class FreeFlyer(JointType):
     sampling = "floating"
     axis_by_axis = True
     lengths = 3
-    spellings = (Spelling("floating"),)
+    spellings = ("floating",)
     free = True
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
@@ -253,5 +251,5 @@ class FreeFlyer(JointType):
         turn = logarithm(multiply(conjugate(q0[3:]), q1[3:]))
         return [*differentiate_translation(turn, translation).scalars(), *turn.w.scalars()]
 
-    def pinocchio(self) -> PinocchioJoint | None:
-        return PinocchioJoint("JointModelFreeFlyer")
+    def pinocchio(self) -> tuple[str, list[float]] | None:
+        return "JointModelFreeFlyer", []

@@ -200,8 +200,8 @@ def _joint(pin: Any, joint: JointType) -> Any:
     own = joint.pinocchio()
     if own is None:
         return None
-    made = getattr(pin, own.name)
-    return made() if own.axis is None else made(np.array(own.axis))
+    name, axis = own
+    return getattr(pin, name)(*([np.array(axis)] if axis else []))
 
 
 def _inertia(pin: Any, inertia: RigidInertia) -> Any:
