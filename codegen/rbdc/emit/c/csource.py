@@ -86,11 +86,6 @@ class CFunction:
     blocks: Sequence[CodeBlock] = ()
     calls: Sequence[str] = ()
 
-    @property
-    def statements(self) -> int:
-        """Lines of C."""
-        return sum(len(block.lines) for block in self.blocks)
-
 
 @dataclass(frozen=True)
 class KernelCall:
@@ -154,9 +149,7 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
     writer = StatementWriter(robot, program, scalar, CHUNK_OPERATIONS)
     whole = f"{storage}void {name}({parameters(robot, program, scalar)})"
     if writer.chunks.count == 1:
-        part = _part(writer, 0, whole)
-        source.statements += part.statements
-        return part
+        return _part(writer, 0, whole)
     wide = any(array.width > scalar.single_lanes for array in (*program.inputs, *program.outputs))
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
@@ -166,7 +159,6 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
         prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
         part = _part(writer, number, prototype, f"{which.capitalize()}; {about}", spaces)
         part.declared.append(prototype)
-        source.statements += part.statements
         prototypes.append(prototype)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
         source.files[f"{part_name}.c"] = function_file(
@@ -181,8 +173,9 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
     return CFunction(whole, declared=prototypes, workspaces=owned, calls=calls)
 
 
-def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
-    """The view of one C function that holds the whole of a program, however large."""
+def whole_part(robot: str, name: str, program: Program, comment: str, scalar: ScalarType) -> CFunction:
+    """The view of one static C function that holds the whole of a program, however large."""
+    prototype = f"static void {name}({parameters(robot, program, scalar)})"
     return _part(StatementWriter(robot, program, scalar), 0, prototype, comment)
 
 

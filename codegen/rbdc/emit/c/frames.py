@@ -29,10 +29,9 @@ from rbdc.algorithms.frames import (
 )
 from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import figures, function_file, parameters, whole_part
+from rbdc.emit.c.csource import figures, function_file, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
-from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
@@ -64,7 +63,7 @@ class _Loops(NamedTuple):
     column: Cost = Cost()
 
 
-_LOOPS: Mapping[Callable[..., Any], _Loops] = {
+_LOOPS: Mapping[Callable[..., Any] | None, _Loops] = {
     frame_jacobian: _Loops(dof=_PUT),
     frame_jacobian_time_derivative: _Loops(dof=_RATES.times(2) + _CROSS + _PUT),
     frame_drift: _Loops(_EXPRESS, _STEP, _RATES),
@@ -98,8 +97,6 @@ def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> C
     """The most that a call executes: for WORLD, and a frame that every body carries; of a pair relative to
     one that none carries. A test counts it in the C.
     """
-    if function.at_frame is None or function.at_frame not in _LOOPS:
-        raise UnsupportedError(f"{function.name}: no template climbs from a frame for it")
     loops = _LOOPS[function.at_frame]
     count, own = len(dof_table(model)), sum(body.joint.nv**2 for body in model.bodies)
     total = loops.once + loops.body.times(model.njoints) + loops.dof.times(len(frame_dofs(model)))
@@ -112,7 +109,7 @@ def frames_source(robot: str, function: Function, model: Model, steps: Sequence[
     for each body, and the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) ->
     (J, up).
 
-    Cost and statements are of all these together, as `frames_cost` counts.
+    The cost is of all these together, as `frames_cost` counts.
     """
     declaration, total = function.declaration, frames_cost(model, function, steps)
     source = FunctionSource(declaration, total, method="climb")
@@ -126,9 +123,6 @@ def frames_source(robot: str, function: Function, model: Model, steps: Sequence[
         declaration=declaration,
         prototype=declaration.prototype(robot),
         **kernel_words(robot, model, declaration),
-    )
-    source.statements = sum(
-        line.endswith(";") for text in source.files.values() for line in text.splitlines()
     )
     return source
 
@@ -204,8 +198,8 @@ def climb_file(
         parts=[
             whole_part(
                 robot,
+                f"step_{index}",
                 program,
-                f"static void step_{index}({parameters(robot, program, scalar)})",
                 f"{comment(body.name)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent",
                 scalar,
             )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.emit.backend import Backend, FunctionSource, Package
-from rbdc.emit.c.csource import CFunction, parameters, whole_part
+from rbdc.emit.c.csource import CFunction, whole_part
 from rbdc.emit.casadi.externals import Externals
 from rbdc.emit.casadi.parts import TWICE
 from rbdc.emit.names import comment
@@ -167,5 +167,4 @@ def _rates(model: Model, u: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def _function(robot: str, title: str, program: Program) -> CFunction:
-    prototype = f"static void {program.name}({parameters(robot, program, DOUBLE)})"
-    return whole_part(robot, optimise(verify(program)), prototype, title, DOUBLE)
+    return whole_part(robot, program.name, optimise(verify(program)), title, DOUBLE)

@@ -52,15 +52,13 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     declaration, scalar = planned.declaration, planned.declaration.scalar
     made = layout(model, scalar)
     sizes = _sizes(made)
-    source = FunctionSource(declaration, planned.cost(made), method="along_paths")
-    source.style = "paths"
+    source = FunctionSource(declaration, planned.cost(made), method="along_paths", style="paths")
     operators = lane_functions(planned.bodies[:1], scalar)
     words = {"robot": robot, **scalar.words, **sizes}
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
     # What is too large for one file goes to files that all functions of a package share, the same in each.
     start = FunctionSource(preparation(declaration, made.size), Cost(), source.files)
     parts, call = add_kernels(robot, f"{robot}_second_state", planned.programs, start)
-    source.statements += start.statements
     parts[0].declared[:0] = [use.declaration.prototype(robot) for use in planned.uses]
     forward = "second_forward.c.jinja" if planned.uses else "second_inverse.c.jinja"
     text = function_file(
@@ -76,7 +74,6 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     source.files[f"{robot}_{declaration.name}.c"] = text
     for use in planned.uses:
         source.files |= use.printed(robot).files
-    source.statements += sum(line.endswith(";") for line in text.splitlines())
     return source
 
 
