@@ -133,7 +133,6 @@ def column_source(
         late=_solve(f"{name}_solve_late", plan, plan.late_blocks),
         sizes=_sizes(plan),
         lanes=plan.lanes,
-        prototype=declaration.prototype(robot),
         call=call,
         results=[
             (plan.system.joints, _runs(plan.system.solutions, plan, plan.system.contacts)),

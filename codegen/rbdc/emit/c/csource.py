@@ -45,16 +45,21 @@ def function_file(robot: str, source: FunctionSource, **view: Any) -> str:
     entry points, prototypes with the calls of kernels, of which there are none.
     """
     declaration = source.declaration
-    defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False}
-    shared = [name for name in source.files if name.endswith(".h")]
-    defaults |= {"summary": comment(declaration.summary), "headers": shared}
-    defaults |= {"parts": [], "body": "entries.c.jinja", "entries": []}
-    return render(
-        "function.c.jinja",
-        robot=robot,
-        library=declaration.scalar.header,
-        **{**defaults, **declaration.scalar.words, **view},
-    )
+    defaults = {
+        "robot": robot,
+        "function": declaration.name,
+        "summary": comment(declaration.summary),
+        "figures": figures(source.cost),
+        "library": declaration.scalar.header,
+        "headers": [name for name in source.files if name.endswith(".h")],
+        "wide": False,
+        "parts": [],
+        "body": "entries.c.jinja",
+        "entries": [],
+        "declaration": declaration,
+        "prototype": declaration.prototype(robot),
+    }
+    return render("function.c.jinja", **{**defaults, **declaration.scalar.words, **view})
 
 
 def add_loop(robot: str, source: FunctionSource) -> None:

@@ -117,11 +117,8 @@ def frames_source(robot: str, function: Function, model: Model, steps: Sequence[
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
-        headers=[f"{robot}_frames.h"],
         figures=f"{figures(total)}, where every body carries the frame",
         body="frames_kernel.c.jinja",
-        declaration=declaration,
-        prototype=declaration.prototype(robot),
         **kernel_words(robot, model, declaration),
     )
     return source
@@ -145,12 +142,11 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], source: Function
     """The files that are the same for every function of a frame."""
     table, scalar = frame_dofs(model), source.declaration.scalar
     starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
-    words = kernel_words(robot, model, source.declaration)
     header = render(
         "frames.h.jinja",
         robot=robot,
         **scalar.words,
-        **words,
+        **kernel_words(robot, model, source.declaration),
         bodies=model.njoints,
         dofs=len(table),
         nv=model.nv,
@@ -161,10 +157,6 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], source: Function
         model,
         steps,
         source,
-        headers=[f"{robot}_frames.h"],
-        figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
-        body="frames.c.jinja",
-        **words,
         body_parent=braced(body.parent for body in model.bodies),
         body_first=braced([*starts, len(table)]),
         dof_column=braced(column for column, *_ in table),
@@ -186,25 +178,32 @@ def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
 
 
 def climb_file(
-    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, **view: Any
+    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, lanes: int = 1, **tables: Any
 ) -> str:
-    """The file of the climb by these programs, each a C function."""
-    scalar = source.declaration.scalar
+    """The file of the climb by these programs, each a C function, for so many samples; that of one has the
+    tables.
+    """
+    wide, samples = lanes > 1, f" and {lanes} samples" if lanes > 1 else ""
     return function_file(
         robot,
         source,
         function="the climb from a frame to the root",
         summary="Shared by the functions of frames.",
+        figures=f"{figures(sum(map(cost, steps), Cost()))}, for all bodies together{samples}",
+        wide=wide,
+        headers=[f"{robot}_{header}.h" for header in (*["batch"] * wide, "frames")],
+        body="frames_climb.c.jinja" if wide else "frames.c.jinja",
         parts=[
             whole_part(
                 robot,
                 f"step_{index}",
                 program,
                 f"{comment(body.name)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent",
-                scalar,
+                source.declaration.scalar,
             )
             for index, (body, program) in enumerate(zip(model.bodies, steps, strict=True))
         ],
         steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
-        **view,
+        **kernel_words(robot, model, source.declaration),
+        **tables,
     )

@@ -26,7 +26,6 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
         source,
         body="loops.c.jinja",
         tables=[_table_view(table, scalar) for table in nest.tables],
-        prototype=declaration.prototype(robot),
         arrays=[f"{scalar.name} {name}[{size}]" for name, size in nest.arrays.items()],
         lines=_LoopWriter(robot, scalar).body(nest.statements),
     )

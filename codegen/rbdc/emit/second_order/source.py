@@ -114,7 +114,6 @@ def _words(robot: str, planned: LoopsAlongPaths) -> dict[str, Any]:
         "weight": "".join(p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS),
         "size": declaration.outputs[0].size,
         "called": called,
-        "prototype": declaration.prototype(robot),
         "zeroed_prototype": declaration.prototype(robot, "_into_zeroed"),
         "zeroed": f"{robot}_{declaration.name}_into_zeroed({arguments})",
     }
