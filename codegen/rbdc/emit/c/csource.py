@@ -50,7 +50,6 @@ def function_file(robot: str, source: FunctionSource, **view: Any) -> str:
         "function": declaration.name,
         "summary": comment(declaration.summary),
         "figures": figures(source.cost),
-        "library": declaration.scalar.header,
         "headers": [name for name in source.files if name.endswith(".h")],
         "wide": False,
         "parts": [],

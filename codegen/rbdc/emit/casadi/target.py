@@ -68,7 +68,7 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     functions = [external for externals in made for external in externals.all()]
     differentials = [f.differential for f in built.values() if f.differential is not None]
     twice = [d for d in differentials if {d.first, d.second} <= built.keys()]
-    patterns = {array.pattern: array for f in functions for array in f["arrays"]}
+    patterns = {x.pattern: x for f in functions for _, arrays, _ in f["sides"] for x in arrays}
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]
     tensors = any(f["prefix"] in TWICE for f in functions)
     units = _unit_vectors(model)
