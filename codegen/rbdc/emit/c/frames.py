@@ -6,27 +6,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rbdc.algorithms.derivatives.frame_derivatives import (
-    frame_acceleration_derivatives,
-    frame_velocity_derivatives,
-)
-from rbdc.algorithms.frame_pairs import SINGULAR, manipulability_gradient, relative_jacobian
-from rbdc.algorithms.frame_placements import (
-    frame_jacobian_derivatives,
-    frame_placement,
-    frame_placement_derivatives,
-    frame_placement_second_derivatives,
-    frame_position,
-    frame_position_derivatives,
-    frame_position_second_derivatives,
-)
-from rbdc.algorithms.frames import (
-    frame_acceleration,
-    frame_drift,
-    frame_jacobian,
-    frame_jacobian_time_derivative,
-    frame_velocity,
-)
+from rbdc.algorithms import frame_pairs, frame_placements, frames
+from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import figures, function_file, whole_part
@@ -39,12 +20,13 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
 
-_ADD = Cost(additions=6)
+_ENTRY = Cost(additions=1, multiplications=1)
+_ENTRY_OF_PAIR = Cost(additions=1, multiplications=2)
 _CROSS = Cost(additions=18, multiplications=18)
 _EXPRESS = Cost(additions=18, multiplications=24)
-_PUT = _EXPRESS + Cost(additions=6, multiplications=6)
+_PUT = _EXPRESS + _ENTRY.times(6)
 _RATES = Cost(additions=6, multiplications=7)
-_STEP = _CROSS + _ADD
+_STEP = _CROSS + Cost(additions=6)
 _ALIGN = Cost(additions=12, multiplications=18)
 _TURN = Cost(additions=3, multiplications=6)
 
@@ -64,31 +46,33 @@ class _Loops(NamedTuple):
 
 
 _LOOPS: Mapping[Callable[..., Any] | None, _Loops] = {
-    frame_jacobian: _Loops(dof=_PUT),
-    frame_jacobian_time_derivative: _Loops(dof=_RATES.times(2) + _CROSS + _PUT),
-    frame_drift: _Loops(_EXPRESS, _STEP, _RATES),
-    frame_velocity: _Loops(_EXPRESS, dof=_RATES),
-    frame_acceleration: _Loops(_EXPRESS, _STEP, _RATES.times(2)),
-    relative_jacobian: _Loops(dof=_PUT),
-    manipulability_gradient: _Loops(
+    frames.frame_jacobian: _Loops(dof=_PUT),
+    frames.frame_jacobian_time_derivative: _Loops(dof=_RATES.times(2) + _CROSS + _PUT),
+    frames.frame_drift: _Loops(_EXPRESS, _STEP, _RATES),
+    frames.frame_velocity: _Loops(_EXPRESS, dof=_RATES),
+    frames.frame_acceleration: _Loops(_EXPRESS, _STEP, _RATES.times(2)),
+    frame_pairs.relative_jacobian: _Loops(dof=_PUT),
+    frame_pairs.manipulability_gradient: _Loops(
         Cost(additions=36, multiplications=67, divisions=15, calls=1),
         dof=Cost(additions=31, multiplications=38),
         column=Cost(additions=51, multiplications=51, divisions=6),
     ),
-    frame_velocity_derivatives: _Loops(dof=(_RATES + _CROSS + _PUT).times(2)),
-    frame_acceleration_derivatives: _Loops(
+    frame_derivatives.frame_velocity_derivatives: _Loops(dof=(_RATES + _CROSS + _PUT).times(2)),
+    frame_derivatives.frame_acceleration_derivatives: _Loops(
         body=_STEP.times(2), dof=_RATES.times(4) + _CROSS.times(5) + _PUT.times(3)
     ),
-    frame_position: _Loops(),
-    frame_placement: _Loops(),
-    frame_position_derivatives: _Loops(dof=_ALIGN + Cost(additions=3, multiplications=3)),
-    frame_placement_derivatives: _Loops(dof=_ALIGN + _TURN.times(3) + Cost(additions=12, multiplications=12)),
-    frame_position_second_derivatives: _Loops(dof=_ALIGN, pair=_TURN + Cost(additions=3, multiplications=6)),
-    frame_placement_second_derivatives: _Loops(
-        dof=_ALIGN, pair=_TURN.times(7) + Cost(additions=12, multiplications=24)
+    frame_placements.frame_position: _Loops(),
+    frame_placements.frame_placement: _Loops(),
+    frame_placements.frame_position_derivatives: _Loops(dof=_ALIGN + _ENTRY.times(3)),
+    frame_placements.frame_placement_derivatives: _Loops(dof=_ALIGN + _TURN.times(3) + _ENTRY.times(12)),
+    frame_placements.frame_position_second_derivatives: _Loops(
+        dof=_ALIGN, pair=_TURN + _ENTRY_OF_PAIR.times(3)
     ),
-    frame_jacobian_derivatives: _Loops(
-        dof=_EXPRESS, pair=Cost(additions=6, multiplications=12), ordered=_CROSS
+    frame_placements.frame_placement_second_derivatives: _Loops(
+        dof=_ALIGN, pair=_TURN.times(7) + _ENTRY_OF_PAIR.times(12)
+    ),
+    frame_placements.frame_jacobian_derivatives: _Loops(
+        dof=_EXPRESS, pair=_ENTRY_OF_PAIR.times(6), ordered=_CROSS
     ),
 }
 
@@ -129,7 +113,7 @@ def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> 
     are of curvature.
     """
     scalar = declaration.scalar
-    singular = SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
+    singular = frame_pairs.SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
     return {
         "p": f"{robot}_frames",
         "bends": model.curved,
