@@ -95,12 +95,10 @@ class CFunction:
 class KernelCall:
     """The call of the kernels of a function. given: of the only one, or of that which takes the optional
     inputs, for which tables stand where they are NULL; without: of the kernel that does without them, where
-    there is one. condition: that one of them is there. tables: names, sizes and entries, of which those that
-    are left out are zeros.
+    there is one. tables: names, sizes and entries, of which those that are left out are zeros.
     """
 
     given: str
-    condition: str = ""
     without: str = ""
     tables: Sequence[tuple[str, int, str]] = ()
 
@@ -127,18 +125,16 @@ def _kernel_call(
     """
     optional = declaration.optional
     calls = [f"{kernel}({arguments(program)})" for kernel, program in kernels]
-    if not optional:
-        return KernelCall(calls[0])
     without = calls[0] if len(calls) == 2 else ""
     if without and len(optional) == 1:
-        return KernelCall(calls[1], declaration.any_given, without=without)
+        return KernelCall(calls[1], without)
     kernel, program = kernels[-1]
     lanes = program.inputs[0].width
     cast = f"(const {robot}_lanes{lanes} *)" if lanes > 1 else ""
     tables = [(f"no_{p.name}", lanes * p.size, _absent(p, lanes, declaration.scalar)) for p in optional]
     given = {p.name: p.where_given(p.name, f"{cast}no_{p.name}") for p in optional}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
-    return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
+    return KernelCall(f"{kernel}({passed})", without, tables)
 
 
 def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
