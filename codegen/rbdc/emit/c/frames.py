@@ -131,9 +131,8 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], source: Function
         robot=robot,
         **scalar.words,
         **kernel_words(robot, model, source.declaration),
-        bodies=model.njoints,
+        model=model,
         dofs=len(table),
-        nv=model.nv,
         frames=len(model.frames),
     )
     text = climb_file(
