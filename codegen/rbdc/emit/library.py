@@ -25,7 +25,6 @@ MANIFEST_SCHEMA = 1
 _COUNTS = ("operations", "additions", "multiplications", "divisions", "calls", "vectors")
 REQUIREMENTS = ("numpy", "cffi>=1.16")
 """Modules that the Python of a package needs at run time."""
-_REQUIREMENTS = ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS)
 
 BASELINE = "baseline"
 """The variant that every processor runs; elsewhere than on x86-64 the only one."""
@@ -132,7 +131,7 @@ def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration])
         "in_cpp": [cpp_function(d) for d in declarations],
         "joints": _joints(model),
         "example": _example(robot, first),
-        "requirements": _REQUIREMENTS,
+        "requirements": ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS),
     }
 
 
