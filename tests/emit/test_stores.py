@@ -26,7 +26,7 @@ def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list
 
 
 def stored(program: Program, number: int = 0, home: int = 0, cleared: tuple[str, ...] = ()) -> list[Store]:
-    homes = dict.fromkeys(program.results[0], home)
+    homes = [home] * len(program.values)
     return sorted(
         (s for made in stores(program, homes, number, cleared, LONGEST).values() for s in made),
         key=lambda s: s.place,
@@ -69,7 +69,7 @@ def test_each_chunk_stores_its_own() -> None:
 
 def test_a_store_waits_for_the_last_of_its_values() -> None:
     program, entries = lanes()
-    homes = dict.fromkeys(entries, 0)
+    homes = [0] * len(program.values)
     assert {key: [s.place for s in made] for key, made in stores(program, homes, 0, (), LONGEST).items()} == {
         entries[0]: [0],
         entries[4]: [1],

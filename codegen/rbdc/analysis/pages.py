@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rbdc.analysis.tables import Table
-from rbdc.emit.render import render_html
+from rbdc.emit.render import render
 
 
 @dataclass(frozen=True)
@@ -36,4 +36,4 @@ def page_text(page: Part, key: Key = (), report: Mapping[str, Any] | None = None
     """
     data = json.dumps(report).replace("<", "\\u003c")  # so that it may stand in a script element
     made_by = (report or {}).get("generator", "rbdc")
-    return render_html("page.html.jinja", page=page, key=key, generator=made_by, file=file, data=data)
+    return render("page.html.jinja", page=page, key=key, generator=made_by, file=file, data=data)

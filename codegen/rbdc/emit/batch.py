@@ -18,7 +18,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import FLOAT, ScalarType
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
 from rbdc.model import Model
@@ -95,20 +95,8 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
     declaration = source.declaration
     name, lanes = _kernel_name(robot, declaration), declaration.scalar.lanes
     wide = [widened(step, lanes) for step in steps]
-    total = sum((cost(step) for step in wide), Cost())
-    words = kernel_words(robot, model, declaration)
     source.batch_files |= batch_header(robot, declaration.scalar)
-    source.batch_files[f"{robot}_frames_batch.c"] = climb_file(
-        robot,
-        model,
-        wide,
-        source,
-        wide=True,
-        headers=[f"{robot}_{header}.h" for header in ("batch", "frames")],
-        figures=f"{figures(total)}, for all bodies together and {lanes} samples",
-        body="frames_climb.c.jinja",
-        **words,
-    )
+    source.batch_files[f"{robot}_frames_batch.c"] = climb_file(robot, model, wide, source, lanes)
     ends = accumulate(p.size for p in declaration.outputs)
     places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
@@ -120,7 +108,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
         kernel="frames_kernel.c.jinja",
         prototype=f"{_KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
         call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
-        **words,
+        **kernel_words(robot, model, declaration),
     )
 
 

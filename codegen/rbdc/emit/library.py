@@ -25,7 +25,6 @@ MANIFEST_SCHEMA = 1
 _COUNTS = ("operations", "additions", "multiplications", "divisions", "calls", "vectors")
 REQUIREMENTS = ("numpy", "cffi>=1.16")
 """Modules that the Python of a package needs at run time."""
-_REQUIREMENTS = ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS)
 
 BASELINE = "baseline"
 """The variant that every processor runs; elsewhere than on x86-64 the only one."""
@@ -121,9 +120,7 @@ def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration])
         **first.scalar.words,
         "robot": robot,
         "upper": robot.upper(),
-        "nq": model.nq,
-        "nv": model.nv,
-        "njoints": model.njoints,
+        "model": model,
         "frame_names": [comment(frame.name) for frame in model.frames],
         "nframes": len(model.frames),
         "framed": any(d.framed for d in declarations),
@@ -134,7 +131,7 @@ def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration])
         "in_cpp": [cpp_function(d) for d in declarations],
         "joints": _joints(model),
         "example": _example(robot, first),
-        "requirements": _REQUIREMENTS,
+        "requirements": ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS),
     }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatch
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -47,12 +48,8 @@ def render_python(package: Package, declarations: Sequence[FunctionDeclaration])
 
 def _support() -> dict[str, str]:
     """Modules of `rbdc.runtime` that the package has copies of: those that are private there."""
-    texts = {file.name: file for file in files("rbdc.runtime").iterdir() if file.name.endswith(".py")}
-    return {
-        name: file.read_text("utf-8")
-        for name, file in sorted(texts.items())
-        if name.startswith("_") and name != "__init__.py"
-    }
+    private = (file for file in files("rbdc.runtime").iterdir() if fnmatch(file.name, "_[a-z]*.py"))
+    return {file.name: file.read_text("utf-8") for file in sorted(private, key=lambda file: file.name)}
 
 
 def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:

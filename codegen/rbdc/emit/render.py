@@ -5,37 +5,29 @@ template shows it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from rbdc.emit import VERSION
 
-
-@cache
-def _environment(html: bool) -> Environment:
-    # autoescape is for HTML: what goes into C and Python is made safe in rbdc.emit.names, as it becomes text.
-    environment = Environment(
-        loader=PackageLoader("rbdc.templates", ""),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=html,
-    )
-    environment.globals["version"] = VERSION
-    return environment
+# Of HTML all is escaped; what goes into C and Python is made safe in rbdc.emit.names, as it becomes text.
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("rbdc.templates", ""),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    autoescape=select_autoescape(["html.jinja"]),
+)
+_ENVIRONMENT.globals["version"] = VERSION
 
 
 def render(template: str, **context: Any) -> str:
-    """The text of a template, which gets plain data, and rbdc's version, and does no more than lay it out."""
-    return _environment(False).get_template(template).render(context)
-
-
-def render_html(template: str, **context: Any) -> str:
-    """A template of HTML: every value is escaped, but for what the template marks as markup."""
-    return _environment(True).get_template(template).render(context)
+    """The text of a template, which gets plain data, and rbdc's version, and does no more than lay it out; of
+    HTML every value is escaped, but for what the template marks as markup.
+    """
+    return _ENVIRONMENT.get_template(template).render(context)
 
 
 def braced(entries: Iterable[object]) -> str:

@@ -16,8 +16,7 @@ from rbdc.emit.c.loops import loops_source
 from rbdc.emit.column_solve import System
 from rbdc.emit.paths.kernels import has_windows, kernel_cost, kernel_of, products_by_inverse
 from rbdc.emit.paths.paths import kernel_source
-from rbdc.emit.second_order.loops import Called, LoopsAlongPaths, body_names
-from rbdc.emit.second_order.paths import layout
+from rbdc.emit.second_order.loops import Called, LoopsAlongPaths, body_names, layout
 from rbdc.emit.second_order.source import loops_source as path_loops_source
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of

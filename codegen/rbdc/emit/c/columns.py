@@ -121,24 +121,18 @@ def column_source(
     """
     plan, name = plan_of(programs, declaration), f"{robot}_{declaration.name}"
     kernels = [kernel(program, plan) for program in programs]
-    source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(plan), method="columns")
-    source.style = "columns"
+    total = cost(kernels[0]) + solve_cost(plan)
+    source = FunctionSource(declaration, total, method="columns", style="columns")
     parts, call = add_kernels(robot, f"{name}_columns", kernels, source)
-    early = _solve(f"{name}_solve", plan, plan.early_blocks)
-    late = _solve(f"{name}_solve_late", plan, plan.late_blocks)
-    written = [row for _, part in early["parts"] + late["parts"] for row in part]
-    source.statements += sum(1 + len(row.terms) + len(row.blocks) for row in written)
     source.files[f"{name}.c"] = function_file(
         robot,
         source,
         body="columns.c.jinja",
         parts=parts,
-        solves=[early, late],
-        calls=early["calls"],
-        late_calls=late["calls"],
+        early=_solve(f"{name}_solve", plan, plan.early_blocks),
+        late=_solve(f"{name}_solve_late", plan, plan.late_blocks),
         sizes=_sizes(plan),
         lanes=plan.lanes,
-        prototype=declaration.prototype(robot),
         call=call,
         results=[
             (plan.system.joints, _runs(plan.system.solutions, plan, plan.system.contacts)),

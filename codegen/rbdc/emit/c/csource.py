@@ -45,16 +45,20 @@ def function_file(robot: str, source: FunctionSource, **view: Any) -> str:
     entry points, prototypes with the calls of kernels, of which there are none.
     """
     declaration = source.declaration
-    defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False}
-    shared = [name for name in source.files if name.endswith(".h")]
-    defaults |= {"summary": comment(declaration.summary), "headers": shared}
-    defaults |= {"parts": [], "body": "entries.c.jinja", "entries": []}
-    return render(
-        "function.c.jinja",
-        robot=robot,
-        library=declaration.scalar.header,
-        **{**defaults, **declaration.scalar.words, **view},
-    )
+    defaults = {
+        "robot": robot,
+        "function": declaration.name,
+        "summary": comment(declaration.summary),
+        "figures": figures(source.cost),
+        "headers": [name for name in source.files if name.endswith(".h")],
+        "wide": False,
+        "parts": [],
+        "body": "entries.c.jinja",
+        "entries": [],
+        "declaration": declaration,
+        "prototype": declaration.prototype(robot),
+    }
+    return render("function.c.jinja", **{**defaults, **declaration.scalar.words, **view})
 
 
 def add_loop(robot: str, source: FunctionSource) -> None:
@@ -86,22 +90,15 @@ class CFunction:
     blocks: Sequence[CodeBlock] = ()
     calls: Sequence[str] = ()
 
-    @property
-    def statements(self) -> int:
-        """Lines of C."""
-        return sum(len(block.lines) for block in self.blocks)
-
 
 @dataclass(frozen=True)
 class KernelCall:
     """The call of the kernels of a function. given: of the only one, or of that which takes the optional
     inputs, for which tables stand where they are NULL; without: of the kernel that does without them, where
-    there is one. condition: that one of them is there. tables: names, sizes and entries, of which those that
-    are left out are zeros.
+    there is one. tables: names, sizes and entries, of which those that are left out are zeros.
     """
 
     given: str
-    condition: str = ""
     without: str = ""
     tables: Sequence[tuple[str, int, str]] = ()
 
@@ -128,18 +125,16 @@ def _kernel_call(
     """
     optional = declaration.optional
     calls = [f"{kernel}({arguments(program)})" for kernel, program in kernels]
-    if not optional:
-        return KernelCall(calls[0])
     without = calls[0] if len(calls) == 2 else ""
     if without and len(optional) == 1:
-        return KernelCall(calls[1], declaration.any_given, without=without)
+        return KernelCall(calls[1], without)
     kernel, program = kernels[-1]
     lanes = program.inputs[0].width
     cast = f"(const {robot}_lanes{lanes} *)" if lanes > 1 else ""
     tables = [(f"no_{p.name}", lanes * p.size, _absent(p, lanes, declaration.scalar)) for p in optional]
     given = {p.name: p.where_given(p.name, f"{cast}no_{p.name}") for p in optional}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
-    return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
+    return KernelCall(f"{kernel}({passed})", without, tables)
 
 
 def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
@@ -154,9 +149,7 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
     writer = StatementWriter(robot, program, scalar, CHUNK_OPERATIONS)
     whole = f"{storage}void {name}({parameters(robot, program, scalar)})"
     if writer.chunks.count == 1:
-        part = _part(writer, 0, whole)
-        source.statements += part.statements
-        return part
+        return _part(writer, 0, whole)
     wide = any(array.width > scalar.single_lanes for array in (*program.inputs, *program.outputs))
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
@@ -166,7 +159,6 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
         prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
         part = _part(writer, number, prototype, f"{which.capitalize()}; {about}", spaces)
         part.declared.append(prototype)
-        source.statements += part.statements
         prototypes.append(prototype)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
         source.files[f"{part_name}.c"] = function_file(
@@ -181,8 +173,9 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
     return CFunction(whole, declared=prototypes, workspaces=owned, calls=calls)
 
 
-def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
-    """The view of one C function that holds the whole of a program, however large."""
+def whole_part(robot: str, name: str, program: Program, comment: str, scalar: ScalarType) -> CFunction:
+    """The view of one static C function that holds the whole of a program, however large."""
+    prototype = f"static void {name}({parameters(robot, program, scalar)})"
     return _part(StatementWriter(robot, program, scalar), 0, prototype, comment)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from math import inf
 
 from rbdc.emit.c.inlining import inlined, is_function_of_vectors
@@ -58,10 +59,6 @@ class StatementWriter:
         self.robot, self.program, self.scalar = robot, program, scalar
         self.chunks = chunks = chunk(program, limit)
         self.zeros = scalar.single_lanes  # that go in one store
-        self._members: list[list[int]] = [[] for _ in range(chunks.count)]
-        for index, number in enumerate(chunks.chunk_of):
-            if number >= 0:
-                self._members[number].append(index)
         self._angles = joint_angles(program, scalar)
         self._cleared = self._sparse_outputs()
         self._together = made_together(program, self._angles, chunks.chunk_of, scalar)
@@ -77,25 +74,21 @@ class StatementWriter:
 
     def blocks(self, number: int) -> list[CodeBlock]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
-        homes = {index: self._home(index) for result in self.program.results for index in result}
+        last = self.chunks.count - 1  # which stores constants and inputs
+        homes = [last if home < 0 else home for home in self.chunks.chunk_of]
         to_store = stores(self.program, homes, number, self._cleared, self.zeros)
         blocks = self._clearing() if number == 0 else []
-        lines: list[str] = []
-        section = Section("", "")
-        for index in self._members[number]:
-            value = self.program.values[index]
-            label = self.program.sections[value.section]
-            if label != section:
-                self._close(blocks, section, lines)
-                section, lines = label, []
-            if value.operation.is_condition:
-                continue
-            lines += self._made(index, number)
-            if not self._inline[index] and index in self.chunks.slot_of:
-                slot = self.chunks.slot_of[index]
-                lines.append(f"{_workspace(value.width)}[{slot}] = {self._names[index]};")
-            lines += [self._stored(store, number) for store in to_store.get(index, ())]
-        self._close(blocks, section, lines)
+        values, sections = self.program.values, self.program.sections
+        members = (index for index, home in enumerate(self.chunks.chunk_of) if home == number)
+        for section, own in groupby(members, lambda k: sections[values[k].section]):
+            lines = list[str]()
+            for index in own:
+                lines += self._made(index, number)
+                if not self._inline[index] and index in self.chunks.slot_of:
+                    slot = self.chunks.slot_of[index]
+                    lines.append(f"{_workspace(values[index].width)}[{slot}] = {self._names[index]};")
+                lines += [self._stored(store, number) for store in to_store.get(index, ())]
+            self._close(blocks, section, lines)
         rest = [self._stored(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
         if rest:
             blocks.append(CodeBlock("results", "known without computation", tuple(rest)))
@@ -197,10 +190,6 @@ class StatementWriter:
             for array, result in zip(self.program.outputs, self.program.results, strict=True)
             if is_worth_clearing(self.program, array, result)
         }
-
-    def _home(self, index: int) -> int:
-        """The chunk that stores a result: that which makes it, the last one for constants and inputs."""
-        return self.chunks.count - 1 if self._is_leaf(index) else self.chunks.chunk_of[index]
 
     def _stored(self, store: Store, number: int) -> str:
         """The statement of a store."""

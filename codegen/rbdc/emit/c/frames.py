@@ -6,33 +6,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rbdc.algorithms.derivatives.frame_derivatives import (
-    frame_acceleration_derivatives,
-    frame_velocity_derivatives,
-)
-from rbdc.algorithms.frame_pairs import SINGULAR, manipulability_gradient, relative_jacobian
-from rbdc.algorithms.frame_placements import (
-    frame_jacobian_derivatives,
-    frame_placement,
-    frame_placement_derivatives,
-    frame_placement_second_derivatives,
-    frame_position,
-    frame_position_derivatives,
-    frame_position_second_derivatives,
-)
-from rbdc.algorithms.frames import (
-    frame_acceleration,
-    frame_drift,
-    frame_jacobian,
-    frame_jacobian_time_derivative,
-    frame_velocity,
-)
+from rbdc.algorithms import frame_pairs, frame_placements, frames
+from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import figures, function_file, parameters, whole_part
+from rbdc.emit.c.csource import figures, function_file, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
-from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
@@ -40,12 +20,13 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
 
-_ADD = Cost(additions=6)
+_ENTRY = Cost(additions=1, multiplications=1)
+_ENTRY_OF_PAIR = Cost(additions=1, multiplications=2)
 _CROSS = Cost(additions=18, multiplications=18)
 _EXPRESS = Cost(additions=18, multiplications=24)
-_PUT = _EXPRESS + Cost(additions=6, multiplications=6)
+_PUT = _EXPRESS + _ENTRY.times(6)
 _RATES = Cost(additions=6, multiplications=7)
-_STEP = _CROSS + _ADD
+_STEP = _CROSS + Cost(additions=6)
 _ALIGN = Cost(additions=12, multiplications=18)
 _TURN = Cost(additions=3, multiplications=6)
 
@@ -64,32 +45,34 @@ class _Loops(NamedTuple):
     column: Cost = Cost()
 
 
-_LOOPS: Mapping[Callable[..., Any], _Loops] = {
-    frame_jacobian: _Loops(dof=_PUT),
-    frame_jacobian_time_derivative: _Loops(dof=_RATES.times(2) + _CROSS + _PUT),
-    frame_drift: _Loops(_EXPRESS, _STEP, _RATES),
-    frame_velocity: _Loops(_EXPRESS, dof=_RATES),
-    frame_acceleration: _Loops(_EXPRESS, _STEP, _RATES.times(2)),
-    relative_jacobian: _Loops(dof=_PUT),
-    manipulability_gradient: _Loops(
+_LOOPS: Mapping[Callable[..., Any] | None, _Loops] = {
+    frames.frame_jacobian: _Loops(dof=_PUT),
+    frames.frame_jacobian_time_derivative: _Loops(dof=_RATES.times(2) + _CROSS + _PUT),
+    frames.frame_drift: _Loops(_EXPRESS, _STEP, _RATES),
+    frames.frame_velocity: _Loops(_EXPRESS, dof=_RATES),
+    frames.frame_acceleration: _Loops(_EXPRESS, _STEP, _RATES.times(2)),
+    frame_pairs.relative_jacobian: _Loops(dof=_PUT),
+    frame_pairs.manipulability_gradient: _Loops(
         Cost(additions=36, multiplications=67, divisions=15, calls=1),
         dof=Cost(additions=31, multiplications=38),
         column=Cost(additions=51, multiplications=51, divisions=6),
     ),
-    frame_velocity_derivatives: _Loops(dof=(_RATES + _CROSS + _PUT).times(2)),
-    frame_acceleration_derivatives: _Loops(
+    frame_derivatives.frame_velocity_derivatives: _Loops(dof=(_RATES + _CROSS + _PUT).times(2)),
+    frame_derivatives.frame_acceleration_derivatives: _Loops(
         body=_STEP.times(2), dof=_RATES.times(4) + _CROSS.times(5) + _PUT.times(3)
     ),
-    frame_position: _Loops(),
-    frame_placement: _Loops(),
-    frame_position_derivatives: _Loops(dof=_ALIGN + Cost(additions=3, multiplications=3)),
-    frame_placement_derivatives: _Loops(dof=_ALIGN + _TURN.times(3) + Cost(additions=12, multiplications=12)),
-    frame_position_second_derivatives: _Loops(dof=_ALIGN, pair=_TURN + Cost(additions=3, multiplications=6)),
-    frame_placement_second_derivatives: _Loops(
-        dof=_ALIGN, pair=_TURN.times(7) + Cost(additions=12, multiplications=24)
+    frame_placements.frame_position: _Loops(),
+    frame_placements.frame_placement: _Loops(),
+    frame_placements.frame_position_derivatives: _Loops(dof=_ALIGN + _ENTRY.times(3)),
+    frame_placements.frame_placement_derivatives: _Loops(dof=_ALIGN + _TURN.times(3) + _ENTRY.times(12)),
+    frame_placements.frame_position_second_derivatives: _Loops(
+        dof=_ALIGN, pair=_TURN + _ENTRY_OF_PAIR.times(3)
     ),
-    frame_jacobian_derivatives: _Loops(
-        dof=_EXPRESS, pair=Cost(additions=6, multiplications=12), ordered=_CROSS
+    frame_placements.frame_placement_second_derivatives: _Loops(
+        dof=_ALIGN, pair=_TURN.times(7) + _ENTRY_OF_PAIR.times(12)
+    ),
+    frame_placements.frame_jacobian_derivatives: _Loops(
+        dof=_EXPRESS, pair=_ENTRY_OF_PAIR.times(6), ordered=_CROSS
     ),
 }
 
@@ -98,8 +81,6 @@ def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> C
     """The most that a call executes: for WORLD, and a frame that every body carries; of a pair relative to
     one that none carries. A test counts it in the C.
     """
-    if function.at_frame is None or function.at_frame not in _LOOPS:
-        raise UnsupportedError(f"{function.name}: no template climbs from a frame for it")
     loops = _LOOPS[function.at_frame]
     count, own = len(dof_table(model)), sum(body.joint.nv**2 for body in model.bodies)
     total = loops.once + loops.body.times(model.njoints) + loops.dof.times(len(frame_dofs(model)))
@@ -112,7 +93,7 @@ def frames_source(robot: str, function: Function, model: Model, steps: Sequence[
     for each body, and the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) ->
     (J, up).
 
-    Cost and statements are of all these together, as `frames_cost` counts.
+    The cost is of all these together, as `frames_cost` counts.
     """
     declaration, total = function.declaration, frames_cost(model, function, steps)
     source = FunctionSource(declaration, total, method="climb")
@@ -120,15 +101,9 @@ def frames_source(robot: str, function: Function, model: Model, steps: Sequence[
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
-        headers=[f"{robot}_frames.h"],
         figures=f"{figures(total)}, where every body carries the frame",
         body="frames_kernel.c.jinja",
-        declaration=declaration,
-        prototype=declaration.prototype(robot),
         **kernel_words(robot, model, declaration),
-    )
-    source.statements = sum(
-        line.endswith(";") for text in source.files.values() for line in text.splitlines()
     )
     return source
 
@@ -138,7 +113,7 @@ def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> 
     are of curvature.
     """
     scalar = declaration.scalar
-    singular = SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
+    singular = frame_pairs.SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
     return {
         "p": f"{robot}_frames",
         "bends": bool(model.curves),
@@ -151,15 +126,13 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], source: Function
     """The files that are the same for every function of a frame."""
     table, scalar = frame_dofs(model), source.declaration.scalar
     starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
-    words = kernel_words(robot, model, source.declaration)
     header = render(
         "frames.h.jinja",
         robot=robot,
         **scalar.words,
-        **words,
-        bodies=model.njoints,
+        **kernel_words(robot, model, source.declaration),
+        model=model,
         dofs=len(table),
-        nv=model.nv,
         frames=len(model.frames),
     )
     text = climb_file(
@@ -167,10 +140,6 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], source: Function
         model,
         steps,
         source,
-        headers=[f"{robot}_frames.h"],
-        figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
-        body="frames.c.jinja",
-        **words,
         body_parent=braced(body.parent for body in model.bodies),
         body_first=braced([*starts, len(table)]),
         dof_column=braced(column for column, *_ in table),
@@ -192,25 +161,32 @@ def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
 
 
 def climb_file(
-    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, **view: Any
+    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, lanes: int = 1, **tables: Any
 ) -> str:
-    """The file of the climb by these programs, each a C function."""
-    scalar = source.declaration.scalar
+    """The file of the climb by these programs, each a C function, for so many samples; that of one has the
+    tables.
+    """
+    wide, samples = lanes > 1, f" and {lanes} samples" if lanes > 1 else ""
     return function_file(
         robot,
         source,
         function="the climb from a frame to the root",
         summary="Shared by the functions of frames.",
+        figures=f"{figures(sum(map(cost, steps), Cost()))}, for all bodies together{samples}",
+        wide=wide,
+        headers=[f"{robot}_{header}.h" for header in (*["batch"] * wide, "frames")],
+        body="frames_climb.c.jinja" if wide else "frames.c.jinja",
         parts=[
             whole_part(
                 robot,
+                f"step_{index}",
                 program,
-                f"static void step_{index}({parameters(robot, program, scalar)})",
                 f"{comment(body.name)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent",
-                scalar,
+                source.declaration.scalar,
             )
             for index, (body, program) in enumerate(zip(model.bodies, steps, strict=True))
         ],
         steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
-        **view,
+        **kernel_words(robot, model, source.declaration),
+        **tables,
     )

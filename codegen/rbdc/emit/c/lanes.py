@@ -38,13 +38,12 @@ class _LaneWriter(StatementWriter):
     def function(self) -> dict[str, Any]:
         """The whole function: what is read more than once comes first."""
         program = self.program
-        blocks = self.blocks(0)
         lines = [
             f"const {self._type_of(value.width)} {_local(value)} = {self._read(value)};"
             for index, value in enumerate(program.values)
             if value.source is not None and self._is_shared(index)
         ]
-        lines += [line for block in blocks for line in titled("", block.formula, block.lines)]
+        lines += [line for block in self.blocks(0) for line in titled("", block.formula, block.lines)]
         written = {array.name for array in program.outputs}
         arrays = {array.name: array for array in (*program.inputs, *program.outputs)}
         names = argument_names(self.body)

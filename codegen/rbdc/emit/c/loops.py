@@ -21,17 +21,13 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
     """The C of a function as loops, its tables beside it."""
     scalar = declaration.scalar
     source = FunctionSource(declaration, nest.cost(), method=method, style="rolled")
-    writer = _LoopWriter(robot, scalar)
-    lines = writer.body(nest.statements)
-    source.statements = sum(line.endswith(";") for line in lines)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
         body="loops.c.jinja",
         tables=[_table_view(table, scalar) for table in nest.tables],
-        prototype=declaration.prototype(robot),
         arrays=[f"{scalar.name} {name}[{size}]" for name, size in nest.arrays.items()],
-        lines=lines,
+        lines=_LoopWriter(robot, scalar).body(nest.statements),
     )
     return source
 

@@ -33,10 +33,10 @@ class Store:
 
 
 def stores(
-    program: Program, homes: Mapping[int, int], number: int, cleared: Collection[str], longest: int
+    program: Program, homes: Sequence[int], number: int, cleared: Collection[str], longest: int
 ) -> dict[int, list[Store]]:
     """The stores of chunk `number` by the value that makes them possible, the last of theirs. `homes`: the
-    chunk that stores each result; `cleared`: arrays whose zeros are there already; `longest`: zeros that go
+    chunk that stores each value; `cleared`: arrays whose zeros are there already; `longest`: zeros that go
     in one store.
     """
     made: dict[int, list[Store]] = {}

@@ -40,16 +40,12 @@ class Approximation:
 @dataclass(frozen=True)
 class Trigonometry:
     """How a type computes sines and cosines: `narrow` in |r| <= pi/4 to `precision`, `wide` in |r| <= pi/2,
-    for batches, within `error`. Angles beyond `limit` (rad) go to libm. steps: of the narrow reduction, each
-    of which waits for the last. tail: what they and the sum of angle and offset (`lost`) leave, which the
-    polynomials do not wait for.
+    for batches, within `error`. Angles beyond `limit` (rad) go to libm.
     """
 
     limit: float
     error: str
     precision: str
-    steps: tuple[str, ...]
-    tail: str
     narrow: Approximation
     wide: Approximation
 
@@ -58,8 +54,6 @@ _DOUBLE = Trigonometry(
     1.0e6,
     "1.5e-15",
     "one unit in the last place, or 3e-31 where that is more",
-    ("coarse = a - n * {0}", "r = coarse - n * {1}"),
-    "((coarse - r) - n * {1}) + (lost - n * {2})",
     Approximation(
         (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
         33,
@@ -98,8 +92,6 @@ _FLOAT = Trigonometry(
     2.0e3,
     "1.8e-7",
     "1.1 units in the last place",
-    ("coarse = a - n * {0}", "finer = coarse - n * {1}", "r = finer - n * {2}"),
-    "((finer - r) - n * {2}) + (lost - n * {3})",
     Approximation(
         (1.57080078125, -4.470348358154297e-06, 1.5890691429376602e-08, 2.5633440682570896e-12),
         12,
@@ -180,12 +172,12 @@ def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
     )
     both = [f"(vector){{{x}, {y}}}" for x, y in zip(sine, cosine, strict=True)]
     polynomials = {"sine": in_pairs(sine), "cosine": in_pairs(cosine), "both": in_pairs(both)}
-    *steps, tail = (step.format(*context["parts"]) for step in (*made.steps, made.tail))
-    reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
+    parts, names = context["parts"], ["a", "coarse", "finer"][: len(narrow.parts) - 1]
+    steps = [*zip([*names[1:], "r"], names, parts, strict=False)]
+    own = {"steps": steps, "before": names[-1], "rest": parts[-2:], "sixth": scalar.literal(1 / 6)}
     sizes = (*widths(scalar)[1:], scalar.lanes)  # batches take the longest
     angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
-    views = {"angles": angles, "pair": vector_view(scalar, 2)}
-    own = {"robot": robot, **views, "precision": made.precision, **reduction}
+    own |= {"robot": robot, "precision": made.precision, "angles": angles, "pair": vector_view(scalar, 2)}
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 

@@ -5,8 +5,8 @@ and the Jacobians of both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product, zip_longest
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, product, zip_longest
 from typing import Any
 
 from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, Array, Result, Rooms
@@ -42,16 +42,16 @@ class _First:
 
 @dataclass(frozen=True)
 class _Second:
-    """How second derivatives are found. calls: of the library, once; call: one that fills arrays `t_k`, of so
-    many numbers, at the places that it is given. of: by a place of first derivatives, and an input, the array
-    with the derivatives, where they are not zero. rooms: for what all this fills beside.
+    """How second derivatives are found. call: one of the library that fills arrays `t_k`, of so many numbers,
+    at the places that it is given. of: by a place of first derivatives, and an input, the array with the
+    derivatives, where they are not zero. calls: what comes once before; rooms: for what that fills.
     """
 
-    calls: Sequence[str]
     call: Callable[[Iterable[str]], str]
     sizes: Sequence[int]
     of: Mapping[tuple[str, str], str]
-    rooms: Rooms
+    calls: Sequence[str] = ()
+    rooms: Rooms = field(default_factory=dict)
 
 
 class Externals:
@@ -66,7 +66,6 @@ class Externals:
         self._place = [Array(name, 1, 1) for name in ("frame", "reference") if function.declaration.framed]
         self._inputs = [*(Array(p.name, p.size, 1) for p in self._required), *self._place]
         self._outputs = [Array.of(p) for p in outputs]
-        self._unread = [y.unread() for y in self._outputs]
 
     def all(self) -> list[External]:
         """The value, and the derivatives that the functions that were built allow."""
@@ -83,10 +82,9 @@ class Externals:
             if products is not None:
                 made.append(self._twice(*self._products_by_blocks(products, weighted)))
             return made
-        if (second := self._derivatives_of(self._first)) is not None:
-            made.append(self._twice(jacobian, self._by_function(self._first, second)))
-        if products is not None and (second := self._derivatives_of(products)) is not None:
-            by_function = self._by_function(products, second)
+        if (by_function := self._by_function(self._first)) is not None:
+            made.append(self._twice(jacobian, by_function))
+        if products is not None and (by_function := self._by_function(products)) is not None:
             made += [self._twice(jacobian, by_function, rows), self._twice(weighted, by_function)]
         return made
 
@@ -99,10 +97,6 @@ class Externals:
     @property
     def _first(self) -> Function:
         return self._built[self._differential.first]
-
-    def _derivatives_of(self, function: Function) -> Function | None:
-        differential = function.differential
-        return None if differential is None else self._built.get(differential.first)
 
     def _value(self) -> External:
         rooms = {f"y_{y.name}": y.rows * y.columns for y in self._outputs}
@@ -155,13 +149,15 @@ class Externals:
         """The weights of a function of products with them."""
         return next(p for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
 
-    def _by_function(self, first: Function, second: Function) -> _Second:
-        """By a function with the derivatives of the outputs of `first`; forces have none by forces."""
+    def _by_function(self, first: Function) -> _Second | None:
+        """By the function with the derivatives of the outputs of `first`; forces have none by forces."""
+        second = self._built.get((first.differential or Differential("")).first)
+        if second is None:
+            return None
         count = len(first.declaration.outputs) // len(self._outputs)
         forces = [k for k, p in enumerate(self._required) if p.kind is Kind.WRENCHES]
         pairs = product(range(len(first.declaration.outputs)), first.declaration.required)
         return _Second(
-            [],
             lambda places: self._call(second.name, places),
             [p.size for p in second.declaration.outputs],
             {
@@ -169,7 +165,6 @@ class Externals:
                 for number, (D, r) in enumerate(pairs)
                 if r.kind is not Kind.WRENCHES or D % count not in forces
             },
-            {},
         )
 
     def _by_blocks(self, D: str) -> _Second:
@@ -181,7 +176,6 @@ class Externals:
         tensors = _rooms("T", second)
         solution = {"ddq": self._model.nv} if d.inverse else {}
         return _Second(
-            [*(self._call(self._name, [ddq]) for ddq in solution), self._call(d.second, tensors, *solution)],
             lambda places: (
                 f"second_blocks(weights, T0, {D}, {int(d.inverse)}, (double *const[]){braced(places)});"
             ),
@@ -191,6 +185,7 @@ class Externals:
                 for number, (k, j) in enumerate(_BLOCKS)
                 if max(k, j) < len(names)
             },
+            [*(self._call(self._name, [ddq]) for ddq in solution), self._call(d.second, tensors, *solution)],
             {**tensors, **solution},
         )
 
@@ -274,20 +269,17 @@ class Externals:
             lines.append(f"const double *const weights = given(arg[{len(self._inputs) + 1}]);")
         units = [p for p in self._required if p.configuration and self._charted]
         lines += [f"double u_{p.name}[NQ + UNITS];" for p in units]
-        work = 0
-        for name, size in rooms.items():
-            lines.append(f"double *const {name} = w + {work};")
-            work += size
+        starts = accumulate(rooms.values(), initial=0)
+        lines += [f"double *const {name} = w + {start};" for name, start in zip(rooms, starts, strict=False)]
         lines += ["(void)iw;", "(void)mem;", *(f"unit(x_{p.name}, u_{p.name});" for p in units), *statements]
         lines += [f"{call}, res[{k}]);" for k, (_, call) in enumerate(results) if call]
-        outputs = [y for y, _ in results]
+        sides = {"in": inputs, "out": [y for y, _ in results]}
         return {
             "prefix": prefix,
             "symbol": f"{prefix}{self._robot}_casadi_{self._name}",
             "summary": self._summary,
-            "arrays": [*inputs, *outputs],
-            "sides": [(side, x, len(x)) for side, x in (("in", inputs), ("out", outputs))],
-            "work": work,
+            "sides": [(side, arrays, len(arrays)) for side, arrays in sides.items()],
+            "work": sum(rooms.values()),
             "lines": lines,
         }
 

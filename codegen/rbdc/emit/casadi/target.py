@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.emit.backend import Backend, FunctionSource, Package
-from rbdc.emit.c.csource import CFunction, parameters, whole_part
+from rbdc.emit.c.csource import CFunction, whole_part
 from rbdc.emit.casadi.externals import Externals
 from rbdc.emit.casadi.parts import TWICE
 from rbdc.emit.names import comment
@@ -68,7 +68,7 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     functions = [external for externals in made for external in externals.all()]
     differentials = [f.differential for f in built.values() if f.differential is not None]
     twice = [d for d in differentials if {d.first, d.second} <= built.keys()]
-    patterns = {array.pattern: array for f in functions for array in f["arrays"]}
+    patterns = {x.pattern: x for f in functions for _, arrays, _ in f["sides"] for x in arrays}
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]
     tensors = any(f["prefix"] in TWICE for f in functions)
     units = _unit_vectors(model)
@@ -76,8 +76,7 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         "casadi.c.jinja",
         title=comment(robot),
         robot=robot,
-        nq=model.nq,
-        nv=model.nv,
+        model=model,
         most=max([1, *sizes]),
         patterns=[patterns[name] for name in sorted(patterns)],
         jacobians=any(f["prefix"] for f in functions),
@@ -167,5 +166,4 @@ def _rates(model: Model, u: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def _function(robot: str, title: str, program: Program) -> CFunction:
-    prototype = f"static void {program.name}({parameters(robot, program, DOUBLE)})"
-    return whole_part(robot, optimise(verify(program)), prototype, title, DOUBLE)
+    return whole_part(robot, program.name, optimise(verify(program)), title, DOUBLE)

@@ -45,8 +45,7 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
         prototype=declaration.prototype(robot),
     )
     files = {f"{robot}_{declaration.name}.c": text}
-    statements = sum(line.endswith(";") for line in text.splitlines())
-    return FunctionSource(declaration, cost, files, statements, kernel.method, "windows")
+    return FunctionSource(declaration, cost, files, kernel.method, "windows")
 
 
 def _words(

@@ -1,5 +1,6 @@
-"""Functions as loops along the paths of the tree, and their operations on vectors: those of their bodies, and
-the products of rows and columns around them, times how often they run.
+"""Functions as loops along the paths of the tree: how degrees of freedom lie along these, and the operations
+on vectors: those of the loops' bodies, and the products of rows and columns around them, times how often they
+run.
 """
 
 from __future__ import annotations
@@ -8,11 +9,97 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.second_order.paths import Layout
 from rbdc.functions.declarations import FunctionDeclaration, Kind
+from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.lanes import LaneProgram
 from rbdc.ir.nodes import Program
+from rbdc.model import WORLD, Model
+
+BYTES = 32
+"""Bytes of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom,
+and processors that compute with the longest ones in two halves take no longer.
+"""
+
+
+@dataclass(frozen=True)
+class JointOnPath:
+    """A joint: its first degree of freedom, how many come before it on its path, and how many it has.
+
+    above: the number of the joint above, of a root its own. end: the first degree of freedom after all
+    that it carries.
+    """
+
+    dof: int
+    position: int
+    size: int
+    above: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Joints, degrees of freedom, and how many of these fill a vector. free: the tree hangs on one free body,
+    in whose frame all is.
+    """
+
+    joints: tuple[JointOnPath, ...]
+    size: int
+    lanes: int
+    free: bool
+
+    @property
+    def pitch(self) -> int:
+        """From one row of quantities along a path to the next: a vector may begin at any of them."""
+        longest = max(joint.position + joint.size for joint in self.joints)
+        return -(-(longest + self.lanes - 1) // self.lanes) * self.lanes
+
+    @property
+    def columns(self) -> int:
+        """From one row of operators to the next."""
+        return -(-self.size // self.lanes) * self.lanes
+
+    @property
+    def root(self) -> int:
+        """Degrees of freedom of a free root that stand apart."""
+        return 6 if self.free else 0
+
+    @property
+    def root_parts(self) -> tuple[tuple[int, int], ...]:
+        """Blocks of the degrees of freedom of a free root: the first, and how many."""
+        return tuple((k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
+
+    @property
+    def pairs(self) -> bool:
+        """Whether a joint has several degrees of freedom."""
+        return any(joint.size > 1 for joint in self.joints)
+
+    @property
+    def widest(self) -> int:
+        """The most degrees of freedom of a joint, but for a free root, which stands apart."""
+        return max((joint.size for joint in self.joints if joint.position >= self.root), default=1)
+
+    @property
+    def several(self) -> bool:
+        """Whether a joint has several."""
+        return self.widest > 1
+
+    @property
+    def same(self) -> bool:
+        """Whether two directions of one joint, or of a root, stand apart in forward dynamics."""
+        return self.several or not self.free
+
+
+def layout(model: Model, scalar: ScalarType) -> Layout:
+    """The layout of a model whose joints are not coupled."""
+    joints, paths = list[JointOnPath](), [model.support(index) for index in range(model.njoints)]
+    for index, (body, (*above, _)) in enumerate(zip(model.bodies, paths, strict=True)):
+        position = sum(model.bodies[k].joint.nv for k in above)
+        end = max(model.v_slice(k).stop for k, path in enumerate(paths) if index in path)
+        parent = above[-1] if above else index
+        joints.append(JointOnPath(body.index_v, position, body.joint.nv, parent, end))
+    free = len(model.children(WORLD)) == 1 and model.bodies[0].joint.free
+    return Layout(tuple(joints), model.nv, BYTES // scalar.size, free)
 
 
 def _sum_of(*products: int) -> int:

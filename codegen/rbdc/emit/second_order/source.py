@@ -9,8 +9,7 @@ from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_kernels, function_file
 from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.render import render
-from rbdc.emit.second_order.loops import LoopsAlongPaths, is_weighted
-from rbdc.emit.second_order.paths import Layout, layout
+from rbdc.emit.second_order.loops import Layout, LoopsAlongPaths, is_weighted, layout
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
@@ -20,8 +19,6 @@ STATE = 52
 """Rows of what straight-line code gives for each degree of freedom
 (`rbdc.algorithms.derivatives.second_order.path_quantities`).
 """
-OPERATORS = 39
-"""Rows of what is made of that."""
 RESULTS = ("a", "inverse")
 """The variables of what the functions that forward dynamics calls give."""
 HEIGHTS = (6, 5, 4)
@@ -52,18 +49,16 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
     declaration, scalar = planned.declaration, planned.declaration.scalar
     made = layout(model, scalar)
     sizes = _sizes(made)
-    source = FunctionSource(declaration, planned.cost(made), method="along_paths")
-    source.style = "paths"
+    source = FunctionSource(declaration, planned.cost(made), method="along_paths", style="paths")
     operators = lane_functions(planned.bodies[:1], scalar)
     words = {"robot": robot, **scalar.words, **sizes}
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
     # What is too large for one file goes to files that all functions of a package share, the same in each.
     start = FunctionSource(preparation(declaration, made.size), Cost(), source.files)
     parts, call = add_kernels(robot, f"{robot}_second_state", planned.programs, start)
-    source.statements += start.statements
     parts[0].declared[:0] = [use.declaration.prototype(robot) for use in planned.uses]
     forward = "second_forward.c.jinja" if planned.uses else "second_inverse.c.jinja"
-    text = function_file(
+    source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
         parts=parts,
@@ -73,17 +68,14 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
         **_words(robot, planned),
         drives=_drives(model, scalar),
     )
-    source.files[f"{robot}_{declaration.name}.c"] = text
     for use in planned.uses:
         source.files |= use.printed(robot).files
-    source.statements += sum(line.endswith(";") for line in text.splitlines())
     return source
 
 
 def _sizes(made: Layout) -> dict[str, Any]:
     """The words of all templates along paths: the layout, sizes in bytes and numbers, and numbers to count
-    by. puts: how the first lanes of a vector are stored, and added to what is there. height: the rows of a
-    tile, as many as leave the fewest of all rows in a lower one.
+    by. height: the rows of a tile, as many as leave the fewest of all rows in a lower one.
     """
     height = min(HEIGHTS, key=lambda height: -made.size % height)
     return {
@@ -92,17 +84,12 @@ def _sizes(made: Layout) -> dict[str, Any]:
         "root_blocks": len(made.root_parts),
         "joint_count": len(made.joints),
         "state": STATE,
-        "operators": OPERATORS,
         "inlined": "static inline __attribute__((always_inline))",
-        "puts": (("", "="), ("_added", "+=")),
         "height": height,
         "rows": range(height),
-        "three": range(3),
-        "widths": (6, 4, 2, 1),
         "six": range(6),
         "fifteen": range(15),
         "all": range(made.lanes),
-        "sizes": range(1, made.lanes + 1),
         "variants": [(k, k - below) for k in range(1, made.lanes + 1) for below in (0, 1)],
         "begins": (0, made.root) if made.free else (0,),
         "turning": max(len(made.root_parts) - 1, 0),
@@ -127,7 +114,6 @@ def _words(robot: str, planned: LoopsAlongPaths) -> dict[str, Any]:
         "weight": "".join(p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS),
         "size": declaration.outputs[0].size,
         "called": called,
-        "prototype": declaration.prototype(robot),
         "zeroed_prototype": declaration.prototype(robot, "_into_zeroed"),
         "zeroed": f"{robot}_{declaration.name}_into_zeroed({arguments})",
     }
