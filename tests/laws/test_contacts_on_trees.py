@@ -26,7 +26,7 @@ from rbdc.algorithms.reference.contacts import (
 from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.contacts import contacts as contacts_of
-from rbdc.functions.evaluation import arrays, called_with, with_width
+from rbdc.functions.evaluation import arrays, called_with, with_given
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions, row_slices
@@ -319,9 +319,8 @@ def test_every_function_along_the_axes_of_the_world() -> None:
             given["target"][3:] = [0.5, 0.5, -0.5, 0.5]
         (method,) = functions[name].methods.values()
         found = method(model, given, silent)
-        wide, others = with_width(model, given)
-        arguments, keywords = called_with(others)
-        right = arrays(reference_of(functions[name])(wide, *arguments, **keywords))
+        arguments, keywords = called_with(given)
+        right = arrays(reference_of(functions[name])(with_given(model, given), *arguments, **keywords))
         for one, other in zip(found, right, strict=True):
             close(np.array(one, dtype=float), np.array(other, dtype=float), 1e-10, name)
 

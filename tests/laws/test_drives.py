@@ -21,7 +21,10 @@ import pytest
 from rbdc import Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.functions.catalogue import presets
+from rbdc.algorithms.trace import silent
+from rbdc.functions.catalogue import functions_of, presets
+from rbdc.functions.evaluation import arrays
+from rbdc.functions.references import reference_of
 from rbdc.model.description import DriveTerm
 from rbdc.report.methods.peers.assembly import save_model
 from rbdc.resources import resolve
@@ -323,3 +326,15 @@ def test_they_are_mujocos() -> None:
     assert_close(module.rnea(q, v, a), g.T @ peer.data.qfrc_inverse)
     assert_close(module.crba(q), g.T @ peer.inertia() @ g)
     assert_close(module.aba(q, v, a), peer.forward_dynamics(names, q, v, a))
+
+
+def test_references_of_hessian_products_tell_rates_of_springs_and_of_damping_apart() -> None:
+    """They are rates, in a direction, of products with the derivatives by coordinates and by velocities."""
+    model = driven(random_tree(0))
+    function, rng = functions_of(model)["aba_hessian_product"], np.random.default_rng(2)
+    given = {p.name: rng.normal(size=p.size).tolist() for p in function.declaration.required}
+    given["q"] = model.neutral()
+    found = next(iter(function.methods.values()))(model, given, silent)
+    right = arrays(reference_of(function)(model, *given.values()))
+    for one, other in zip(found, right, strict=True):
+        assert_close(np.array(one, dtype=float), np.array(other, dtype=float), 1e-9)

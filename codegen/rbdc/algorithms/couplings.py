@@ -15,14 +15,12 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.contacts.motion import ContactMotion, contacts_at
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
-from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.tools.linear import Matrix, Vector, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Cluster, Model
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import polynomial
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
-
-Vector = list[Scalar]
 
 GIVEN = 4
 """Place, slope, curvature and jerk: what derivatives are taken by."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_positions, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
-from rbdc.algorithms.tools.linear import Matrix
+from rbdc.algorithms.tools.linear import Matrix, flat
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import AnyRotation, Motion, Placement, Rotation, Scalar, Scalars, Vector3
@@ -134,14 +134,9 @@ def tree_motion(
         above = motion.velocity(body.parent)
         motion.velocities.append(above + step)
         motion.accelerations.append(motion.acceleration(body.parent) + push + above.cross(step))
-        trace(
-            body.name, "J = X S, at the origin", f"J{index}", [x for s in columns[index] for x in s.scalars()]
-        )
-        trace(body.name, "V = V_parent + J qdot", f"V{index}", motion.velocities[index].scalars())
-        trace(
-            body.name,
-            "A = A_parent + J qddot + V_parent x J qdot",
-            f"A{index}",
-            motion.accelerations[index].scalars(),
-        )
+        velocity, acceleration = motion.velocities[index], motion.accelerations[index]
+        trace(body.name, "J = X S, at the origin", f"J{index}", flat([s.scalars() for s in columns[index]]))
+        trace(body.name, "V = V_parent + J qdot", f"V{index}", velocity.scalars())
+        formula = "A = A_parent + J qddot + V_parent x J qdot"
+        trace(body.name, formula, f"A{index}", acceleration.scalars())
     return motion

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rbdc.algorithms.logarithm import rate_of_exponential, rate_of_logarithm
-from rbdc.algorithms.tools.linear import Matrix, dot, identity
+from rbdc.algorithms.tools.linear import Matrix, dot, flat, identity
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Body, Model
 from rbdc.model.joints import JointType
@@ -25,70 +25,59 @@ def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> l
     """q (+) dv (nq): the configuration reached by the constant velocity dv in unit time; quaternions come out
     normalised.
     """
-    q_at, v_at = model.q_slice, model.v_slice
-    result = _joint_by_joint(model, model.nq, q_at, lambda joint, k: joint.integrate(q[q_at(k)], dv[v_at(k)]))
-    _announce(model, q_at, result, ("q exp(dv)", "moved"), "q + dv", trace)
-    return result
+    made = _joint_by_joint(model, lambda joint, own, rates: joint.integrate(q[own], dv[rates]))
+    _announce(model, made, ("q exp(dv)", "moved"), "q + dv", trace)
+    return flat([*made.values()])
 
 
 def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """dq/dt (nq) at velocity v, linear in v. Test: the derivative of `integrate` (q, t v) at t = 0."""
-    q_at, v_at = model.q_slice, model.v_slice
-    return _joint_by_joint(model, model.nq, q_at, lambda joint, k: joint.rate(q[q_at(k)], v[v_at(k)]))
+    made = _joint_by_joint(model, lambda joint, own, rates: joint.rate(q[own], v[rates]))
+    return flat([*made.values()])
 
 
 def tangent_gradient(model: Model, q: Scalars, gradient: Scalars) -> list[Scalar]:
     """From the gradient by the entries of q (nq) that by steps in the tangent space (nv): the transpose of
     `configuration_rate`.
     """
-    q_at, v_at = model.q_slice, model.v_slice
-    return _joint_by_joint(
-        model, model.nv, v_at, lambda joint, k: _transposed_rate(joint, q[q_at(k)], gradient[q_at(k)])
-    )
 
+    def along(joint: JointType, own: slice, _: slice) -> list[Scalar]:
+        return [dot(gradient[own], joint.rate(q[own], unit)) for unit in identity(joint.nv)]
 
-def _transposed_rate(joint: JointType, q: Scalars, gradient: Scalars) -> list[Scalar]:
-    return [dot(gradient, joint.rate(q, unit)) for unit in identity(joint.nv)]
+    return flat([*_joint_by_joint(model, along).values()])
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> list[Scalar]:
     """The dv (nv) with q0 (+) dv = q1; zero, not NaN, where q0 = q1."""
-    q_at, v_at = model.q_slice, model.v_slice
-    result = _joint_by_joint(
-        model, model.nv, v_at, lambda joint, k: joint.difference(q0[q_at(k)], q1[q_at(k)])
-    )
-    _announce(model, v_at, result, ("log(q0^-1 q1)", "step"), "q1 - q0", trace)
-    return result
+    made = _joint_by_joint(model, lambda joint, own, _: joint.difference(q0[own], q1[own]))
+    _announce(model, made, ("log(q0^-1 q1)", "step"), "q1 - q0", trace)
+    return flat([*made.values()])
 
 
 def _joint_by_joint(
-    model: Model, size: int, place: Callable[[int], slice], entries: Callable[[JointType, int], list[Scalar]]
-) -> list[Scalar]:
-    """A vector of so many entries from those of each joint that follows no other."""
-    result: list[Scalar] = [0.0] * size
-    for index, body in enumerate(model.bodies):
-        if body.coupling is None:
-            result[place(index)] = entries(body.joint, index)
-    return result
+    model: Model, entries: Callable[[JointType, slice, slice], list[Scalar]]
+) -> dict[int, list[Scalar]]:
+    """By body the entries of each joint that follows no other, from where its own are in q and in v."""
+    return {
+        index: entries(body.joint, model.q_slice(index), model.v_slice(index))
+        for index, body in enumerate(model.bodies)
+        if body.coupling is None
+    }
 
 
 def _announce(
-    model: Model,
-    place: Callable[[int], slice],
-    result: Scalars,
-    turning: tuple[str, str],
-    added: str,
-    trace: Trace,
+    model: Model, made: dict[int, list[Scalar]], turning: tuple[str, str], added: str, trace: Trace
 ) -> None:
     """Announce the entries joint by joint, by formula and symbol; those of joints whose coordinates are
     simply added, which lie side by side, together.
     """
-    free = [(index, body) for index, body in enumerate(model.bodies) if body.coupling is None]
     formula, symbol = turning
-    for index, body in free:
-        if not body.joint.euclidean:
-            trace(body.name, formula, f"{symbol}{index}", result[place(index)])
-    sums = [x for index, body in free if body.joint.euclidean for x in result[place(index)]]
+    sums: list[Scalar] = []
+    for index, own in made.items():
+        if model.bodies[index].joint.euclidean:
+            sums += own
+        else:
+            trace(model.bodies[index].name, formula, f"{symbol}{index}", own)
     if sums:
         trace("joints with one coordinate", added, "sum", sums)
 

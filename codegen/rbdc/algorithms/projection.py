@@ -12,14 +12,12 @@ from dataclasses import replace
 from rbdc.algorithms.contacts.motion import ContactMotion, contacts_at
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.manifold import integrate
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, plus_diagonal, transposed
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, dot, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
-from rbdc.spatial import Scalar, Scalars
+from rbdc.spatial import Scalars
 from rbdc.spatial.scalars import sqrt
-
-Vector = list[Scalar]
 
 
 def project_configuration(model: Model, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:

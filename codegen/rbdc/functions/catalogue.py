@@ -17,12 +17,11 @@ from rbdc.functions.contacts import contacts
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives, second_order
 from rbdc.functions.dynamics import dynamics
-from rbdc.functions.evaluation import OnJointSpace, alone
-from rbdc.functions.inputs import friction_width, inertial_parameters
+from rbdc.functions.evaluation import alone
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
-from rbdc.functions.record import ALONE, PRESETS, SECOND, ChainRule, Comparison, Function, Policy, Requirement
+from rbdc.functions.record import ALONE, PRESETS, SECOND, ChainRule, Comparison, Function, Requirement
 from rbdc.model import Model
 
 Family = Callable[[Model], list[Function]]
@@ -42,14 +41,7 @@ def functions_of(model: Model) -> Mapping[str, Function]:
 
 @lru_cache(maxsize=4)
 def _functions_of(model: Model, families: Sequence[Family]) -> Mapping[str, Function]:
-    functions = [function for family in families for function in family(model)]
-    if model.world_forces:
-        functions = [_in_world(function) for function in functions]
-    if model.parameters:
-        by_name = {function.name: function for function in functions}
-        functions = [_parametric(model, function, by_name) for function in functions]
-    if any(model.friction):
-        functions = [_of_width(model, function) for function in functions]
+    functions = (_as_far_as_in_loops(model, function) for family in families for function in family(model))
     found = _chained(model, {function.name: function for function in functions})
     firsts = {f.differential.first: f for f in found.values() if f.differential}
     more = {name: _derivatives_of(model, f, name) for name, f in firsts.items() if name not in found}
@@ -82,37 +74,23 @@ def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Funct
     return {name: one(name) for name in functions}
 
 
-def _in_world(function: Function) -> Function:
-    """The function with forces in the world: loops over the model take them in the bodies' frames."""
-    if all(p.kind is not Kind.WRENCHES for p in function.declaration.inputs):
+def _as_far_as_in_loops(model: Model, function: Function) -> Function:
+    """The function without loops over tables and kernels along paths where these do not hold: inertias are
+    their constants, they take forces in the bodies' frames, and joints follow others along lines.
+    """
+    kinds = {p.kind for p in function.declaration.inputs}
+    in_loops = Kind.PARAMETERS not in kinds and not (model.world_forces and Kind.WRENCHES in kinds)
+    if in_loops and not model.curved:
         return function
     return replace(function, policy=replace(function.policy, rolled={}, windows=""))
 
 
-def _parametric(model: Model, function: Function, functions: Mapping[str, Function]) -> Function:
-    """The function with the inertial parameters as one input more, before the optional one, if its result
-    depends on them: what does is computed on the joint-space model, or derived from what is. Loops over
-    tables and kernels along paths have the inertias as constants.
-    """
-    source = function
-    while not source.methods and source.chain is not None:
-        source = functions[source.chain.of]
-    if not any(isinstance(alone(evaluate), OnJointSpace) for evaluate in source.methods.values()):
-        return function
-    declaration = function.declaration
-    optional = [p for p in declaration.inputs if p.optional]
-    inputs = (*declaration.required, inertial_parameters(model), *optional)
-    policy = replace(function.policy, rolled={}, windows="")
-    return replace(function, declaration=replace(declaration, inputs=inputs), policy=policy)
-
-
 def _along_curves(function: Function) -> Function:
     """The function where joints follow others along curves: straight-line code, with no limbs in lanes."""
-    policy = replace(function.policy, rolled={}, windows="")
-    methods, references = function.along_curves or function.methods, function.references
+    methods, references = function.methods, function.references
     if function.chain is not None:
         references = {}
-        methods = methods and (function.along_curves or function.chain.methods())
+        methods = methods if function.along_curves or not methods else function.chain.methods()
     return replace(
         function,
         methods={name: alone(evaluate) for name, evaluate in methods.items()},
@@ -120,17 +98,7 @@ def _along_curves(function: Function) -> Function:
         to_solve=None,
         with_values=None,
         along_paths=None,
-        policy=policy,
     )
-
-
-def _of_width(model: Model, function: Function) -> Function:
-    """The function with the width of dry friction as an optional input, if friction is part of it."""
-    declaration = function.declaration
-    if not (function.resisted or any(p.kind is Kind.WRENCHES for p in declaration.optional)):
-        return function
-    inputs = (*declaration.inputs, friction_width(model))
-    return replace(function, declaration=replace(declaration, inputs=inputs))
 
 
 def _derivatives_of(model: Model, function: Function, name: str) -> Function:
@@ -139,21 +107,17 @@ def _derivatives_of(model: Model, function: Function, name: str) -> Function:
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
     words = ", ".join(f"{p.name}{' (in the tangent space)' if p.configuration else ''}" for p in by)
     chain = ChainRule(function.name, tuple(p.name for p in by), source=function)
-    return replace(
-        function,
-        declaration=FunctionDeclaration(
+    return Function(
+        FunctionDeclaration(
             name,
             f"Derivatives of {function.name} by {words}.",
             declaration.inputs,
             tuple(_output(model, y, p) for y in declaration.outputs for p in by),
         ),
-        methods=chain.methods(),
-        to_solve=None,
+        chain.methods(),
         preset=ALONE,
-        policy=Policy(),
+        requires=function.requires,
         comparison=Comparison(checks_only=True),
-        differential=None,
-        references={},
         chain=chain,
     )
 

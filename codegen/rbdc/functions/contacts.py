@@ -17,79 +17,82 @@ from rbdc.functions.record import ChainRule, Comparison, Differential, Function,
 from rbdc.model import Model
 from rbdc.model.contacts import PROJECTION_STEPS, loops_of, total_rows, with_the_world
 
+WITH_OPTIONS = "active, target, gains, mu, parameters, friction_width"
+"""Inputs of all functions that solve for forces and accelerations."""
+
 DECLARATIONS = f"""
-contact_placements(q)
+contact_placements(q, parameters)
     Placements of the contacts in the world, as 4x4 matrices.
     placements[contacts, 4, 4]: homogeneous matrices of the contacts (m)
-contact_jacobian(q)
+contact_jacobian(q, parameters)
     Jacobian of the contacts, one below the other, along their axes.
     J[nc, nv]: contact Jacobian
-contact_velocity(q, v)
+contact_velocity(q, v, parameters)
     Velocity of the contacts: J v.
     velocity[nc]: velocity of the contacts (m/s, rad/s)
-contact_error(q, target!)
+contact_error(q, target!, parameters)
     How far the contacts are from where they are held.
     error[nc]: p1 - p2, or log6 of the placement (m, rad)
-contact_drift(q, v, target, gains)
+contact_drift(q, v, target, gains, parameters)
     Residual acceleration of the contacts without joint accelerations, Baumgarte's terms included.
     drift[nc]: residual acceleration (m/s^2, rad/s^2)
-delassus(q, mu)
+delassus(q, mu, parameters)
     Inverse inertia that contacts feel: J M^-1 J^T + mu 1.
     delassus[nc, nc]: J M^-1 J^T + mu 1
-constrained_dynamics(q, v, tau, fext, active, target, gains, mu)
+constrained_dynamics(q, v, tau, fext, {WITH_OPTIONS})
     Forward dynamics with contacts and loops held: M ddq + h = tau + J^T forces.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
     forces[nc]: what the world, or body 2, does to body 1 (N, N m)
-constrained_dynamics_derivatives(q, v, tau, fext, active, target, gains, mu)
+constrained_dynamics_derivatives(q, v, tau, fext, {WITH_OPTIONS})
     Derivatives of constrained dynamics by q (in the tangent space), v and tau.
     ddq_dq ddq_dv[nv, nv]: derivative of ddq by <x>; column: direction
     ddq_dtau[inverse nv, nv]: derivative of ddq by <x>; column: direction
     forces_dq forces_dv forces_dtau[nc, nv]: derivative of forces by <x>; column: direction
-constrained_dynamics_vjp(q, v, tau, w_ddq, w_forces, fext, active, target, gains, mu)
+constrained_dynamics_vjp(q, v, tau, w_ddq, w_forces, fext, {WITH_OPTIONS})
     Weighted sums of the rows of the derivatives of constrained dynamics: w_ddq^T ddq_dx + w_forces^T
     forces_dx for x = q, v, tau.
     w_dq w_dv w_dtau[nv]: weighted sum of rows; one number for each direction
-constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, fext, active, target, gains, mu)
+constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, fext, {WITH_OPTIONS})
     Derivative of constrained dynamics in one direction.
     dddq[nv]: change of ddq
     dforces[nc]: change of the forces
-impulse_dynamics(q, v, restitution, active, mu)
+impulse_dynamics(q, v, restitution, active, mu, parameters)
     Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v.
     v_after[nv]: velocity (m/s, rad/s)
     impulses[nc]: impulses on body 1 (N s, N m s)
-impulse_dynamics_derivatives(q, v, restitution, active, mu)
+impulse_dynamics_derivatives(q, v, restitution, active, mu, parameters)
     Derivatives of an impact by q (in the tangent space) and v.
     v_after_dq v_after_dv[nv, nv]: derivative of v_after by <x>; column: direction
     impulses_dq impulses_dv[nc, nv]: derivative of impulses by <x>; column: direction
-contact_inverse_dynamics(q, v, a, forces, fext, target, gains)
+contact_inverse_dynamics(q, v, a, forces, fext, target, gains, parameters, friction_width)
     Inverse dynamics under contact forces, rnea - J^T forces, and the residual of the contacts.
     tau[nv]: generalised force (N, N m)
     residual[nc]: residual acceleration (m/s^2, rad/s^2)
-contact_inverse_dynamics_derivatives(q, v, a, forces, fext, target, gains)
+contact_inverse_dynamics_derivatives(q, v, a, forces, fext, target, gains, parameters, friction_width)
     Derivatives of inverse dynamics under contact forces, and of the residual.
     dtau_dq dtau_dv dtau_da[nv, nv]: derivative of dtau by <x>; column: direction
     dtau_dforces[nv, nc]: derivative of tau by forces; column: row of the contacts
     dr_dq dr_dv dr_da[nc, nv]: derivative of dr by <x>; column: direction
-contact_forward_dynamics(q, v, tau, forces, fext)
+contact_forward_dynamics(q, v, tau, forces, fext, parameters, friction_width)
     Forward dynamics under contact forces: M ddq + h = tau + J^T forces.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
-contact_forward_dynamics_derivatives(q, v, tau, forces, fext)
+contact_forward_dynamics_derivatives(q, v, tau, forces, fext, parameters, friction_width)
     Derivatives of forward dynamics under contact forces by q, v, tau and forces.
     ddq_dq ddq_dv[nv, nv]: derivative of ddq by <x>; column: direction
     ddq_dtau[inverse nv, nv]: derivative of ddq by <x>; column: direction
     ddq_dforces[nv, nc]: derivative of ddq by forces; column: row of the contacts
-centroidal_contact_dynamics(q, forces)
+centroidal_contact_dynamics(q, forces, parameters)
     Rate of the centroidal momentum by contacts and gravity, linear part first.
     dh[6]: rate of the momentum, world axes (N, N m)
-centroidal_contact_dynamics_derivatives(q, forces)
+centroidal_contact_dynamics_derivatives(q, forces, parameters)
     Derivatives of that rate by q (in the tangent space) and by the forces.
     dh_dq[6, nv]: derivative by q; column: direction
     dh_dforces[6, nc]: derivative by forces; column: row of the contacts
-project_configuration(q)
+project_configuration(q, parameters)
     Near q the configuration in which the loops are closed, by {PROJECTION_STEPS} Newton steps.
     q_closed[nq]: configuration
     error[nc_loops]: what the loops are off there, by their rows (m, rad)
-project_velocity(q, v)
+project_velocity(q, v, parameters)
     The velocity nearest to v that leaves the loops as they are.
     v_closed[nv]: velocity (m/s, rad/s)
 """
@@ -184,13 +187,14 @@ def _record(model: Model, declared: Mapping[str, FunctionDeclaration], name: str
 
 def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule | None:
     """How a function follows from that whose name its own begins with: derivatives by all that must be given
-    but coefficients, or products of these.
+    but coefficients and inertial parameters, or products of these.
     """
     of, _, ending = name.rpartition("_")
     if of not in declared:
         return None
     given = [p.name for p in declared[of].inputs]
-    by = tuple(p.name for p in declared[of].required if p.kind not in (Kind.PART, Kind.NOT_NEGATIVE))
+    numbers = (Kind.PART, Kind.NOT_NEGATIVE, Kind.PARAMETERS)
+    by = tuple(p.name for p in declared[of].required if p.kind not in numbers)
     more = tuple(p.name for p in declared[name].inputs if p.name not in given)
     if ending == "derivatives":
         return ChainRule(of, by, kept=tuple(range(len(declared[name].outputs))))

@@ -7,20 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rbdc.algorithms.derivatives.forward_derivatives import (
-    aba_derivatives,
-    aba_derivatives_of_branches,
-    derivatives_to_solve,
-)
-from rbdc.algorithms.derivatives.products import (
-    aba_adjoint,
-    aba_hessian_product,
-    aba_tangent,
-    external_torque_adjoint,
-    rnea_adjoint,
-    rnea_hessian_product,
-    rnea_tangent,
-)
+from rbdc.algorithms.derivatives import forward_derivatives as forward
+from rbdc.algorithms.derivatives import products
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
@@ -32,17 +20,17 @@ from rbdc.functions.record import ALONE, SECOND, ChainRule, Comparison, Differen
 from rbdc.model import Model
 
 DECLARATIONS = """
-rnea_derivatives(q, v, a, fext)
+rnea_derivatives(q, v, a, fext, parameters, friction_width)
     Derivatives of inverse dynamics by q (in the tangent space), v and a.
     dtau_dq dtau_dv dtau_da[nv, nv]: derivative by <x>; row: of dtau, column: direction
-aba_derivatives(q, v, tau, fext)
+aba_derivatives(q, v, tau, fext, parameters, friction_width)
     Derivatives of forward dynamics by q (in the tangent space), v and tau.
     ddq_dq ddq_dv[nv, nv]: derivative by <x>; row: of ddq, column: direction
     ddq_dtau[inverse nv, nv]: derivative by <x>; row: of ddq, column: direction
-rnea_vjp(q, v, a, w, fext)
+rnea_vjp(q, v, a, w, fext, parameters, friction_width)
     Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
     w_dtau_dq w_dtau_dv w_dtau_da[nv]: one number for each direction
-aba_vjp(q, v, tau, w, fext)
+aba_vjp(q, v, tau, w, fext, parameters, friction_width)
     Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
     w_ddq_dq w_ddq_dv w_ddq_dtau[nv]: one number for each direction
 external_torque_vjp(q, w, fext!)
@@ -50,33 +38,33 @@ external_torque_vjp(q, w, fext!)
     bodies' velocities J w.
     w_dtau_dq[nv]: one number for each direction
     w_dtau_dfext[6 njoints]: six numbers for each body's force
-rnea_jvp(q, v, a, dq, dv, da, fext)
+rnea_jvp(q, v, a, dq, dv, da, fext, parameters, friction_width)
     Derivative of inverse dynamics in one direction.
     dtau[nv]: one number for each direction
-aba_jvp(q, v, tau, dq, dv, dtau, fext)
+aba_jvp(q, v, tau, dq, dv, dtau, fext, parameters, friction_width)
     Derivative of forward dynamics in one direction.
     dddq[nv]: one number for each direction
 """
 
 SECOND_DECLARATIONS = """
-rnea_second_derivatives(q, v, a, fext)
+rnea_second_derivatives(q, v, a, fext, parameters, friction_width)
     Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.
     d2tau_dqdq d2tau_dvdv[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
     d2tau_dqdv dM_dq[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
-aba_second_derivatives(q, v, tau, fext)
+aba_second_derivatives(q, v, tau, fext, parameters, friction_width)
     Second derivatives of forward dynamics by q (in the tangent space), v and tau.
     d2ddq_dqdq d2ddq_dvdv[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
     d2ddq_dqdv d2ddq_dqdtau[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
-rnea_hessian_vector(q, v, a, w, fext)
+rnea_hessian_vector(q, v, a, w, fext, parameters, friction_width)
     Hessian of w^T tau by q (in the tangent space), v and a, by blocks.
     hessian_qq hessian_vv hessian_qv hessian_qa[nv, nv]: [j, k]: by the first, then by the second variable
-aba_hessian_vector(q, v, tau, w, fext)
+aba_hessian_vector(q, v, tau, w, fext, parameters, friction_width)
     Hessian of w^T ddq by q (in the tangent space), v and tau, by blocks.
     hessian_qq hessian_vv hessian_qv hessian_qtau[nv, nv]: [j, k]: by the first, then by the second variable
-rnea_hessian_product(q, v, a, w, dq, dv, da, fext)
+rnea_hessian_product(q, v, a, w, dq, dv, da, fext, parameters, friction_width)
     Hessian of w^T tau by q (in the tangent space), v and a times a direction.
     hessian_q hessian_v hessian_a[nv]: one number for each direction
-aba_hessian_product(q, v, tau, w, dq, dv, dtau, fext)
+aba_hessian_product(q, v, tau, w, dq, dv, dtau, fext, parameters, friction_width)
     Hessian of w^T ddq by q (in the tangent space), v and tau times a direction.
     hessian_q hessian_v hessian_tau[nv]: one number for each direction
 """
@@ -107,7 +95,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
                 one_by_one_in_limbs=True,
             ),
             chain=ChainRule("rnea", BY["rnea"]),
-            along_curves={"body_up": joint_space(rnea_derivatives)},
+            along_curves=True,
             references={
                 **lagrangian(model, "sensitivities"),
                 "idsva": ".derivatives.idsva:rnea_derivatives",
@@ -122,8 +110,8 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
         ),
         Function(
             declared["aba_derivatives"],
-            {"cholesky": joint_space(aba_derivatives, aba_derivatives_of_branches)},
-            to_solve=joint_space(derivatives_to_solve),
+            {"cholesky": joint_space(forward.aba_derivatives, forward.aba_derivatives_of_branches)},
+            to_solve=joint_space(forward.derivatives_to_solve),
             preset="optimisation",
             policy=Policy(
                 dense_right_sides=True,
@@ -131,7 +119,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
                 windows="forward_dynamics_derivatives",
             ),
             chain=ChainRule("aba", BY["aba"]),
-            along_curves={"cholesky": joint_space(aba_derivatives)},
+            along_curves=True,
             references={"carpentier-mansard": ".derivatives.carpentier_mansard:aba_derivatives"},
             comparison=Comparison(
                 derivative_of="aba",
@@ -144,8 +132,11 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
 
 
 def _weighted(declared: Declared) -> list[Function]:
-    methods: Methods = {"rnea": {"adjoint": joint_space(rnea_adjoint)}, "aba": _by_dynamics(aba_adjoint)}
-    products = [
+    methods: Methods = {
+        "rnea": {"adjoint": joint_space(products.rnea_adjoint)},
+        "aba": _by_dynamics(products.aba_adjoint),
+    }
+    sums = [
         Function(
             declared[f"{of}_vjp"],
             own,
@@ -157,17 +148,20 @@ def _weighted(declared: Declared) -> list[Function]:
     ]
     external = Function(
         declared["external_torque_vjp"],
-        {"adjoint": on_model(external_torque_adjoint)},
+        {"adjoint": on_model(products.external_torque_adjoint)},
         preset=ALONE,
         chain=ChainRule("external_torque", ("q", "fext"), weights=("w",)),
         differential=Differential("external_torque_vjp_derivatives"),
         comparison=Comparison(checks_only=True),
     )
-    return [*products, external]
+    return [*sums, external]
 
 
 def _directional(declared: Declared) -> list[Function]:
-    methods: Methods = {"rnea": {"tangent": joint_space(rnea_tangent)}, "aba": _by_dynamics(aba_tangent)}
+    methods: Methods = {
+        "rnea": {"tangent": joint_space(products.rnea_tangent)},
+        "aba": _by_dynamics(products.aba_tangent),
+    }
     return [
         Function(declared[f"{of}_jvp"], own, preset="optimisation", chain=_along_directions(of, of))
         for of, own in methods.items()
@@ -226,8 +220,8 @@ def _tensors(declared: Declared) -> list[Function]:
 
 def _hessian_products(declared: Declared) -> list[Function]:
     methods: Methods = {
-        "rnea": {"adjoint": joint_space(rnea_hessian_product)},
-        "aba": _by_dynamics(aba_hessian_product),
+        "rnea": {"adjoint": joint_space(products.rnea_hessian_product)},
+        "aba": _by_dynamics(products.aba_hessian_product),
     }
     return [
         Function(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.couplings import GIVEN, curves_of
 from rbdc.algorithms.manifold import configuration_rate
-from rbdc.algorithms.tools.linear import dot
+from rbdc.algorithms.tools.linear import dot, identity
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.functions.declarations import Parameter
 from rbdc.functions.evaluation import CURVES, Evaluate, Inputs
@@ -122,8 +122,7 @@ class _Curves:
 
 def _rates(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """dq/dt along each direction of the tangent space."""
-    units = ([float(j == k) for k in range(model.nv)] for j in range(model.nv))
-    return [configuration_rate(model, q, unit) for unit in units]
+    return [configuration_rate(model, q, unit) for unit in identity(model.nv)]
 
 
 def _announce(model: Model, rows: Rows, by: Parameter, trace: Trace) -> None:

@@ -22,28 +22,28 @@ from rbdc.functions.record import ALONE, Comparison, Differential, Function, Pol
 from rbdc.model import Model
 
 DECLARATIONS = """
-rnea(q, v, a, fext)
+rnea(q, v, a, fext, parameters, friction_width)
     Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.
     tau[nv]: generalised force (N, N m)
-nle(q, v)
+nle(q, v, parameters, friction_width)
     Nonlinear effects: C(q, v) v + g(q).
     tau[nv]: generalised force (N, N m)
-gravity_torque(q)
+gravity_torque(q, parameters)
     Gravity: g(q).
     tau[nv]: generalised force (N, N m)
 external_torque(q, fext!)
     External forces as torques of the joints: sum of J^T fext.
     tau[nv]: generalised force (N, N m)
-coriolis(q, v)
+coriolis(q, v, parameters)
     Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
     C[nv, nv]: Coriolis matrix
-crba(q)
+crba(q, parameters)
     Joint-space inertia M(q), both triangles.
     M[nv, nv]: joint-space inertia (kg, kg m, kg m^2)
-minverse(q)
+minverse(q, parameters)
     Inverse of the joint-space inertia, both triangles.
     Minv[inverse nv, nv]: inverse of M
-aba(q, v, tau, fext)
+aba(q, v, tau, fext, parameters, friction_width)
     Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
 torque_regressor(q, v, a)
@@ -85,7 +85,6 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
             preset="control",
             policy=Policy(rolled={"rnea": "nonlinear_effects"}),
             differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
-            resisted=True,
             references={"featherstone": "rnea:nonlinear_effects"},
             comparison=Comparison(peers={"pinocchio": ("nle",)}),
         ),
@@ -100,7 +99,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
         ),
         Function(
             declared["external_torque"],
-            {"leaves_to_root": OnJointSpace(external_torque).__call__},  # which no inertias change
+            {"leaves_to_root": OnJointSpace(external_torque)},
             preset=ALONE,
             differential=Differential("external_torque_derivatives", "external_torque_vjp"),
             references={"columns": ".derivatives.external_forces:external_torque"},

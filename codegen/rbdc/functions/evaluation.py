@@ -14,7 +14,6 @@ from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, FRICTION_WIDTH, PARAMETERS
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions
-from rbdc.model.joint_space import JointSpaceModel
 from rbdc.model.parameters import constant_part, with_parameters
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Force, Motion, Scalar
@@ -28,8 +27,8 @@ curve (`rbdc.algorithms.couplings`), where they are known: derivatives are taken
 it.
 """
 
-BY_NAME = (EXTERNAL_FORCES, CURVES, *CONTACT_OPTIONS)
-"""Inputs that algorithms take by name."""
+NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, *CONTACT_OPTIONS)
+"""Inputs that algorithms take by name, or in their model."""
 
 Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 """The entries of each output array, row by row."""
@@ -58,21 +57,23 @@ def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Tr
     """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the
     model's own frames or in the world's, which every model has.
     """
-    model, inputs = with_width(model, inputs)
     arguments, keywords = called_with(inputs)
-    model = at_configuration(model, arguments[0], inputs.get(CURVES), trace)
+    model = at_configuration(with_given(model, inputs), arguments[0], inputs.get(CURVES), trace)
     if EXTERNAL_FORCES in keywords and not model.world_forces:
         forces = zip(model.bodies, keywords[EXTERNAL_FORCES], strict=True)
         keywords[EXTERNAL_FORCES] = [body.own_force(force) for body, force in forces]
     return algorithm(model, *arguments, **keywords, trace=trace)
 
 
-def with_width(model: Model, inputs: Inputs) -> tuple[Model, Inputs]:
-    """The model with the width of dry friction that is given at run time, if it is, and the other inputs."""
-    if FRICTION_WIDTH not in inputs:
-        return model, inputs
-    others = {name: value for name, value in inputs.items() if name != FRICTION_WIDTH}
-    return replace(model, friction_width=inputs[FRICTION_WIDTH][0]), others
+def with_given(model: Model, inputs: Inputs) -> Model:
+    """The model with those of its numbers that are given at run time, if any: inertial parameters, of which
+    it has the constant part, and the width of dry friction.
+    """
+    if PARAMETERS in inputs:
+        model = with_parameters(model, inputs[PARAMETERS])
+    if FRICTION_WIDTH in inputs:
+        model = replace(model, friction_width=inputs[FRICTION_WIDTH][0])
+    return model
 
 
 def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]:
@@ -86,7 +87,7 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
     given = {name: inputs[name] for name in CONTACT_OPTIONS if name in inputs}
     if given:
         keywords["options"] = ContactOptions(**given)
-    return [value for name, value in inputs.items() if name not in BY_NAME], keywords
+    return [value for name, value in inputs.items() if name not in NOT_IN_ORDER], keywords
 
 
 def on_model(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> Evaluate:
@@ -113,10 +114,8 @@ class OnJointSpace:
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
-        if PARAMETERS not in inputs:
-            return arrays(_call(self.algorithm, reduced(model), inputs, trace))
-        constant = reduced(constant_part(model))
-        return arrays(_call(self.algorithm, *_with_parameters(constant, inputs), trace))
+        constant = constant_part(model) if PARAMETERS in inputs else model
+        return arrays(_call(self.algorithm, reduced(constant), inputs, trace))
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def joint_space(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | No
     """
 
     def for_lanes(model: Any, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        return arrays(_call(in_lanes or algorithm, *_with_parameters(model, inputs), trace))
+        return arrays(_call(in_lanes or algorithm, model, inputs, trace))
 
     return InLanes(OnJointSpace(algorithm), for_lanes)
 
@@ -148,16 +147,6 @@ def joint_space(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | No
 def alone(evaluate: Evaluate) -> Evaluate:
     """An `Evaluate` that has no limbs in lanes."""
     return evaluate.alone if isinstance(evaluate, InLanes) else evaluate
-
-
-def _with_parameters(model: JointSpaceModel, inputs: Inputs) -> tuple[JointSpaceModel, Inputs]:
-    """The model with the inertial parameters that are given at run time, where there are any, and the other
-    inputs.
-    """
-    if PARAMETERS not in inputs:
-        return model, inputs
-    others = {name: value for name, value in inputs.items() if name != PARAMETERS}
-    return with_parameters(model, inputs[PARAMETERS]), others
 
 
 def arrays(result: Any) -> list[list[Scalar]]:

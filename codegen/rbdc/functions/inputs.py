@@ -37,7 +37,7 @@ def configuration(model: Model, name: str = "q") -> Parameter:
 
 
 def _inputs(model: Model) -> list[Parameter]:
-    """Inputs that functions of all families have."""
+    """Inputs that functions of all families have; those that a model has nothing for are without numbers."""
     nv = (model.nv,)
     return [
         configuration(model),
@@ -46,11 +46,13 @@ def _inputs(model: Model) -> list[Parameter]:
         Parameter("tau", nv, "generalised force (N, N m)", Kind.FORCE),
         Parameter("w", nv, "weights of the rows", Kind.WEIGHTS),
         *(Parameter(f"d{of}", nv, f"direction of {of}", Kind.TANGENT) for of in ("q", "v", "a", "tau")),
-        external_forces(model),
+        _external_forces(model),
+        _inertial_parameters(model),
+        _friction_width(model),
     ]
 
 
-def external_forces(model: Model) -> Parameter:
+def _external_forces(model: Model) -> Parameter:
     """The optional wrenches on the bodies (njoints, 6)."""
     meaning = "external force on each body in its joint frame, linear part first (N, N m)"
     if model.world_forces:
@@ -61,17 +63,18 @@ def external_forces(model: Model) -> Parameter:
     return Parameter(EXTERNAL_FORCES, (model.njoints, 6), meaning, Kind.WRENCHES, optional=True)
 
 
-def inertial_parameters(model: Model) -> Parameter:
+def _inertial_parameters(model: Model) -> Parameter:
     """The inertial parameters that are given at run time (rows, 10)."""
     names = ", ".join(shown(row.name) for row in model.parameters)
     meaning = f"m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg, m) of {names}"
     return Parameter(PARAMETERS, (len(model.parameters), 10), meaning, Kind.PARAMETERS)
 
 
-def friction_width(model: Model) -> Parameter:
+def _friction_width(model: Model) -> Parameter:
     """The optional width of dry friction, by default the model's."""
+    shape = () if any(model.friction) else (0,)
     meaning = f"speed w of F v / sqrt(v^2 + w^2), {model.friction_width} by default (rad/s, m/s)"
-    return Parameter(FRICTION_WIDTH, (), meaning, Kind.POSITIVE, True, (float(model.friction_width),))
+    return Parameter(FRICTION_WIDTH, shape, meaning, Kind.POSITIVE, True, (float(model.friction_width),))
 
 
 def declarations(model: Model, text: str, *more: Parameter) -> dict[str, FunctionDeclaration]:
@@ -138,8 +141,10 @@ def _declared(
 
 
 def _is_there(p: Parameter) -> bool:
-    """Whether a model has something for an input to be given: targets, only with contacts with the world."""
-    return p.kind is not Kind.PLACEMENTS or p.size > 0
+    """Whether a model has something for an input to be given: targets, only with contacts with the world;
+    numbers of its own that are given at run time.
+    """
+    return p.size > 0 or p.kind not in (Kind.PLACEMENTS, Kind.PARAMETERS, Kind.POSITIVE)
 
 
 def _outputs(found: re.Match[str], sizes: Mapping[str, int]) -> list[Parameter]:

@@ -2,30 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from rbdc.algorithms.derivatives.frame_derivatives import (
-    frame_acceleration_derivatives,
-    frame_velocity_derivatives,
-)
-from rbdc.algorithms.frame_pairs import manipulability_gradient, relative_jacobian
-from rbdc.algorithms.frame_placements import (
-    frame_jacobian_derivatives,
-    frame_placement,
-    frame_placement_derivatives,
-    frame_placement_second_derivatives,
-    frame_position,
-    frame_position_derivatives,
-    frame_position_second_derivatives,
-)
-from rbdc.algorithms.frames import (
-    frame_acceleration,
-    frame_drift,
-    frame_jacobian,
-    frame_jacobian_time_derivative,
-    frame_velocity,
-)
+from rbdc.algorithms import frame_pairs, frame_placements, frames
+from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.kinematics import expand, forward_kinematics
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import Declared, declarations
@@ -117,7 +95,7 @@ def kinematics(model: Model) -> list[Function]:
     manipulability = Function(
         declared["manipulability_gradient"],
         {},
-        at_frame=manipulability_gradient,
+        at_frame=frame_pairs.manipulability_gradient,
         policy=Policy(sample_by_sample=True),
         references={"yoshikawa": "frames:manipulability_gradient"},
         comparison=Comparison(checks_only=True),
@@ -125,39 +103,39 @@ def kinematics(model: Model) -> list[Function]:
     return [placements, whole_tree, *framed, manipulability]
 
 
-FRAMED: tuple[tuple[Callable[..., Any], str, str | ChainRule], ...] = (
-    (frame_position, "control", "frame_position_derivatives"),
-    (frame_placement, "control", "frame_placement_derivatives"),
-    (frame_position_derivatives, "optimisation", "frame_position_second_derivatives"),
-    (frame_placement_derivatives, "optimisation", "frame_placement_second_derivatives"),
-    (frame_position_second_derivatives, SECOND, ChainRule("frame_position_derivatives", ("q",))),
-    (frame_placement_second_derivatives, SECOND, ChainRule("frame_placement_derivatives", ("q",))),
-    (frame_jacobian_derivatives, SECOND, ChainRule("frame_jacobian", ("q",))),
-    (frame_jacobian, "control", "frame_jacobian_derivatives"),
-    (frame_jacobian_time_derivative, "full", ChainRule("frame_jacobian", ("q",), directions=("v",))),
-    (frame_drift, "full", ChainRule("frame_velocity", ("q",), directions=("v",))),
-    (frame_velocity, "full", "frame_velocity_derivatives"),
-    (frame_acceleration, "full", "frame_acceleration_derivatives"),
-    (frame_velocity_derivatives, "optimisation", ChainRule("frame_velocity", ("q", "v"))),
-    (frame_acceleration_derivatives, "optimisation", ChainRule("frame_acceleration", ("q", "v", "a"))),
-    (relative_jacobian, "full", ""),
+ROOMS = (frames, frame_placements, frame_pairs, frame_derivatives)
+"""Where algorithms are."""
+
+FRAMED: tuple[tuple[str, str, str | ChainRule], ...] = (
+    ("frame_position", "control", "frame_position_derivatives"),
+    ("frame_placement", "control", "frame_placement_derivatives"),
+    ("frame_position_derivatives", "optimisation", "frame_position_second_derivatives"),
+    ("frame_placement_derivatives", "optimisation", "frame_placement_second_derivatives"),
+    ("frame_position_second_derivatives", SECOND, ChainRule("frame_position_derivatives", ("q",))),
+    ("frame_placement_second_derivatives", SECOND, ChainRule("frame_placement_derivatives", ("q",))),
+    ("frame_jacobian_derivatives", SECOND, ChainRule("frame_jacobian", ("q",))),
+    ("frame_jacobian", "control", "frame_jacobian_derivatives"),
+    ("frame_jacobian_time_derivative", "full", ChainRule("frame_jacobian", ("q",), directions=("v",))),
+    ("frame_drift", "full", ChainRule("frame_velocity", ("q",), directions=("v",))),
+    ("frame_velocity", "full", "frame_velocity_derivatives"),
+    ("frame_acceleration", "full", "frame_acceleration_derivatives"),
+    ("frame_velocity_derivatives", "optimisation", ChainRule("frame_velocity", ("q", "v"))),
+    ("frame_acceleration_derivatives", "optimisation", ChainRule("frame_acceleration", ("q", "v", "a"))),
+    ("relative_jacobian", "full", ""),
 )
-"""Algorithms of functions of a frame that have their names, with the preset, and the name of their
+"""Functions of a frame, whose algorithms have their names, with the preset, and the name of their
 derivatives or what they are derivatives of.
 """
 
 
-def _framed(
-    declared: Declared, algorithm: Callable[..., Any], preset: str, related: str | ChainRule
-) -> Function:
-    declaration = declared[algorithm.__name__]
+def _framed(declared: Declared, name: str, preset: str, related: str | ChainRule) -> Function:
     chain = related if isinstance(related, ChainRule) else None
     return Function(
-        declaration,
+        declared[name],
         {},
-        at_frame=algorithm,
+        at_frame=next(vars(room)[name] for room in ROOMS if name in vars(room)),
         preset=preset,
-        references={} if chain else {"featherstone": f"frames:{declaration.name}"},
+        references={} if chain else {"featherstone": f"frames:{name}"},
         chain=chain,
         differential=Differential(related) if isinstance(related, str) and related else None,
         comparison=Comparison(checks_only=True),

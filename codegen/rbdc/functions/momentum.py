@@ -6,56 +6,42 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rbdc.algorithms.centroidal import (
-    centroidal_dynamics_derivatives,
-    centroidal_momenta,
-    centroidal_momentum_derivative,
-    com_acceleration,
-)
-from rbdc.algorithms.momentum import (
-    centroidal_momentum_matrix,
-    com,
-    com_jacobian,
-    kinetic_energy,
-    kinetic_energy_regressor,
-    potential_energy,
-    potential_energy_regressor,
-    static_regressor,
-)
+from rbdc.algorithms import centroidal
+from rbdc.algorithms import momentum as sums
 from rbdc.functions.evaluation import OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Requirement
 from rbdc.model import Model
 
 DECLARATIONS = """
-com(q)
+com(q, parameters)
     Centre of mass of all links, in the world.
     position[3]: centre of mass (m)
-com_jacobian(q)
+com_jacobian(q, parameters)
     Jacobian of the centre of mass.
     J[3, nv]: Jacobian of the centre of mass
-centroidal_momentum_matrix(q)
+centroidal_momentum_matrix(q, parameters)
     A with A v the momentum about the centre of mass of the moving links, linear rows first.
     A[6, nv]: centroidal momentum matrix
-centroidal_momenta(q, v, a)
+centroidal_momenta(q, v, a, parameters)
     h and its rate.
-com_acceleration(q, v, a)
+com_acceleration(q, v, a, parameters)
     Acceleration of the centre of mass of all links, in the world.
     acceleration[3]: acceleration of the centre of mass (m/s^2)
-centroidal_momentum_derivative(q, v, a)
+centroidal_momentum_derivative(q, v, a, parameters)
     Rate of the momentum about the centre of mass of the moving links, linear part first.
     dh[6]: rate of the centroidal momentum (N, N m)
-centroidal_dynamics_derivatives(q, v, a)
+centroidal_dynamics_derivatives(q, v, a, parameters)
     Derivatives of the centroidal momentum h by q (in the tangent space), and of its rate by q, v and a.
     dh_dq dhdot_dq dhdot_dv dhdot_da[6, nv]: linear rows first, column: direction
-kinetic_energy(q, v)
+kinetic_energy(q, v, parameters)
     Kinetic energy: v^T M(q) v / 2.
     energy[]: kinetic energy (J)
-kinetic_energy_derivatives(q, v)
+kinetic_energy_derivatives(q, v, parameters)
     Derivatives of kinetic energy by q (in the tangent space) and v.
     denergy_dq[nv]: derivative by q (N, N m)
     denergy_dv[nv]: derivative by v, M v (kg m/s, kg m^2/s)
-potential_energy(q)
+potential_energy(q, parameters)
     Potential energy of all links in the field of gravity.
     energy[]: potential energy (J)
 static_regressor(q)
@@ -81,12 +67,12 @@ def momentum(model: Model) -> list[Function]:
     matrix = ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")
     momenta = Function(  # not in the catalogue
         declared["centroidal_momenta"],
-        {"newton_euler": OnJointSpace(centroidal_momenta)},
+        {"newton_euler": OnJointSpace(centroidal.centroidal_momenta)},
         references={orin: "centroidal:centroidal_momenta"},
     )
     by_free_root = Function(
         declared["centroidal_dynamics_derivatives"],
-        {"free_root": joint_space(centroidal_dynamics_derivatives)},
+        {"free_root": joint_space(centroidal.centroidal_dynamics_derivatives)},
         chain=ChainRule("centroidal_momenta", ("q", "v", "a"), kept=(0, 3, 4, 5), source=momenta),
         comparison=Comparison(checks_only=True),
         requires=MOVING,
@@ -100,18 +86,18 @@ def momentum(model: Model) -> list[Function]:
         comparison=Comparison(checks_only=True),
     )
     return [
-        own(com, "subtrees", "featherstone", MASS, ("com",), "com_jacobian"),
-        own(com_jacobian, "subtrees", orin, MASS, ("com_jacobian",), "com_second_derivatives"),
-        own(centroidal_momentum_matrix, "composite", orin, MOVING, matrix),
-        own(com_acceleration, "newton_euler", orin, MASS),
-        own(centroidal_momentum_derivative, "newton_euler", orin, MOVING),
+        own(sums.com, "subtrees", "featherstone", MASS, ("com",), "com_jacobian"),
+        own(sums.com_jacobian, "subtrees", orin, MASS, ("com_jacobian",), "com_second_derivatives"),
+        own(sums.centroidal_momentum_matrix, "composite", orin, MOVING, matrix),
+        own(centroidal.com_acceleration, "newton_euler", orin, MASS),
+        own(centroidal.centroidal_momentum_derivative, "newton_euler", orin, MOVING),
         by_free_root,
-        own(kinetic_energy, "sum", "featherstone", ANY, ("kinetic_energy",)),
+        own(sums.kinetic_energy, "sum", "featherstone", ANY, ("kinetic_energy",)),
         of_kinetic_energy,
-        own(potential_energy, "subtrees", "featherstone", ANY, ("potential_energy",), "gravity_torque"),
-        regressor(static_regressor, "placements"),
-        regressor(kinetic_energy_regressor, "velocities"),
-        regressor(potential_energy_regressor, "placements"),
+        own(sums.potential_energy, "subtrees", "featherstone", ANY, ("potential_energy",), "gravity_torque"),
+        regressor(sums.static_regressor, "placements"),
+        regressor(sums.kinetic_energy_regressor, "velocities"),
+        regressor(sums.potential_energy_regressor, "placements"),
     ]
 
 

@@ -126,10 +126,10 @@ class Function:
     preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:
     the papers' methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
-    where its derivatives are. resisted: drives are part of it, as of all that external forces are.
+    where its derivatives are.
     chain: as derivatives of another function, whose requirements it has; so are methods and references, where
-    it names none, and where joints follow others along curves, both. along_curves: methods there in place of
-    those.
+    it names none, and where joints follow others along curves, both. along_curves: its own methods hold there
+    too.
     """
 
     declaration: FunctionDeclaration
@@ -145,9 +145,8 @@ class Function:
     references: Mapping[str, str] = field(default_factory=dict)
     comparison: Comparison = Comparison()
     differential: Differential | None = None
-    resisted: bool = False
     chain: ChainRule | None = None
-    along_curves: Mapping[str, Evaluate] = field(default_factory=dict)
+    along_curves: bool = False
 
     @property
     def name(self) -> str:

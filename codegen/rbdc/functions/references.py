@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from rbdc.algorithms.tools.linear import dot
 from rbdc.errors import UnsupportedError
-from rbdc.functions.declarations import EXTERNAL_FORCES, FRICTION_WIDTH, PARAMETERS
-from rbdc.functions.evaluation import BY_NAME, arrays, called_with
+from rbdc.functions.declarations import EXTERNAL_FORCES
+from rbdc.functions.evaluation import NOT_IN_ORDER, arrays, called_with
 from rbdc.functions.record import ChainRule, Function
 from rbdc.model import Model
 from rbdc.spatial.tangent import OuterTangent, Tangent
@@ -44,8 +44,7 @@ def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
 
 def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: type[Tangent]) -> Method:
     """The reference of derivatives from that of the function that they are of, by dual numbers."""
-    in_model = (FRICTION_WIDTH, PARAMETERS)
-    names = [p.name for p in function.declaration.inputs if p.name not in (*BY_NAME, *in_model)]
+    names = [p.name for p in function.declaration.inputs if p.name not in NOT_IN_ORDER]
     own = {p.name for p in chain.function.declaration.inputs}
     configurations = [p.configuration for p in function.declaration.inputs if p.name in chain.by]
     by_forces = EXTERNAL_FORCES in chain.by  # they are the last input then

@@ -12,7 +12,7 @@ Conventions, stated once for the whole package:
 from rbdc.spatial.inertias import ArticulatedInertia, Inertia, MomentInertia, RigidInertia
 from rbdc.spatial.scalars import Scalar, Scalars
 from rbdc.spatial.transforms import AnyRotation, Placement, Rotation
-from rbdc.spatial.vectors import Force, Forces, Motion, Symmetric3, Vector3
+from rbdc.spatial.vectors import Force, Forces, Matrix3, Motion, Symmetric3, Vector3
 
 __all__ = [
     "AnyRotation",
@@ -20,6 +20,7 @@ __all__ = [
     "Force",
     "Forces",
     "Inertia",
+    "Matrix3",
     "MomentInertia",
     "Motion",
     "Placement",

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rbdc.spatial.scalars import Scalar
-from rbdc.spatial.transforms import AnyRotation, Rows
-from rbdc.spatial.vectors import Symmetric3, Vector3
+from rbdc.spatial.transforms import AnyRotation
+from rbdc.spatial.vectors import Matrix3, Symmetric3, Vector3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +49,24 @@ class AxisRotation(AnyRotation):
             a.xx, self.c * a.xy - self.s * a.xz, first, self.s * a.xy + self.c * a.xz, cross, second
         )
 
-    def rotate_matrix(self, rows: Rows) -> Rows:
-        """R A R^T of any matrix A, by rows: the turned block [a b; c d] becomes [a - s p, k p - c; k p - b, d
-        + s p] with k the cosine and p = s (a - d) + k (b + c).
+    def rotate_matrix(self, a: Matrix3) -> Matrix3:
+        """R A R^T of any matrix A: the turned block [a b; c d] becomes [a - s p, k p - c; k p - b, d + s p]
+        with k the cosine and p = s (a - d) + k (b + c).
         """
-        x, y, z = rows
+        x, y, z = a.x, a.y, a.z
         if self.axis == "z":
-            first, upper, lower, second = self._any_block(x.x, x.y, y.x, y.y)
-            column = self.apply(Vector3(x.z, y.z, 0.0))
-            row = self.apply(Vector3(z.x, z.y, 0.0))
-            return (
-                Vector3(first, upper, column.x),
-                Vector3(lower, second, column.y),
-                Vector3(row.x, row.y, z.z),
+            first, upper, lower, second = self._any_block(x.x, y.x, x.y, y.y)
+            row = self.apply(Vector3(x.z, y.z, 0.0))
+            column = self.apply(Vector3(z.x, z.y, 0.0))
+            return Matrix3(
+                Vector3(first, lower, row.x), Vector3(upper, second, row.y), Vector3(column.x, column.y, z.z)
             )
-        first, upper, lower, second = self._any_block(y.y, y.z, z.y, z.z)
-        column = self.apply(Vector3(0.0, y.x, z.x))
-        row = self.apply(Vector3(0.0, x.y, x.z))
-        return Vector3(x.x, row.y, row.z), Vector3(column.y, first, upper), Vector3(column.z, lower, second)
+        first, upper, lower, second = self._any_block(y.y, z.y, y.z, z.z)
+        row = self.apply(Vector3(0.0, y.x, z.x))
+        column = self.apply(Vector3(0.0, x.y, x.z))
+        return Matrix3(
+            Vector3(x.x, column.y, column.z), Vector3(row.y, first, lower), Vector3(row.z, upper, second)
+        )
 
     def _any_block(self, a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
         if isinstance(self.c, float) and self.c * self.s == 0.0:
@@ -106,10 +106,10 @@ class RotationProduct(AnyRotation):
             a = step.rotate_symmetric(a)
         return a
 
-    def rotate_matrix(self, rows: Rows) -> Rows:
+    def rotate_matrix(self, a: Matrix3) -> Matrix3:
         for step in reversed(self.steps):
-            rows = step.rotate_matrix(rows)
-        return rows
+            a = step.rotate_matrix(a)
+        return a
 
     def compose(self, other: AnyRotation) -> AnyRotation:
         """R other: of products the steps of both, neighbours about one axis in one; else column by column."""

@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from rbdc.spatial.scalars import Scalar
-from rbdc.spatial.transforms import Placement, Rotation
-from rbdc.spatial.vectors import AXES, Force, Motion, Symmetric3, Vector3
+from rbdc.spatial.transforms import Placement
+from rbdc.spatial.vectors import AXES, Force, Matrix3, Motion, Symmetric3, Vector3
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,41 +209,33 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class ArticulatedInertia:
-    """A symmetric 6x6 matrix [A, B; B^T, C]: A linear-linear, B linear-angular (full), C angular-angular.
-
-    B is held by columns, as `Rotation` holds its columns, for it is transformed the same way.
-    """
+    """A symmetric 6x6 matrix [A, B; B^T, C]: A linear-linear, B linear-angular (full), C angular-angular."""
 
     linear: Symmetric3
-    coupling: Rotation
+    coupling: Matrix3
     angular: Symmetric3
 
     @staticmethod
     def from_inertia(inertia: RigidInertia) -> ArticulatedInertia:
         """The matrix of a rigid body: A = m 1, B = -[h], C = J."""
         m, h = inertia.mass, inertia.first_moment
-        coupling = Rotation.from_rows([[0.0, h.z, -h.y], [-h.z, 0.0, h.x], [h.y, -h.x, 0.0]])
+        coupling = Matrix3.from_rows([[0.0, h.z, -h.y], [-h.z, 0.0, h.x], [h.y, -h.x, 0.0]])
         return ArticulatedInertia(Symmetric3.diagonal(m, m, m), coupling, inertia.about_origin)
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> ArticulatedInertia:
         """The matrix whose `scalars` these are."""
-        x, y, z = (Vector3.of(scalars[k : k + 3]) for k in (6, 9, 12))
-        return ArticulatedInertia(Symmetric3(*scalars[:6]), Rotation(x, y, z), Symmetric3(*scalars[15:]))
+        coupling = Matrix3.of(scalars[6:15]).transposed()
+        return ArticulatedInertia(Symmetric3(*scalars[:6]), coupling, Symmetric3(*scalars[15:]))
 
     def scalars(self) -> list[Scalar]:
         """Twenty-one scalars: A, B column by column, C."""
-        columns = (self.coupling.x, self.coupling.y, self.coupling.z)
-        coupling = (x for column in columns for x in column.scalars())
-        return [*self.linear.scalars(), *coupling, *self.angular.scalars()]
+        coupling = self.coupling.transposed()
+        return [*self.linear.scalars(), *coupling.scalars(), *self.angular.scalars()]
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
-        a, b = self.coupling, other.coupling
-        return ArticulatedInertia(
-            self.linear + other.linear,
-            Rotation(a.x + b.x, a.y + b.y, a.z + b.z),
-            self.angular + other.angular,
-        )
+        coupling = self.coupling + other.coupling
+        return ArticulatedInertia(self.linear + other.linear, coupling, self.angular + other.angular)
 
     def __matmul__(self, v: Motion) -> Force:
         """(A v + B w, B^T v + C w)."""
@@ -257,11 +249,7 @@ class ArticulatedInertia:
         a, b, c = self.linear, self.coupling, self.angular
         for u, v in zip(left, right, strict=True):
             a = a - Symmetric3.outer(u.linear, v.linear)
-            b = Rotation(
-                b.x - u.linear.scaled(v.angular.x),
-                b.y - u.linear.scaled(v.angular.y),
-                b.z - u.linear.scaled(v.angular.z),
-            )
+            b = b - Matrix3.outer(v.angular, u.linear).transposed()
             c = c - Symmetric3.outer(u.angular, v.angular)
         return ArticulatedInertia(a, b, c)
 
@@ -269,17 +257,13 @@ class ArticulatedInertia:
         """X* I X^-1: the same inertia in the parent coordinates of `placement`."""
         r, p = placement.rotation, placement.translation
         a = r.rotate_symmetric(self.linear)
-        first, second, third = (Vector3.of(row) for row in self.coupling.rows())
-        x, y, z = r.rotate_matrix((first, second, third))
-        b = Rotation(x, y, z).transposed()  # R B R^T, by columns
-        c = r.rotate_symmetric(self.angular)
+        b, c = r.rotate_matrix(self.coupling), r.rotate_symmetric(self.angular)
         # B' = B - A [p],  C' = C + [p] B' + ([p] B)^T; rows m of M [p] are m x p.
-        a_p = Rotation.from_rows([Vector3.of(row).cross(p).scalars() for row in a.rows()])
-        moved_b = Rotation(b.x - a_p.x, b.y - a_p.y, b.z - a_p.z)
+        moved_b = b - Matrix3.from_rows([Vector3.of(row).cross(p).scalars() for row in a.rows()])
         return ArticulatedInertia(a, moved_b, c + _levered(p, moved_b, b))
 
 
-def _levered(p: Vector3, first: Rotation, second: Rotation) -> Symmetric3:
+def _levered(p: Vector3, first: Matrix3, second: Matrix3) -> Symmetric3:
     """[p] X + ([p] Y)^T by the columns of X and Y, known to be symmetric: both take their products with a
     component of p together.
     """

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Self, TypeAlias
+from dataclasses import dataclass
+from typing import Self
 
 from rbdc.spatial.scalars import Scalar, hypot
-from rbdc.spatial.vectors import AXES, Force, Motion, Symmetric3, Vector3
-
-Rows: TypeAlias = tuple[Vector3, Vector3, Vector3]
-"""A 3x3 matrix by its rows."""
+from rbdc.spatial.vectors import AXES, Force, Matrix3, Motion, Symmetric3, Vector3
 
 
 class AnyRotation(ABC):
@@ -46,8 +43,8 @@ class AnyRotation(ABC):
         """R A R^T of a symmetric matrix A."""
 
     @abstractmethod
-    def rotate_matrix(self, rows: Rows) -> Rows:
-        """R A R^T of any matrix A, by rows."""
+    def rotate_matrix(self, a: Matrix3) -> Matrix3:
+        """R A R^T of any matrix A."""
 
     @abstractmethod
     def transposed(self) -> Self:
@@ -63,27 +60,17 @@ class AnyRotation(ABC):
 
     def rows(self) -> list[list[Scalar]]:
         """Row-major 3x3 entries."""
-        x, y, z = (axis.scalars() for axis in (self.x, self.y, self.z))
-        return [list(row) for row in zip(x, y, z, strict=True)]
+        return Matrix3(self.x, self.y, self.z).rows()
 
 
 @dataclass(frozen=True, slots=True)
-class Rotation(AnyRotation):
+class Rotation(Matrix3, AnyRotation):
     """A 3x3 rotation matrix by its columns: the child frame's axes in the parent frame."""
-
-    x: Vector3 = field()  # in place of the properties, whose values would be defaults
-    y: Vector3 = field()
-    z: Vector3 = field()
 
     @staticmethod
     def identity() -> Rotation:
         """The constant identity."""
         return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
-
-    @staticmethod
-    def from_rows(rows: Sequence[Sequence[Scalar]]) -> Rotation:
-        """The rotation with this row-major 3x3 matrix."""
-        return Rotation(*(Vector3(rows[0][k], rows[1][k], rows[2][k]) for k in range(3)))
 
     @staticmethod
     def from_rpy(roll: float, pitch: float, yaw: float) -> Rotation:
@@ -142,30 +129,13 @@ class Rotation(AnyRotation):
             ]
         )
 
-    def apply(self, v: Vector3) -> Vector3:
-        a, b, c = self.x, self.y, self.z
-        return Vector3(
-            a.x * v.x + b.x * v.y + c.x * v.z,
-            a.y * v.x + b.y * v.y + c.y * v.z,
-            a.z * v.x + b.z * v.y + c.z * v.z,
-        )
-
-    def apply_transposed(self, v: Vector3) -> Vector3:
-        return Vector3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
-
-    def transposed(self) -> Rotation:
-        return Rotation.from_rows([self.x.scalars(), self.y.scalars(), self.z.scalars()])
-
     def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
-        columns = (self.apply(Vector3.of(row)) for row in a.rows())  # rows of A are columns: R A
-        rows = Rotation(*columns).transposed()  # columns of (R A)^T, so that x, y, z are rows of R A
-        x, y, z = (self.apply(row) for row in (rows.x, rows.y, rows.z))
+        turned = self.rotate_matrix(Matrix3.from_rows(a.rows()))
+        x, y, z = turned.x, turned.y, turned.z
         return Symmetric3(x.x, x.y, y.y, x.z, y.z, z.z)
 
-    def rotate_matrix(self, rows: Rows) -> Rows:
-        turned = Rotation(*(self.apply(row) for row in rows)).transposed()  # columns: those of A R^T
-        result = self.compose(turned).transposed()  # columns: rows of R A R^T
-        return result.x, result.y, result.z
+    def rotate_matrix(self, a: Matrix3) -> Matrix3:
+        return a.transposed().turned(self.apply).transposed().turned(self.apply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +153,7 @@ class Placement:
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> Placement:
         """The placement whose `scalars()` these are."""
-        rows = [scalars[k : k + 3] for k in range(0, 9, 3)]
-        return Placement(Rotation.from_rows(rows), Vector3.of(scalars[9:12]))
+        return Placement(Rotation.of(scalars[:9]), Vector3.of(scalars[9:12]))
 
     def compose(self, other: Placement) -> Placement:
         """A_M_C from A_M_B and B_M_C."""

@@ -63,6 +63,66 @@ AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
+class Matrix3:
+    """A 3x3 matrix by its columns."""
+
+    x: Vector3
+    y: Vector3
+    z: Vector3
+
+    @classmethod
+    def of(cls, entries: Sequence[Scalar]) -> Self:
+        """The matrix of nine entries, row by row."""
+        return cls.from_rows([entries[k : k + 3] for k in (0, 3, 6)])
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Sequence[Scalar]]) -> Self:
+        """The matrix of three rows."""
+        return cls(*map(Vector3.of, zip(*rows, strict=True)))
+
+    @classmethod
+    def outer(cls, a: Vector3, b: Vector3) -> Self:
+        """a b^T."""
+        return cls.from_rows([[x * y for y in b.scalars()] for x in a.scalars()])
+
+    def __add__(self, other: Matrix3) -> Matrix3:
+        return Matrix3(self.x + other.x, self.y + other.y, self.z + other.z)
+
+    def __sub__(self, other: Matrix3) -> Matrix3:
+        return Matrix3(self.x - other.x, self.y - other.y, self.z - other.z)
+
+    def apply(self, v: Vector3) -> Vector3:
+        """A v."""
+        a, b, c = self.x, self.y, self.z
+        return Vector3(
+            a.x * v.x + b.x * v.y + c.x * v.z,
+            a.y * v.x + b.y * v.y + c.y * v.z,
+            a.z * v.x + b.z * v.y + c.z * v.z,
+        )
+
+    def apply_transposed(self, v: Vector3) -> Vector3:
+        """A^T v."""
+        return Vector3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
+
+    def transposed(self) -> Self:
+        """A^T."""
+        return self.from_rows([self.x.scalars(), self.y.scalars(), self.z.scalars()])
+
+    def turned(self, turn: Callable[[Vector3], Vector3]) -> Matrix3:
+        """Each column as `turn` has it."""
+        return Matrix3(turn(self.x), turn(self.y), turn(self.z))
+
+    def rows(self) -> list[list[Scalar]]:
+        """Its three rows."""
+        x, y, z = (column.scalars() for column in (self.x, self.y, self.z))
+        return [list(row) for row in zip(x, y, z, strict=True)]
+
+    def scalars(self) -> list[Scalar]:
+        """Nine entries, row by row."""
+        return [entry for row in self.rows() for entry in row]
+
+
+@dataclass(frozen=True, slots=True)
 class Symmetric3:
     """A symmetric 3x3 matrix by its six entries, in Pinocchio's order xx, xy, yy, xz, yz, zz."""
 

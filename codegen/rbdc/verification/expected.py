@@ -18,7 +18,7 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.sharing import once
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import Part, arrays, called_with, with_width
+from rbdc.functions.evaluation import Part, arrays, called_with, with_given
 from rbdc.functions.record import Requirement
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
@@ -143,12 +143,10 @@ def _perturbed(
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
     function = functions_of(model)[part.name]
-    given = [p for p in function.declaration.inputs if p.name in inputs and p.kind is not Kind.PARAMETERS]
-    if any(p.kind is Kind.PARAMETERS for p in function.declaration.inputs):
-        model = with_parameters(constant_part(model), inputs[PARAMETERS])
-    model, own = with_width(model, {p.name: inputs[p.name] for p in given})
+    own = {p.name: inputs[p.name] for p in function.declaration.inputs if p.name in inputs}
+    constant = constant_part(model) if PARAMETERS in own else model
     arguments, keywords = called_with(own)
-    return arrays(reference_of(function)(model, *arguments, *part.place, **keywords))
+    return arrays(reference_of(function)(with_given(constant, own), *arguments, *part.place, **keywords))
 
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:

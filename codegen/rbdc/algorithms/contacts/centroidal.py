@@ -15,13 +15,11 @@ from rbdc.algorithms.centroidal import about_centre, derivatives_about_centre
 from rbdc.algorithms.contacts.motion import ContactMotion, Contacts, about_origin, at, contacts_at
 from rbdc.algorithms.momentum import centre_of_moving_links, com_jacobian, total_mass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.linear import Matrix, identity, plus, product, transposed
+from rbdc.algorithms.tools.linear import Matrix, Vector, identity, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import total_rows
-from rbdc.spatial import Force, Scalar, Scalars, Vector3
-
-Vector = list[Scalar]
+from rbdc.spatial import Force, Scalars, Vector3
 
 
 def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars, trace: Trace = silent) -> Vector:

@@ -42,6 +42,7 @@ from rbdc.algorithms.tools.linear import (
     Factorisation,
     InverseFactor,
     Matrix,
+    Vector,
     identity,
     mirrored,
     plus,
@@ -52,9 +53,8 @@ from rbdc.algorithms.tools.linear import (
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars, Vector3
+from rbdc.spatial import Force, Forces, Motion, Scalars, Vector3
 
-Vector = list[Scalar]
 Side = tuple[Matrix, Matrix]
 """Changes of inverse dynamics (nv, n) and of the residual of contacts (nc, n)."""
 

@@ -22,14 +22,21 @@ from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.forward_dynamics import accelerations, from_reference
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.kinematics import homogeneous
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, mirrored, plus_diagonal, transposed
+from rbdc.algorithms.tools.linear import (
+    Factorisation,
+    Matrix,
+    Vector,
+    dot,
+    mirrored,
+    plus_diagonal,
+    transposed,
+)
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Forces, Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 
-Vector = list[Scalar]
 Step = tuple[Vector, Vector]
 """Accelerations (nv) and forces (nc) of one step, or changes and weights of them."""
 

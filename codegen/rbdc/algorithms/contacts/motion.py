@@ -29,15 +29,13 @@ from dataclasses import dataclass
 from rbdc.algorithms.kinematics import TreeMotion, tree_motion
 from rbdc.algorithms.logarithm import logarithm_of
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, Vector, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Contact, Frame, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions, row_slices
 from rbdc.spatial import AnyRotation, Force, Forces, Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import SpatialVector
-
-Vector = list[Scalar]
 
 
 def at(point: Vector3, m: Motion) -> Motion:

@@ -25,16 +25,13 @@ from rbdc.algorithms.derivatives.products import there_and_back, values_and_rate
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.logarithm import transposed_rate_of_logarithm
 from rbdc.algorithms.manifold import configuration_rate, tangent_gradient
-from rbdc.algorithms.tools.linear import dot, transposed
+from rbdc.algorithms.tools.linear import Vector, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
+from rbdc.spatial import Force, Forces, Motion, Scalars
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.tangent import rate_of, tangents
-
-Vector = list[Scalar]
-
 
 Logarithms = Sequence[Motion | None]
 """Logarithms of contacts, where their residuals have them."""

@@ -19,6 +19,7 @@ from rbdc.algorithms.dynamics.external_forces import external_torque
 from rbdc.algorithms.dynamics.forward_dynamics import Dynamics
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.manifold import configuration_rate, tangent_gradient
+from rbdc.algorithms.tools.linear import Vector
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Forces, Scalar, Scalars, adjoint
@@ -26,7 +27,6 @@ from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.tangent import rate_of, tangents, value_of
 
 Vectors = tuple[list[Scalar], list[Scalar], list[Scalar]]
-Vector = list[Scalar]
 
 
 def rnea_tangent(
@@ -43,15 +43,8 @@ def rnea_tangent(
     """
     dq, dv, da = directions
     moving = tangents(q, configuration_rate(model, q, dq))
-    torque = newton_euler(
-        model, moving, tangents(v, dv), tangents(a, da), without_rates(fext), values_and_rates(trace)
-    )
-    return [rate_of(x) for x in torque]
-
-
-def without_rates(fext: Forces | None) -> list[Force] | None:
-    """External forces as dual numbers; they are constant."""
-    return None if fext is None else [Force.of(tangents(f.scalars(), [0.0] * 6)) for f in fext]
+    both = values_and_rates(trace)
+    return [rate_of(x) for x in newton_euler(model, moving, tangents(v, dv), tangents(a, da), fext, both)]
 
 
 def values_and_rates(trace: Trace) -> Trace:
@@ -97,9 +90,8 @@ def rnea_adjoint(
     """
     tape = Tape()
     given_q, given_v, given_a = (tape.variables(x) for x in (q, v, a))
-    constant = None if fext is None else [Force.of(tape.variables(f.scalars())) for f in fext]
     both = there_and_back(tape, trace)
-    bar = tape.adjoints(newton_euler(model, given_q, given_v, given_a, constant, both), w)
+    bar = tape.adjoints(newton_euler(model, given_q, given_v, given_a, fext, both), w)
     by_q, by_v, by_a = ([bar(x) for x in given] for given in (given_q, given_v, given_a))
     return tangent_gradient(model, q, by_q), by_v, by_a
 
@@ -166,8 +158,8 @@ def rnea_hessian_product(
     """
     dq, dv, da = direction
     moving = tangents(q, configuration_rate(model, q, dq))
-    constant, both = without_rates(fext), values_and_rates(trace)
-    found = rnea_adjoint(model, moving, tangents(v, dv), tangents(a, da), w, constant, both)
+    both = values_and_rates(trace)
+    found = rnea_adjoint(model, moving, tangents(v, dv), tangents(a, da), w, fext, both)
     by_q, by_v, by_a = ([rate_of(x) for x in own] for own in found)
     return by_q, by_v, by_a
 

@@ -56,7 +56,7 @@ from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.dynamics.drives import resistance_by_v
 from rbdc.algorithms.dynamics.external_forces import without_external
-from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, carried_motion, moved_by_joint, wrench
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, carried_motion, moved_by_joint, wrench
 from rbdc.algorithms.tools.joint_coordinates import (
     first_dofs,
     full_size,
@@ -158,18 +158,11 @@ def rnea_derivatives(
                         dq[dof][j] = d.psi_rate.dot(row.r_b) + d.psi_second.dot(row.r)
                         dv[dof][j] = d.s.dot(row.r_b) + d.sigma.dot(row.r)
                 if rooted:
-                    start = starts[ancestor]
-                    dv[dof][start + 3 : start + 6] = row.r_b.angular.scalars()
+                    root = slice(starts[ancestor], starts[ancestor] + 6)
+                    dv[dof][root] = [0.0, 0.0, 0.0, *row.r_b.angular.scalars()]
                     if root_columns:
-                        _root_columns(
-                            dq[dof],
-                            dv[dof],
-                            start,
-                            row,
-                            carried[ancestor],
-                            velocities[ancestor],
-                            rates[ancestor],
-                        )
+                        of_root = carried[ancestor].a, velocities[ancestor].angular, rates[ancestor]
+                        dq[dof][root], dv[dof][root] = _root_columns(row, *of_root)
                 if above.parent == WORLD:
                     break
                 if ancestor == index:
@@ -200,23 +193,23 @@ def _forward_pass(
     carried: list[Carried] = []
     velocities: list[Motion] = []
     forces: list[Force] = []
-    spins: list[tuple[BodyMotion, Spin]] = []
+    motions: list[BodyMotion] = []
     rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
     for index, body in enumerate(model.bodies):
         rate, second = body.joint.motion(rates[index]), body.joint.motion(seconds[index])
         parent, v_carried = None, Vector3.zero()
         if body.parent != WORLD:
-            parent, x = spins[body.parent], placements[index]
-            point = velocities[body.parent].linear + parent[0].w.cross(x.translation)
+            parent, x = motions[body.parent], placements[index]
+            point = velocities[body.parent].linear + parent.w.cross(x.translation)
             v_carried = x.rotation.apply_transposed(point)
         above = carried_motion(placements[index], parent, model.gravity)
-        own = Carried(above.w, above.alpha, above.a, v_carried)
+        own = Carried(above.w, above.alpha, above.a, above.spin, v_carried)
         motion = moved_by_joint(own, rate, second)
         resting = body.parent == WORLD and body.joint.free
         carried.append(own)
         velocities.append(Motion(own.v if resting else own.v + rate.linear, motion.w))
-        spins.append((motion, Spin.of(motion.w, motion.alpha)))
-        force = wrench(body.inertia, *spins[index])
+        motions.append(motion)
+        force = wrench(body.inertia, motion)
         forces.append(force if fext is None else force - fext[index])
         values = [
             *motion.w.scalars(),
@@ -259,7 +252,7 @@ def doubled(inertia: RigidInertia) -> MomentInertia:
 
 def _directions(model: Model, index: int, own: Carried, rate: Scalars) -> list[Direction]:
     """psidot, psiddot and psidot + sdot of each degree of freedom of a joint."""
-    joint, spin = model.bodies[index].joint, Spin.of(own.w, own.alpha)
+    joint, spin = model.bodies[index].joint, own.spin
     joint_velocity = joint.motion(rate)
     result = []
     for s in joint.subspace():
@@ -280,19 +273,9 @@ def _row(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
     return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)
 
 
-def _root_columns(
-    by_q: list[Scalar],
-    by_v: list[Scalar],
-    start: int,
-    row: Row,
-    own: Carried,
-    velocity: Motion,
-    rate: Scalars,
-) -> None:
-    """The columns of a free root in one row; see the module's docstring."""
+def _root_columns(row: Row, a: Vector3, w: Vector3, rate: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+    """The columns of a free root in one row, by q and by v; see the module's docstring."""
     f, n = row.r.linear, row.r.angular
-    by_q[start : start + 6] = [0.0, 0.0, 0.0, *f.cross(own.a).scalars()]
-    turning = (
-        Vector3.of(by_v[start + 3 : start + 6]) + n.cross(velocity.angular) + Vector3.of(rate[:3]).cross(f)
-    )
-    by_v[start : start + 6] = [*f.cross(velocity.angular).scalars(), *turning.scalars()]
+    turning = row.r_b.angular + n.cross(w) + Vector3.of(rate[:3]).cross(f)
+    by_q = [0.0, 0.0, 0.0, *f.cross(a).scalars()]
+    return by_q, [*f.cross(w).scalars(), *turning.scalars()]

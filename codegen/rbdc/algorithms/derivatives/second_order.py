@@ -38,7 +38,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rbdc.algorithms.derivatives.rnea_derivatives import Direction, doubled
-from rbdc.algorithms.derivatives.squares import Square, symmetric_part
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
@@ -49,7 +48,7 @@ from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Forces, Motion, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
+from rbdc.spatial import Force, Forces, Matrix3, Motion, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES, motion_sum
 
 Tensor = list[Matrix]
@@ -61,15 +60,15 @@ class Subtree:
 
     inertia: RigidInertia
     p: Vector3
-    n: Square
+    n: Matrix3
     force: Force
 
     @staticmethod
     def of_body(inertia: RigidInertia, velocity: Motion, force: Force) -> Subtree:
         """One body, whose N is tr(A) 1 - A^T of the second moments A of velocities."""
         factor = CoriolisFactor.of_body(doubled(inertia), velocity)
-        x, y, z = factor.rows
-        n = Square(
+        x, y, z = factor.n.x, factor.n.y, factor.n.z
+        n = Matrix3(
             Vector3(y.y + z.z, -y.x, -z.x), Vector3(-x.y, x.x + z.z, -z.y), Vector3(-x.z, -y.z, x.x + y.y)
         )
         return Subtree(inertia, factor.momentum, n, force)
@@ -80,7 +79,7 @@ class Subtree:
 
     def b(self, x: Motion) -> Force:
         """B x."""
-        return Force(-self.p.cross(x.angular), self.n @ x.angular)
+        return Force(-self.p.cross(x.angular), self.n.apply(x.angular))
 
     def scalars(self) -> list[Scalar]:
         """m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6)."""
@@ -159,7 +158,7 @@ class Operators:
     i_s: Force
     symmetric: Symmetric3
     p3: Vector3
-    n3: Square
+    n3: Matrix3
     b: Vector3
     by_q: Force
     by_v: Force
@@ -169,9 +168,9 @@ class Operators:
         """From the direction and its subtree."""
         u, w, moved = d.s.linear, d.s.angular, own.inertia @ d.psi_rate
         symmetric = symmetric_part(own.inertia, d.psi_rate)
-        n3 = Square.of_columns(
-            w.cross(own.n @ e)
-            - own.n @ w.cross(e)
+        columns = (
+            w.cross(own.n.apply(e))
+            - own.n.apply(w.cross(e))
             - u.cross(own.p.cross(e))
             + symmetric @ e
             - moved.angular.cross(e)
@@ -182,8 +181,8 @@ class Operators:
             own.inertia @ d.s,
             symmetric_part(own.inertia, d.s),
             w.cross(own.p) + (moved.linear + moved.linear),
-            n3,
-            own.p.cross(u) + own.n.transposed() @ w,
+            Matrix3(*columns),
+            own.p.cross(u) + own.n.apply_transposed(w),
             by_q,
             own.b(d.s) + own.inertia @ d.sigma,
         )
@@ -200,7 +199,7 @@ class Operators:
 
     def a3(self, x: Motion) -> Force:
         """A3 x."""
-        return Force(-self.p3.cross(x.angular), self.n3 @ x.angular)
+        return Force(-self.p3.cross(x.angular), self.n3.apply(x.angular))
 
     def b_s(self, x: Motion) -> Force:
         """B(I, s) x."""
@@ -228,6 +227,19 @@ class Operators:
             self.a1(m.s),
             self.a0(m.s),
         )
+
+
+def symmetric_part(inertia: RigidInertia, s: Motion) -> Symmetric3:
+    """L of a motion, [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T."""
+    u, w, h = s.linear, s.angular, inertia.first_moment
+    x, y, z = (w.cross(Vector3.of(row)) for row in inertia.about_origin.rows())
+    xx = x.x + (h.y * u.y + h.z * u.z)
+    yy = y.y + (h.x * u.x + h.z * u.z)
+    zz = z.z + (h.x * u.x + h.y * u.y)
+    xy = x.y + y.x - (h.x * u.y + h.y * u.x)
+    xz = x.z + z.x - (h.x * u.z + h.z * u.x)
+    yz = y.z + z.y - (h.y * u.z + h.z * u.y)
+    return Symmetric3(xx + xx, xy, yy + yy, xz, yz, zz + zz)
 
 
 class Above(NamedTuple):

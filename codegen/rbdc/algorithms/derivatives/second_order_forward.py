@@ -39,6 +39,6 @@ def aba_second_derivatives(
         rows = [[-dot(row, column) for column in columns] for row in inverse]
         return [row[k : k + model.nv] for row in rows for k in range(0, model.nv**2, model.nv)]
 
-    both = [plus(plus(x, transposed(y)), y) for x, y in zip(qq, inner(by_q), strict=True)]
+    both = [plus(x, transposed(y), y) for x, y in zip(qq, inner(by_q), strict=True)]
     crossed = [plus(x, y) for x, y in zip(qv, inner(by_v), strict=True)]
     return solved(both), solved(vv), solved(crossed), solved(inner(inverse))

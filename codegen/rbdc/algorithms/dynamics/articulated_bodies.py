@@ -27,22 +27,6 @@ class ArticulatedJoint:
     left: ArticulatedInertia
 
 
-def articulated_accelerations(
-    model: Model,
-    placements: Sequence[Placement],
-    joints: Sequence[ArticulatedJoint],
-    bias_forces: Sequence[Force],
-    tau: Scalars,
-    reference: Scalars,
-    trace: Trace = silent,
-) -> list[Scalar]:
-    """ddq (nv) of bodies that move by a = X a_parent + S qddot and need I a + p, with p the bias forces; the
-    world accelerates by -g. `reference` is added to what comes out.
-    """
-    u = _force_pass(model, placements, joints, bias_forces, joint_velocities(model, tau), trace)
-    return _acceleration_pass(model, placements, joints, u, joint_velocities(model, reference), trace)
-
-
 def articulated(
     model: Model, placements: Sequence[Placement], trace: Trace = silent
 ) -> list[ArticulatedJoint]:
@@ -73,7 +57,43 @@ def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tr
     return ArticulatedJoint(u, d, u_d, inertia.minus_product(u_d, u))
 
 
-def _force_pass(
+def articulated_accelerations(
+    model: Model,
+    placements: Sequence[Placement],
+    joints: Sequence[ArticulatedJoint],
+    bias_forces: Sequence[Force],
+    tau: Scalars,
+    reference: Scalars,
+    trace: Trace = silent,
+) -> list[Scalar]:
+    """ddq (nv) of bodies that move by a = X a_parent + S qddot and need I a + p, with p the bias forces; the
+    world accelerates by -g. `reference` is added to what comes out.
+
+    At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u is the largest part of it, and so it is
+    rounded once.
+    """
+    u = _remaining(model, placements, joints, bias_forces, joint_velocities(model, tau), trace)
+    accelerations = {WORLD: Motion(-model.gravity, Vector3.zero())}
+    result: list[Scalar] = []
+    for index, (body, own) in enumerate(zip(model.bodies, joint_velocities(model, reference), strict=True)):
+        before = placements[index].act_inverse(accelerations[body.parent])
+        solved = joints[index].d.solve(u[index])
+        moved = [before.dot(column) for column in joints[index].u_d]
+        if not model.children(index):
+            rest = [r - x for r, x in zip(own, moved, strict=True)]
+            formula = "qddot = D^-1 u - U^T D^-1 a': all but the first term, and the reference"
+            trace(body.name, formula, f"rest{index}", rest)
+            result += [x + r for x, r in zip(solved, rest, strict=True)]
+            continue
+        rate = [x - y for x, y in zip(solved, moved, strict=True)]
+        result += [r + x for r, x in zip(own, rate, strict=True)]
+        accelerations[index] = before + body.joint.motion(rate)
+        formula = "qddot = D^-1 (u - U^T a'), a = a' + S qddot"
+        trace(body.name, formula, f"a{index}", accelerations[index].scalars())
+    return result
+
+
+def _remaining(
     model: Model,
     placements: Sequence[Placement],
     joints: Sequence[ArticulatedJoint],
@@ -93,53 +113,7 @@ def _force_pass(
         force = forces[index]
         for column, entry in zip(joints[index].u_d, u[index], strict=True):
             force = force + column.scaled(entry)
-        forces[body.parent] = forces[body.parent] + placements[index].act_force(force)
-        trace(
-            body.name,
-            "pA_parent += X* (pA + U D^-1 u)",
-            f"pA{body.parent}_from{index}",
-            forces[body.parent].scalars(),
-        )
+        forces[body.parent] = total = forces[body.parent] + placements[index].act_force(force)
+        symbol = f"pA{body.parent}_from{index}"
+        trace(body.name, "pA_parent += X* (pA + U D^-1 u)", symbol, total.scalars())
     return u
-
-
-def _acceleration_pass(
-    model: Model,
-    placements: Sequence[Placement],
-    joints: Sequence[ArticulatedJoint],
-    u: Sequence[Scalars],
-    reference: Sequence[Scalars],
-    trace: Trace,
-) -> list[Scalar]:
-    """a' = X a_parent; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot; of each joint reference + qddot.
-
-    At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u is the largest part of it, and so it is
-    rounded once.
-    """
-    accelerations: list[Motion] = []
-    result: list[Scalar] = []
-    for index, body in enumerate(model.bodies):
-        parent = (
-            Motion(-model.gravity, Vector3.zero()) if body.parent == WORLD else accelerations[body.parent]
-        )
-        before = placements[index].act_inverse(parent)
-        solved = joints[index].d.solve(u[index])
-        moved = [before.dot(column) for column in joints[index].u_d]
-        if not model.children(index):
-            rest = [r - x for r, x in zip(reference[index], moved, strict=True)]
-            trace(
-                body.name,
-                "qddot = D^-1 u - U^T D^-1 a': all but the first term, and the reference",
-                f"rest{index}",
-                rest,
-            )
-            result += [x + r for x, r in zip(solved, rest, strict=True)]
-            accelerations.append(before)
-            continue
-        rate = [x - y for x, y in zip(solved, moved, strict=True)]
-        result += [r + x for r, x in zip(reference[index], rate, strict=True)]
-        accelerations.append(before + body.joint.motion(rate))
-        trace(
-            body.name, "qddot = D^-1 (u - U^T a'), a = a' + S qddot", f"a{index}", accelerations[-1].scalars()
-        )
-    return result

@@ -23,65 +23,60 @@ from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, 
 from rbdc.algorithms.tools.linear import Matrix, plus, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
+from rbdc.spatial import Force, Matrix3, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 
 
 @dataclass(frozen=True)
 class CoriolisFactor:
-    """The operator B as (p, N): p = sum m rdot, N = sum m r rdot^T, held by rows (row k: sum m r_k rdot)."""
+    """The operator B as (p, N): p = sum m rdot, N = sum m r rdot^T."""
 
     momentum: Vector3
-    rows: tuple[Vector3, Vector3, Vector3]
+    n: Matrix3
 
     @staticmethod
     def of_body(inertia: RigidInertia, v: Motion) -> CoriolisFactor:
         """p = m u + w x h; row k of N = h_k u + w x K_k with the second moments K."""
         h = inertia.first_moment
-        x, y, z = (
+        rows = (
             v.linear.scaled(moment) + v.angular.cross(Vector3.of(row))
             for moment, row in zip(h.scalars(), inertia.second_moments().rows(), strict=True)
         )
-        return CoriolisFactor(v.linear.scaled(inertia.mass) + v.angular.cross(h), (x, y, z))
+        momentum = v.linear.scaled(inertia.mass) + v.angular.cross(h)
+        return CoriolisFactor(momentum, Matrix3(*rows).transposed())
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> CoriolisFactor:
         """The factor whose `scalars` these are."""
-        p, x, y, z = (Vector3.of(scalars[k : k + 3]) for k in (0, 3, 6, 9))
-        return CoriolisFactor(p, (x, y, z))
+        return CoriolisFactor(Vector3.of(scalars[:3]), Matrix3.of(scalars[3:]))
 
     def __add__(self, other: CoriolisFactor) -> CoriolisFactor:
-        x, y, z = (a + b for a, b in zip(self.rows, other.rows, strict=True))
-        return CoriolisFactor(self.momentum + other.momentum, (x, y, z))
+        return CoriolisFactor(self.momentum + other.momentum, self.n + other.n)
 
     def moved(self, placement: Placement) -> CoriolisFactor:
         """The masses seen from the parent frame: p' = R p, N' = R N R^T + P p'^T."""
         r = placement.rotation
         momentum = r.apply(self.momentum)
-        rotated = r.rotate_matrix(self.rows)
-        x, y, z = (
-            row + momentum.scaled(offset)
-            for row, offset in zip(rotated, placement.translation.scalars(), strict=True)
-        )
-        return CoriolisFactor(momentum, (x, y, z))
+        n = r.rotate_matrix(self.n) + Matrix3.outer(placement.translation, momentum)
+        return CoriolisFactor(momentum, n)
 
     def apply(self, x: Motion) -> Force:
         """B x."""
-        w = x.angular
-        transposed = self.rows[0].scaled(w.x) + self.rows[1].scaled(w.y) + self.rows[2].scaled(w.z)
-        return Force(-self.momentum.cross(w), w.scaled(self._trace()) - transposed)
+        w, rows = x.angular, self.n.transposed()
+        turned = rows.x.scaled(w.x) + rows.y.scaled(w.y) + rows.z.scaled(w.z)
+        return Force(-self.momentum.cross(w), w.scaled(self._trace()) - turned)
 
     def apply_transposed(self, y: Motion) -> Force:
         """B^T y, whose linear part vanishes."""
         w = y.angular
-        straight = Vector3(self.rows[0].dot(w), self.rows[1].dot(w), self.rows[2].dot(w))
+        straight = self.n.apply(w)
         return Force(Vector3.zero(), self.momentum.cross(y.linear) + w.scaled(self._trace()) - straight)
 
     def scalars(self) -> list[Scalar]:
         """Twelve scalars: p, then N row by row."""
-        return [*self.momentum.scalars(), *(entry for row in self.rows for entry in row.scalars())]
+        return [*self.momentum.scalars(), *self.n.scalars()]
 
     def _trace(self) -> Scalar:
-        return self.rows[0].x + self.rows[1].y + self.rows[2].z
+        return self.n.x.x + self.n.y.y + self.n.z.z
 
 
 def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:

@@ -18,13 +18,12 @@ differs from it by a width, it is exact in lanes of vectors and its derivatives 
 
 from __future__ import annotations
 
+from rbdc.algorithms.tools.linear import Vector
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_zero, sqrt
-
-Vector = list[Scalar]
 
 
 def with_drives(

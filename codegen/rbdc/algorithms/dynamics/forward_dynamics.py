@@ -11,13 +11,12 @@ from rbdc.algorithms.dynamics.drives import without_resistance
 from rbdc.algorithms.dynamics.external_forces import without_external
 from rbdc.algorithms.dynamics.newton_euler import reference_pass
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
-from rbdc.algorithms.tools.linear import Factorisation
+from rbdc.algorithms.tools.linear import Factorisation, Vector
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
+from rbdc.spatial import Force, Forces, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
-Vector = list[Scalar]
 Solve = Callable[[Vector], Vector]
 """M^-1 times a vector (nv)."""
 Dynamics = Callable[[Model, Scalars, Scalars, Scalars, Forces | None, Trace], tuple[Vector, Solve]]

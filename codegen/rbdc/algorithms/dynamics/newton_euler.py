@@ -46,17 +46,6 @@ from rbdc.spatial.scalars import is_zero
 
 
 @dataclass(frozen=True)
-class BodyMotion:
-    """Angular velocity w, angular acceleration alpha, and the classical acceleration a of the origin, in the
-    body's frame.
-    """
-
-    w: Vector3
-    alpha: Vector3
-    a: Vector3
-
-
-@dataclass(frozen=True)
 class Spin:
     """U = [alpha] + [w][w] by its entries, and the differences of its diagonal that n needs."""
 
@@ -78,6 +67,23 @@ class Spin:
     def times(self, r: Vector3) -> Vector3:
         """U r."""
         return Vector3(*(row.dot(r) for row in self.rows))
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """Angular velocity w, angular acceleration alpha, and the classical acceleration a of the origin, in the
+    body's frame; U.
+    """
+
+    w: Vector3
+    alpha: Vector3
+    a: Vector3
+    spin: Spin
+
+    @staticmethod
+    def of(w: Vector3, alpha: Vector3, a: Vector3) -> BodyMotion:
+        """From w, alpha and a."""
+        return BodyMotion(w, alpha, a, Spin.of(w, alpha))
 
 
 def newton_euler(
@@ -145,11 +151,10 @@ def _forward(
     """
     forces: list[Force] = []
     found: list[list[Scalar]] = []
-    for body, (motion, spin, second) in zip(
-        model.bodies, body_motions(model, v, seconds, placements, trace), strict=True
-    ):
+    motions = body_motions(model, v, seconds, placements, trace)
+    for body, (motion, second) in zip(model.bodies, motions, strict=True):
         found.append(second)
-        forces.append(wrench(body.inertia, motion, spin))
+        forces.append(wrench(body.inertia, motion))
         trace(body.name, "F = m a + U h, N = h x a + n(U, K)", f"f{len(forces) - 1}", forces[-1].scalars())
     return forces, found
 
@@ -160,11 +165,11 @@ def body_motions(
     seconds: Sequence[list[Scalar] | None],
     placements: Sequence[Placement],
     trace: Trace = silent,
-) -> Iterator[tuple[BodyMotion, Spin, list[Scalar]]]:
-    """Body by body from the root: its motion, U, and the accelerations of its joint as in `_forward`; each
-    when it is asked for.
+) -> Iterator[tuple[BodyMotion, list[Scalar]]]:
+    """Body by body from the root: its motion, and the accelerations of its joint as in `_forward`; each when
+    it is asked for.
     """
-    motions: list[tuple[BodyMotion, Spin]] = []
+    motions: list[BodyMotion] = []
     rates = joint_velocities(model, v)
     for index, body in enumerate(model.bodies):
         parent = None if body.parent == WORLD else motions[body.parent]
@@ -175,8 +180,8 @@ def body_motions(
             motion, second = _without_own(motion, body.joint)
         values = [*motion.w.scalars(), *motion.alpha.scalars(), *motion.a.scalars()]
         trace(body.name, "w, alpha, and a = R^T (a_parent + U_parent P)", f"m{index}", values)
-        motions.append((motion, Spin.of(motion.w, motion.alpha)))
-        yield *motions[-1], second
+        motions.append(motion)
+        yield motion, second
 
 
 def _without_own(motion: BodyMotion, joint: JointType) -> tuple[BodyMotion, list[Scalar]]:
@@ -193,19 +198,16 @@ def _without_own(motion: BodyMotion, joint: JointType) -> tuple[BodyMotion, list
         seconds.append(-direction.scalars()[axis[0]] * entries[axis[0]])
         entries[axis[0]] = 0.0
     left = Motion.of(entries)
-    return BodyMotion(motion.w, left.angular, left.linear), seconds
+    return BodyMotion.of(motion.w, left.angular, left.linear), seconds
 
 
-def carried_motion(
-    placement: Placement, parent: tuple[BodyMotion, Spin] | None, gravity: Vector3
-) -> BodyMotion:
+def carried_motion(placement: Placement, parent: BodyMotion | None, gravity: Vector3) -> BodyMotion:
     """The motion that a body has from its parent, before its joint moves; no parent: the world."""
     r = placement.rotation
     if parent is None:
-        return BodyMotion(Vector3.zero(), Vector3.zero(), r.apply_transposed(-gravity))
-    above, spin = parent
-    point = above.a + spin.times(placement.translation)
-    return BodyMotion(*map(r.apply_transposed, (above.w, above.alpha, point)))
+        return BodyMotion.of(Vector3.zero(), Vector3.zero(), r.apply_transposed(-gravity))
+    point = parent.a + parent.spin.times(placement.translation)
+    return BodyMotion.of(*map(r.apply_transposed, (parent.w, parent.alpha, point)))
 
 
 def moved_by_joint(carried: BodyMotion, rate: Motion, second: Motion) -> BodyMotion:
@@ -213,13 +215,13 @@ def moved_by_joint(carried: BodyMotion, rate: Motion, second: Motion) -> BodyMot
     # The joint's velocity is constant in the body's frame, which turns at w + its own rate in the world.
     w = carried.w
     origin = carried.a + second.linear + (w + w + rate.angular).cross(rate.linear)
-    return BodyMotion(w + rate.angular, carried.alpha + second.angular + w.cross(rate.angular), origin)
+    return BodyMotion.of(w + rate.angular, carried.alpha + second.angular + w.cross(rate.angular), origin)
 
 
-def wrench(inertia: RigidInertia, motion: BodyMotion, spin: Spin) -> Force:
+def wrench(inertia: RigidInertia, motion: BodyMotion) -> Force:
     """(F, N) that moves a body so."""
-    h, k, (x, y, z) = inertia.first_moment, inertia.second_moments(), spin.rows
-    w, alpha = motion.w, motion.alpha
+    h, k, spin = inertia.first_moment, inertia.second_moments(), motion.spin
+    w, alpha, (x, y, z) = motion.w, motion.alpha, spin.rows
     turning = Vector3(
         _turned(k.yy, k.zz, z.y, y.z, w.y * w.z, alpha.x)
         + k.yz * spin.differences.x

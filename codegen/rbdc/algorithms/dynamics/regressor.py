@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motions
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, body_motions
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_accelerations, reduce_columns
 from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
@@ -118,7 +118,7 @@ def body_regressor(motion: BodyMotion) -> list[Force]:
     """The ten wrenches of unit inertial parameters: of the mass [a; 0], of the first moment along e [U e; e x
     a], of the inertia J [0; J alpha + w x J w].
     """
-    w, spin, zero = motion.w, Spin.of(motion.w, motion.alpha), Vector3.zero()
+    w, spin, zero = motion.w, motion.spin, Vector3.zero()
     moments = [Force(spin.times(e), e.cross(motion.a)) for e in AXES]
     return [
         Force(motion.a, zero),

@@ -21,12 +21,19 @@ from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, identity, plus_diagonal, transposed
+from rbdc.algorithms.tools.linear import (
+    Factorisation,
+    Matrix,
+    Vector,
+    dot,
+    flat,
+    identity,
+    plus_diagonal,
+    transposed,
+)
 from rbdc.model import WORLD, Contact, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
-
-Vector = list[Scalar]
 
 
 def ends_of(

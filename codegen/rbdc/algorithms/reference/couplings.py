@@ -14,13 +14,13 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from rbdc.algorithms.reference.contacts import Vector, contact_error, contact_jacobian
+from rbdc.algorithms.reference.contacts import contact_error, contact_jacobian
 from rbdc.algorithms.reference.dual_numbers import innermost
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, identity, transposed
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, dot, flat, identity, transposed
 from rbdc.model import Cluster, Model
 from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
 from rbdc.model.joints.coupling import Coupling

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.dual_numbers import differentiated
-from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement
+from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import world_placements
@@ -32,12 +32,15 @@ SINGULAR = 2.0**-46
 
 @dataclass(frozen=True)
 class TreeMotions:
-    """Motion of all bodies in one frame, often the world: placements, columns, velocities, accelerations."""
+    """Motion of all bodies in one frame, often the world: placements, columns, velocities, accelerations; the
+    acceleration of the world.
+    """
 
     world: list[Placement]
     columns: list[list[Motion]]
     velocities: list[Motion]
     accelerations: list[Motion]
+    beyond: Motion
 
     def placement(self, frame: Frame) -> Placement:
         """Where a frame is."""
@@ -50,7 +53,7 @@ class TreeMotions:
 
     def acceleration(self, body: int) -> Motion:
         """Acceleration of a body or the world."""
-        return Motion.zero() if body == WORLD else self.accelerations[body]
+        return self.beyond if body == WORLD else self.accelerations[body]
 
     def jacobian(self, model: Model, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
         """For each degree of freedom of the tree the column J_k of a body, as it is seen; zero where the
@@ -74,18 +77,14 @@ def motions_in(
     in one frame and the acceleration of the world beyond.
     """
     rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
-    columns: list[list[Motion]] = []
-    velocities: list[Motion] = []
-    accelerations: list[Motion] = []
+    made = TreeMotions(placements, [], [], [], beyond)
     for index, (body, here) in enumerate(zip(model.bodies, placements, strict=True)):
-        joint, above = body.joint, body.parent
-        columns.append([here.act(s) for s in joint.subspace()])
-        step = here.act(joint.motion(rates[index]))
-        velocity = (Motion.zero() if above == WORLD else velocities[above]) + step
-        acceleration = beyond if above == WORLD else accelerations[above]
-        velocities.append(velocity)
-        accelerations.append(acceleration + here.act(joint.motion(seconds[index])) + velocity.cross(step))
-    return TreeMotions(placements, columns, velocities, accelerations)
+        made.columns.append([here.act(s) for s in body.joint.subspace()])
+        step, push = (here.act(body.joint.motion(own[index])) for own in (rates, seconds))
+        velocity = made.velocity(body.parent) + step
+        made.velocities.append(velocity)
+        made.accelerations.append(made.acceleration(body.parent) + push + velocity.cross(step))
+    return made
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
@@ -147,7 +146,7 @@ def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference:
     return transposed(made) if made else [[] for _ in range(16)]
 
 
-def _twist(column: Scalars) -> Matrix4:
+def _twist(column: Scalars) -> Matrix:
     vx, vy, vz, x, y, z = column
     return [[0.0, -z, y, vx], [z, 0.0, -x, vy], [-y, x, 0.0, vz], [0.0] * 4]
 

@@ -5,57 +5,32 @@ as a product of them: Craig, Introduction to Robotics, section 3.6.
 from __future__ import annotations
 
 from rbdc.algorithms.tools.joint_coordinates import joint_positions
-from rbdc.algorithms.tools.linear import Matrix, dot, flat, identity, product, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, flat, identity, product, transposed, zeros
 from rbdc.errors import UnsupportedError
 from rbdc.model import WORLD, Body, Model
-from rbdc.spatial import Placement, RigidInertia, Scalar, Scalars, Vector3
+from rbdc.spatial import Placement, RigidInertia, Scalar, Scalars
 
-Matrix4 = list[list[Scalar]]
-Vector4 = list[Scalar]
-
-IDENTITY: Matrix4 = identity(4)
-ZERO: Matrix4 = [[0.0] * 4 for _ in range(4)]
+IDENTITY: Matrix = identity(4)
+ZERO: Matrix = zeros(4, 4)
 
 
-def applied(a: Matrix4, x: Scalars) -> Vector4:
-    """A x."""
-    return [dot(row, x) for row in a]
-
-
-def total(*matrices: Matrix4) -> Matrix4:
-    """The sum of matrices."""
-    return [
-        [sum(entries, 0.0) for entries in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)
-    ]
-
-
-def sum_of(*vectors: Vector4) -> Vector4:
-    """The sum of vectors."""
-    return [sum(entries, 0.0) for entries in zip(*vectors, strict=True)]
-
-
-def scaled(a: Matrix4, factor: Scalar) -> Matrix4:
+def scaled(a: Matrix, factor: Scalar) -> Matrix:
     """A times a scalar."""
     return [[x * factor for x in row] for row in a]
 
 
-def trace_of_product(a: Matrix4, b: Matrix4) -> Scalar:
+def trace_of_product(a: Matrix, b: Matrix) -> Scalar:
     """tr[A B]."""
     return sum((dot(row, column) for row, column in zip(a, transposed(b), strict=True)), 0.0)
 
 
-def of_placement(placement: Placement) -> Matrix4:
+def of_placement(placement: Placement) -> Matrix:
     """[R p; 0 1]."""
     rows, p = placement.rotation.rows(), placement.translation.scalars()
     return [[*row, offset] for row, offset in zip(rows, p, strict=True)] + [[0.0, 0.0, 0.0, 1.0]]
 
 
-def direction(v: Vector3) -> Vector4:
-    """A direction, which translations leave as it is."""
-    return [*v.scalars(), 0.0]
-
-
-def twist_of(body: Body) -> Matrix4:
+def twist_of(body: Body) -> Matrix:
     """W with dJ/dq = J W: the joint's motion at unit rate, [w x, v; 0 0], in the body's frame.
 
     Raises UnsupportedError for a joint of more than one degree of freedom.
@@ -70,7 +45,7 @@ def twist_of(body: Body) -> Matrix4:
     return [[0.0, -w.z, w.y, v.x], [w.z, 0.0, -w.x, v.y], [-w.y, w.x, 0.0, v.z], [0.0] * 4]
 
 
-def inertia_matrix(inertia: RigidInertia) -> Matrix4:
+def inertia_matrix(inertia: RigidInertia) -> Matrix:
     """J of equation (7): second moments, first moment and mass."""
     xx, xy, yy, xz, yz, zz = inertia.second_moments().scalars()
     x, y, z = inertia.first_moment.scalars()
@@ -79,7 +54,7 @@ def inertia_matrix(inertia: RigidInertia) -> Matrix4:
 
 def forward_kinematics(model: Model, q: Scalars) -> Matrix:
     """World placements of all frames (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
-    world: dict[int, Matrix4] = {WORLD: IDENTITY}
+    world: dict[int, Matrix] = {WORLD: IDENTITY}
     for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
         fixed, moving = of_placement(body.placement), of_placement(body.joint.placement(own))
         world[index] = product(world[body.parent], product(fixed, moving))

@@ -17,15 +17,9 @@ from rbdc.algorithms.reference.derivatives.external_forces import external_torqu
 from rbdc.algorithms.reference.homogeneous import (
     IDENTITY,
     ZERO,
-    Matrix4,
-    Vector4,
-    applied,
-    direction,
     inertia_matrix,
     of_placement,
     scaled,
-    sum_of,
-    total,
     trace_of_product,
     twist_of,
 )
@@ -37,7 +31,7 @@ from rbdc.algorithms.tools.joint_coordinates import (
     reduce_matrix,
     reduce_vector,
 )
-from rbdc.algorithms.tools.linear import Matrix, dot, plus_diagonal, product, transposed, zeros
+from rbdc.algorithms.tools.linear import Matrix, plus, plus_diagonal, product, transposed, zeros
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Forces, Scalar, Scalars
 
@@ -47,18 +41,18 @@ class Moving(NamedTuple):
     T by the body's own coordinate.
     """
 
-    t: Matrix4
-    s: Matrix4
-    r: Matrix4
-    along: Matrix4 = ZERO
+    t: Matrix
+    s: Matrix
+    r: Matrix
+    along: Matrix = ZERO
 
     def through(self, joint: JointMatrices) -> Moving:
         """The body behind a joint of this one: equation (5), and (10) of the derivatives by joints above."""
         along, across = product(self.t, joint.b), product(self.t, joint.c)
         return Moving(
             product(self.t, joint.a),
-            total(product(self.s, joint.a), scaled(along, joint.rate)),
-            total(
+            plus(product(self.s, joint.a), scaled(along, joint.rate)),
+            plus(
                 product(self.r, joint.a),
                 scaled(product(self.s, joint.b), 2.0 * joint.rate),
                 scaled(across, joint.rate * joint.rate),
@@ -71,9 +65,9 @@ class Moving(NamedTuple):
 class JointMatrices(NamedTuple):
     """A, B = A' and C = B' of a joint by its coordinate, whose rates are given."""
 
-    a: Matrix4
-    b: Matrix4
-    c: Matrix4
+    a: Matrix
+    b: Matrix
+    c: Matrix
     rate: Scalar
     acceleration: Scalar
 
@@ -98,22 +92,22 @@ def forward_kinematics(
 
 def backward_dynamics(
     model: Model, joints: Sequence[JointMatrices], bodies: Bodies
-) -> tuple[list[Matrix4], list[Vector4]]:
-    """H and the columns of E that are not zero, of all that each body carries, by (8), from the leaves to
-    the root.
+) -> tuple[list[Matrix], list[Matrix]]:
+    """H and the columns (4, 1) of E that are not zero, of all that each body carries, by (8), from the leaves
+    to the root.
     """
-    h, e = [ZERO] * model.njoints, [[0.0] * 4] * model.njoints
+    h, e = [ZERO] * model.njoints, [zeros(4, 1)] * model.njoints
     for i in reversed(range(model.njoints)):
         inertia, children = inertia_matrix(model.bodies[i].inertia), model.children(i)
         own = product(inertia, transposed(bodies[i].r))
-        h[i] = total(own, *(product(joints[p].a, h[p]) for p in children))
-        e[i] = sum_of([*inertia[3]], *(applied(joints[p].a, e[p]) for p in children))
+        h[i] = plus(own, *(product(joints[p].a, h[p]) for p in children))
+        e[i] = plus([[x] for x in inertia[3]], *(product(joints[p].a, e[p]) for p in children))
     return h, e
 
 
-def generalised_force(model: Model, along: Matrix4, h: Matrix4, e: Vector4) -> Scalar:
+def generalised_force(model: Model, along: Matrix, h: Matrix, e: Matrix) -> Scalar:
     """tr[dT H] - g^T dT E: the terms of (9), linear in dT_i/dq_i, and of its derivatives."""
-    weight = dot(direction(model.gravity), applied(along, e))
+    (weight,), *_ = product([[*model.gravity.scalars(), 0.0]], product(along, e))
     return trace_of_product(along, h) - weight
 
 
@@ -140,7 +134,7 @@ class Motion(NamedTuple):
     """
 
     by_q: dict[int, Moving]
-    r_by_v: dict[int, Matrix4]
+    r_by_v: dict[int, Matrix]
 
 
 def kinematic_sensitivity(model: Model, joints: Sequence[JointMatrices], bodies: Bodies) -> list[Motion]:
@@ -149,9 +143,9 @@ def kinematic_sensitivity(model: Model, joints: Sequence[JointMatrices], bodies:
     for i, (body, joint) in enumerate(zip(model.bodies, joints, strict=True)):
         above, before, twice = found[body.parent], bodies[body.parent], 2.0 * joint.rate
         by_q = {m: x.through(joint) for m, x in above.by_q.items()}
-        turns = {m: total(product(x, joint.a), scaled(by_q[m].along, twice)) for m, x in above.r_by_v.items()}
+        turns = {m: plus(product(x, joint.a), scaled(by_q[m].along, twice)) for m, x in above.r_by_v.items()}
         by_q[i] = before.through(joint._replace(a=joint.b, b=joint.c, c=product(joint.c, twist_of(body))))
-        turns[i] = total(scaled(product(before.s, joint.b), 2.0), scaled(by_q[i].along, twice))
+        turns[i] = plus(scaled(product(before.s, joint.b), 2.0), scaled(by_q[i].along, twice))
         found[i] = Motion(by_q, turns)
     return [found[i] for i in range(model.njoints)]
 
@@ -159,16 +153,16 @@ def kinematic_sensitivity(model: Model, joints: Sequence[JointMatrices], bodies:
 class Changes(NamedTuple):
     """Derivatives for one body by joints: of H by q, v and a, and dE/dq."""
 
-    h: tuple[dict[int, Matrix4], ...]
-    e: dict[int, Vector4]
+    h: tuple[dict[int, Matrix], ...]
+    e: dict[int, Matrix]
 
 
 def dynamic_sensitivity(
     model: Model,
     joints: Sequence[JointMatrices],
     motions: Sequence[Motion],
-    h: Sequence[Matrix4],
-    e: Sequence[Vector4],
+    h: Sequence[Matrix],
+    e: Sequence[Matrix],
 ) -> list[Changes]:
     """Algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; beyond, (15), it
     is zero.
@@ -182,9 +176,9 @@ def dynamic_sensitivity(
         for p in model.children(i):
             a, b, *_ = joints[p]
             for mine, theirs in zip(own.h, found[p].h, strict=True):
-                mine |= {m: total(mine.get(m, ZERO), product(a, x)) for m, x in theirs.items()}
-            own.h[0][p] = total(own.h[0][p], product(b, h[p]))  # beta = 1
-            own.e.update({m: applied(a, x) for m, x in found[p].e.items()} | {p: applied(b, e[p])})
+                mine |= {m: plus(mine.get(m, ZERO), product(a, x)) for m, x in theirs.items()}
+            own.h[0][p] = plus(own.h[0][p], product(b, h[p]))  # beta = 1
+            own.e.update({m: product(a, x) for m, x in found[p].e.items()} | {p: product(b, e[p])})
     return found
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.dual_numbers import differentiated
+from rbdc.algorithms.tools.linear import Vector
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical
@@ -24,28 +25,25 @@ from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 NEAR_ZERO = 1e-6
 """Squared angles and sines below it go into series, of which the first term left out is less than 1e-37."""
 
-Vector = list[Scalar]
-
 
 def integrate(model: Model, q: Scalars, dv: Scalars) -> Vector:
     """q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time. Test: the matrix
     exponential.
     """
-    result: Vector = [0.0] * model.nq
+    result: Vector = []
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
-            own = model.q_slice(index)
-            result[own] = _integrated(body.joint, q[own], dv[model.v_slice(index)])
+            result += _integrated(body.joint, q[model.q_slice(index)], dv[model.v_slice(index)])
     return result
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars) -> Vector:
     """The dv (nv) with q0 (+) dv = q1 (m, rad). Test: that identity; zero where q0 = q1."""
-    result: Vector = [0.0] * model.nv
+    result: Vector = []
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
-            own, place = model.q_slice(index), model.v_slice(index)
-            result[place] = _difference(body.joint, q0[own], q1[own])
+            own = model.q_slice(index)
+            result += _difference(body.joint, q0[own], q1[own])
     return result
 
 

@@ -8,11 +8,11 @@ own coordinate, which then act on its leader. Derivatives are those of dual numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from rbdc.algorithms.reference.dual_numbers import along
 from rbdc.algorithms.tools.joint_coordinates import (
-    dof_table,
     joint_accelerations,
     joint_positions,
     joint_velocities,
@@ -24,12 +24,11 @@ from rbdc.algorithms.tools.kinematics import (
     joint_torques,
     world_placements,
 )
+from rbdc.algorithms.tools.linear import Vector
 from rbdc.model import WORLD, Body, DriveTerm, Model
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
-from rbdc.spatial.tangent import OuterTangent, rate_of, tangents
-
-Vector = list[Scalar]
+from rbdc.spatial.tangent import OuterTangent, Tangent
 
 
 def rnea(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None) -> list[Scalar]:
@@ -109,31 +108,27 @@ def resistance(model: Model, q: Scalars, v: Scalars) -> Vector:
     return reduce_vector(model, forces)
 
 
-def resistance_by_q(model: Model) -> Vector:
-    """dr/dq along the diagonal (nv): a spring is linear."""
-    included = DriveTerm.SPRINGS in model.drive_terms
-    own = (body.stiffness if included else 0.0 for body in model.bodies for _ in range(body.joint.nv))
-    return _along_diagonal(model, list(own))
+def resistance_by_q(model: Model, q: Scalars, v: Scalars) -> Vector:
+    """dr/dq along the diagonal (nv): the derivative where all coordinates step."""
+    return _where_all_step(model, q, lambda model, q: resistance(model, q, v), OuterTangent, position=True)
 
 
 def resistance_by_v(model: Model, q: Scalars, v: Scalars) -> Vector:
     """dr/dv along the diagonal (nv)."""
-    slopes: Vector = []
-    for body, x, rate in _joints(model, q, v):
-        moving = tangents(rate, [1.0] * len(rate))
-        slopes += [rate_of(force) for force in _forces(model, body, x, moving)]
-    return _along_diagonal(model, slopes)
+    return _where_all_step(model, v, lambda model, v: resistance(model, q, v), OuterTangent)
 
 
 def resistance_by_vv(model: Model, q: Scalars, v: Scalars) -> Vector:
-    """d2r/dv2 along the diagonal of the tensor over all degrees of freedom of the tree."""
-    curvatures: Vector = []
-    for body, x, rate in _joints(model, q, v):
-        once = tangents(rate, [1.0] * len(rate))
-        twice = [OuterTangent(y, 1.0) for y in once]
-        forces = _forces(model, body, x, twice)
-        curvatures += [rate_of(rate_of(force, OuterTangent)) for force in forces]
-    return curvatures
+    """d2r/dv2 along the diagonal of the tensor (nv)."""
+    return _where_all_step(model, v, lambda model, v: resistance_by_v(model, q, v), Tangent)
+
+
+def _where_all_step(
+    model: Model, x: Scalars, method: Callable[..., Vector], kind: type[Tangent], *, position: bool = False
+) -> Vector:
+    steps = ([1.0] * model.nv,)
+    (found,) = along(model, x, method=method, configurations=(position,), directions=steps, kind=kind)
+    return found
 
 
 def _joints(model: Model, q: Scalars, v: Scalars) -> list[tuple[Body, Scalars, Scalars]]:
@@ -152,11 +147,3 @@ def _forces(model: Model, body: Body, x: Scalars, rates: Scalars) -> Vector:
         signs = [0.0 if is_zero(rate) else rate / sqrt(rate * rate + width * width) for rate in rates]
         forces = [force + body.friction * sign for force, sign in zip(forces, signs, strict=True)]
     return forces
-
-
-def _along_diagonal(model: Model, full: Scalars) -> Vector:
-    """The diagonal of G^T D G, that of D being over the full tree."""
-    result: Vector = [0.0] * model.nv
-    for (column, factor, _), number in zip(dof_table(model), full, strict=True):
-        result[column] = result[column] + (factor * factor * number if model.coupled else number)
-    return result

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 
-Matrix = list[list[Scalar]]
+Vector = list[Scalar]
+Matrix = list[Vector]
 
 
 def transposed(matrix: Matrix) -> Matrix:
@@ -45,9 +46,9 @@ def dot(a: Scalars, b: Scalars, total: Scalar = 0.0) -> Scalar:
     return total
 
 
-def plus(a: Matrix, b: Matrix) -> Matrix:
-    """The sum of two matrices."""
-    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
+def plus(*matrices: Matrix) -> Matrix:
+    """The sum of matrices."""
+    return [[sum(rest, x) for x, *rest in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)]
 
 
 def product(a: Matrix, b: Matrix) -> Matrix:

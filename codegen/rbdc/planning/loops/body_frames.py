@@ -44,10 +44,9 @@ def inverse_dynamics(
         rate = body.joint.motion(body.rates("v")) if moving else Motion.zero()
         second = body.joint.motion(body.rates("a")) if accelerating else Motion.zero()
         motion = moved_by_joint(carried_motion(placement, parent, tree.model.gravity), rate, second)
-        spin = Spin.of(motion.w, motion.alpha)
-        force = wrench(body.inertia(), motion, spin)
+        force = wrench(body.inertia(), motion)
         turning = [*motion.w.scalars(), *motion.alpha.scalars()] if moving else []
-        rows = [x for row in spin.rows for x in row.scalars()] if moving else []
+        rows = [x for row in motion.spin.rows for x in row.scalars()] if moving else []
         body.label("a = R^T (a_parent + U_parent P)", "a", motion.a.scalars())
         body.label("F = m a + U h, N = h x a + n(U, K)", "f", force.scalars())
         body.keep("X", placement.scalars())
@@ -74,14 +73,14 @@ def inverse_dynamics(
     return [*made, *(drives(tree, tau, accelerating=accelerating) if moving else [])]
 
 
-def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
-    """The motion of the parent, and its U."""
+def _motion(body: BodyStep, moving: bool) -> BodyMotion:
+    """The motion of the parent."""
     zero = Vector3.zero()
     if not moving:
-        return BodyMotion(zero, zero, Vector3.of(body.above("motion", 3))), Spin.of(zero, zero)
+        return BodyMotion.of(zero, zero, Vector3.of(body.above("motion", 3)))
     entries = body.above("motion", MOTION)
     w, alpha, a, *rows = (Vector3.of(entries[k : k + 3]) for k in range(0, MOTION, 3))
-    return BodyMotion(w, alpha, a), Spin((rows[0], rows[1], rows[2]), zero)
+    return BodyMotion(w, alpha, a, Spin((rows[0], rows[1], rows[2]), zero))
 
 
 def drives(tree: Tree, out: str, *, accelerating: bool = False) -> list[Statement]:

@@ -13,12 +13,11 @@ from functools import lru_cache, partial
 
 from rbdc.algorithms.derivatives.rnea_derivatives import Direction
 from rbdc.algorithms.derivatives.second_order import Operators, Subtree
-from rbdc.algorithms.derivatives.squares import Square
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
-from rbdc.spatial import Force, Inertia, Motion, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, Inertia, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
 Vector = list[Scalar]
 Results = Sequence[tuple[str, str, Vector]]
@@ -83,10 +82,6 @@ def path_bodies(names: Sequence[str], lanes: int) -> tuple[LaneProgram, ...]:
     return tuple(_BODIES[name](lanes) for name in names)
 
 
-def _vectors(values: Sequence[Scalar]) -> list[Vector3]:
-    return [Vector3.of(values[k : k + 3]) for k in range(0, len(values), 3)]
-
-
 def _motions(values: Sequence[Scalar]) -> list[Motion]:
     return [Motion.of(values[k : k + 6]) for k in range(0, len(values), 6)]
 
@@ -103,19 +98,16 @@ def _direction(at: Sequence[Scalar]) -> Direction:
 def _operators(op: Sequence[Scalar]) -> Operators:
     """From their entries as far as they are given."""
     op = [*op, *(0.0 for _ in range(39 - len(op)))]
-    b, p3, x, y, z = _vectors(op[12:27])
+    b, p3 = Vector3.of(op[12:15]), Vector3.of(op[15:18])
     i_s, by_q, by_v = (Force.of(op[k : k + 6]) for k in (0, 27, 33))
-    return Operators(i_s, Symmetric3(*op[6:12]), p3, Square(x, y, z), b, by_q, by_v)
+    return Operators(i_s, Symmetric3(*op[6:12]), p3, Matrix3.of(op[18:27]), b, by_q, by_v)
 
 
 @_body("operators", vectors={"state": 52})
 def _of_subtrees(state: Vector) -> Mapping[str, Results]:
     """Operators of the degrees of freedom."""
     own = Subtree(
-        Inertia.of(state[24:34]),
-        Vector3.of(state[34:37]),
-        Square(*_vectors(state[37:46])),
-        Force.of(state[46:52]),
+        Inertia.of(state[24:34]), Vector3.of(state[34:37]), Matrix3.of(state[37:46]), Force.of(state[46:52])
     )
     made = Operators.of(_direction(state[:24]), own)
     return {
@@ -176,7 +168,7 @@ def _rows(s: Vector, op: Vector, own: Vector) -> Mapping[str, Results]:
     """Rows of degrees of freedom from sums Y, H, L and b of weighted ones."""
     d, o, y = _direction(s), _operators(op), Motion.of(own[:6])
     sums = _operators(own[6:])
-    by_rate = o.p3.cross(y.linear) + o.n3.transposed() @ y.angular + sums.u8(d)
+    by_rate = o.p3.cross(y.linear) + o.n3.apply_transposed(y.angular) + sums.u8(d)
     return {
         "row": [
             ("A3^T y + Q1", "rate", by_rate.scalars()),

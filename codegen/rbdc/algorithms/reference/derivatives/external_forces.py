@@ -46,7 +46,8 @@ def whole(
         (slopes,) = differentiated(model, list(q), method=external_torque, configurations=(True,), fext=fext)
         entries = iter(slopes)
         by_q = [[x - next(entries) for x in row] for row in by_q]
-    return plus_diagonal(by_q, resistance_by_q(model)), plus_diagonal(by_v, resistance_by_v(model, q, v))
+    by_q = plus_diagonal(by_q, resistance_by_q(model, q, v))
+    return by_q, plus_diagonal(by_v, resistance_by_v(model, q, v))
 
 
 def turning_twice(model: Model, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:

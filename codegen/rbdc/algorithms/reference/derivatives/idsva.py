@@ -28,8 +28,7 @@ from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduc
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalars, Vector3
-from rbdc.spatial.transforms import Rows
+from rbdc.spatial import Force, Forces, Matrix3, Motion, Placement, RigidInertia, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
 
 
@@ -45,11 +44,11 @@ class BodyCoriolis:
 
         T y = w x J y - J (w x y) + y x J w + 2 ((h.u) y - (h.y) u)
 
-    By p and the columns of T, which add up over the bodies of one frame.
+    By p and T, which add up over the bodies of one frame.
     """
 
     momentum: Vector3
-    columns: Rows
+    turning: Matrix3
 
     @staticmethod
     def of_body(inertia: RigidInertia, v: Motion) -> BodyCoriolis:
@@ -58,31 +57,26 @@ class BodyCoriolis:
         spin, level = j @ w, h.dot(u)
         turning = (w.cross(j @ e) - j @ w.cross(e) + e.cross(spin) for e in AXES)
         sliding = (e.scaled(level) - u.scaled(h.dot(e)) for e in AXES)
-        x, y, z = (t + s.scaled(2.0) for t, s in zip(turning, sliding, strict=True))
-        return BodyCoriolis((inertia @ v).linear.scaled(2.0), (x, y, z))
+        columns = (t + s.scaled(2.0) for t, s in zip(turning, sliding, strict=True))
+        return BodyCoriolis((inertia @ v).linear.scaled(2.0), Matrix3(*columns))
 
     def __add__(self, other: BodyCoriolis) -> BodyCoriolis:
-        x, y, z = (a + b for a, b in zip(self.columns, other.columns, strict=True))
-        return BodyCoriolis(self.momentum + other.momentum, (x, y, z))
+        return BodyCoriolis(self.momentum + other.momentum, self.turning + other.turning)
 
     def moved(self, placement: Placement) -> BodyCoriolis:
         """X* B X^-1, in the parent frame: p' = R p, T' = R T R^T + (r.p') 1 - p' r^T."""
         p, r = placement.rotation.apply(self.momentum), placement.translation
         level = r.dot(p)
-        x, y, z = (
-            column + e.scaled(level) - p.scaled(r.dot(e))
-            for column, e in zip(placement.rotation.rotate_matrix(self.columns), AXES, strict=True)
-        )
-        return BodyCoriolis(p, (x, y, z))
+        shift = Matrix3(*(e.scaled(level) - p.scaled(r.dot(e)) for e in AXES))
+        return BodyCoriolis(p, placement.rotation.rotate_matrix(self.turning) + shift)
 
     def apply(self, x: Motion) -> Force:
         """B x."""
-        w, (a, b, c) = x.angular, self.columns
-        return Force(w.cross(self.momentum), a.scaled(w.x) + b.scaled(w.y) + c.scaled(w.z))
+        return Force(x.angular.cross(self.momentum), self.turning.apply(x.angular))
 
     def apply_transposed(self, y: Motion) -> Force:
         """B^T y, whose linear part vanishes."""
-        turned = Vector3.of(column.dot(y.angular) for column in self.columns)
+        turned = self.turning.apply_transposed(y.angular)
         return Force(Vector3.zero(), self.momentum.cross(y.linear) + turned)
 
 

@@ -48,11 +48,11 @@ def second_derivatives(
     """The tensors (nv, nv, nv each)."""
     following, fixed = (None, fext) if model.world_forces else (fext, None)
     size = full_size(model)
-    tensors = qq, vv, qv, mq = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
+    tensors = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
     _fill(tensors, _directions(model, q, v, a, following))
+    qq, vv, qv, mq = (reduce_tensor(model, tensor) for tensor in tensors)
     for i, x in enumerate(resistance_by_vv(model, q, v)):
         vv[i][i][i] = vv[i][i][i] + x
-    qq, vv, qv, mq = (reduce_tensor(model, tensor) for tensor in tensors)
     return qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed)), vv, qv, mq
 
 
@@ -70,14 +70,12 @@ class Directions:
 
 def _directions(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None) -> Directions:
     placements, gravity = _frame(model, q)
-    at_rest, falling = Motion.zero(), Motion(-gravity, Vector3.zero())
-    moving = motions_in(model, placements, v, a, falling)
+    moving = motions_in(model, placements, v, a, Motion(-gravity, Vector3.zero()))
     subtrees, rates, joints = _subtrees(model, moving, fext), list[Rates](), list[int]()
     for index, body in enumerate(model.bodies):
-        root, velocity = body.parent == WORLD, moving.velocities[index]
-        v_parent = at_rest if root else moving.velocities[body.parent]
-        a_parent = falling if root else moving.accelerations[body.parent]
-        rates += [Rates.of(s, v_parent, a_parent, velocity) for s in moving.columns[index]]
+        above, velocity = body.parent, moving.velocity(index)
+        parent = moving.velocity(above), moving.acceleration(above)
+        rates += [Rates.of(s, *parent, velocity) for s in moving.columns[index]]
         joints += [index] * body.joint.nv
     paths = [[j for j, x in enumerate(joints) if x in set(model.support(joint))] for joint in joints]
     together_rates, carried = together(rates), together([subtrees[joint] for joint in joints])

@@ -12,11 +12,10 @@ from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivat
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, matrix_product, matrix_sum
-from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
+from rbdc.algorithms.tools.linear import Matrix, Vector, dot, flat, transposed
 from rbdc.model import Model
-from rbdc.spatial import Forces, Scalar, Scalars
+from rbdc.spatial import Forces, Scalars
 
-Vector = list[Scalar]
 Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
 
 

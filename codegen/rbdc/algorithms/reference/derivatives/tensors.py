@@ -5,9 +5,7 @@ j, second variable k.
 from __future__ import annotations
 
 from rbdc.algorithms.reference.dual_numbers import apart, side_by_side
-from rbdc.algorithms.tools.linear import Matrix, flat, transposed
-from rbdc.spatial import Scalar, Scalars
-from rbdc.spatial.scalars import is_zero
+from rbdc.algorithms.tools.linear import Matrix, flat, product, transposed
 
 Tensor = list[Matrix]
 
@@ -50,14 +48,6 @@ def matrix_product(a: Matrix, b: Matrix) -> Matrix:
     """
     scalar = next((x for row in (*a, *b) for x in row if hasattr(x, "matrix_product")), None)
     if scalar is not None:
-        product: Matrix = scalar.matrix_product(a, b)
-        return product
-    return [_row(row, b) for row in a]
-
-
-def _row(factors: Scalars, b: Matrix) -> list[Scalar]:
-    result: list[Scalar] = [0.0] * len(b[0])
-    for factor, row in zip(factors, b, strict=True):
-        if not is_zero(factor):
-            result = [x if is_zero(y) else x + factor * y for x, y in zip(result, row, strict=True)]
-    return result
+        made: Matrix = scalar.matrix_product(a, b)
+        return made
+    return product(a, b)
