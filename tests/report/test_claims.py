@@ -157,7 +157,7 @@ def test_what_was_not_measured_is_not_reproduced_by_silence() -> None:
 def test_steps_of_differences() -> None:
     """Truncation shrinks with the square of the steps, until rounding grows."""
     options = CompareOptions(cflags=("-O0",))
-    steps = Steps(tree(2), toolchains(options))
+    steps = Steps(tree(2), toolchains(options).first)
     large, small, tiny = (steps.of_derivatives(h) for h in (1e-2, 1e-3, 1e-11))
     assert large / small == pytest.approx(100.0, rel=0.05)
     assert tiny > 10.0 * small

@@ -26,7 +26,7 @@ from rbdc.options import Progress
 from rbdc.report.accuracy import draw
 from rbdc.report.compare import Family, families_report, labelled_report
 from rbdc.report.measure.loops import Method, pointers_to
-from rbdc.report.methods.contenders import ZEROED, Toolchains, generated, library_of, toolchains
+from rbdc.report.methods.contenders import ZEROED, Toolchain, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender
 from rbdc.report.options import CompareOptions
@@ -117,7 +117,7 @@ def _step_errors(extent: Extent, progress: Progress) -> dict[str, Any]:
     """The decimal logarithms of the errors of both differences over their steps, by family and size: of
     Finite-Diff-1 a row for each k, a column for each h.
     """
-    tools, found = toolchains(extent.options), []
+    tools, found = toolchains(extent.options).first, []
     first = np.logspace(-6.0, -1.0, extent.grid).tolist()
     second = np.logspace(-8.0, -2.0, extent.grid + 2).tolist()
     for family in (Family(SERIAL, extent.steps), Family(BINARY, extent.steps)):
@@ -155,7 +155,7 @@ BY = ((0, 0), (1, 1), (0, 1), (2, 0))
 class Steps:
     """Second derivatives of one mechanism at one random state by differences with any steps."""
 
-    def __init__(self, model: Model, tools: Toolchains) -> None:
+    def __init__(self, model: Model, tools: Toolchain) -> None:
         drawn = draw(model, 1)
         names = [p.name for p in functions_of(model)[BASE].declaration.required]
         self.state = [drawn[name][0].copy() for name in names]
@@ -197,10 +197,10 @@ def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float
     return [(a - b) / (2.0 * h) for a, b in zip(*ends, strict=True)]
 
 
-def _callable(model: Model, name: str, tools: Toolchains) -> Call:
+def _callable(model: Model, name: str, tools: Toolchain) -> Call:
     """A generated function over inputs."""
     function = functions_of(model)[name]
-    library = library_of(generated(model, function).files, tools.compiler, tools.flags)
+    library = library_of(generated(model, function).files, tools)
     sizes = [p.size for p in function.declaration.outputs]
     method = Method(Contender(name, "", "", library.path, ENTRY), sizes)
     return lambda values: method.results(pointers_to(values))

@@ -158,9 +158,9 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Model, Module
 
 def _compiled(model: Model, states: Sequence[Array], exact: Array) -> dict[str, Any]:
     """The article's recursion as straight-line C through all passes, called sample by sample."""
-    function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions())
+    function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions()).first
     made = by_method(model, function, "zhakatayev", on_model(bound(sensitivities)))
-    library = library_of(made.files, tools.compiler, tools.flags)
+    library = library_of(made.files, tools)
     entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
     found = np.zeros_like(exact)
     rows = [
