@@ -16,11 +16,10 @@ from rbdc.model.families import tree
 from rbdc.report.compare import Family, growth
 from rbdc.report.methods.contenders import ZEROED, toolchains
 from rbdc.report.options import CompareOptions
-from rbdc.report.studies import first_order, inertia_inverse, second_order_claims
+from rbdc.report.studies import first_order, inertia_inverse, second_order, second_order_claims
 from rbdc.report.studies.first_order import first_order_page
-from rbdc.report.studies.inertia_inverse import inertia_inverse_page
 from rbdc.report.studies.precision import precision
-from rbdc.report.studies.second_order import Steps, second_order_page
+from rbdc.report.studies.second_order import Steps
 from rbdc.report.studies.second_order_claims import FIRST, FORWARD, OWN, SECOND, TABLE_3
 
 SIZES = (2, 4, 8, 16)
@@ -289,8 +288,8 @@ def test_what_differences_leave_at_rest_is_truncation() -> None:
 @pytest.mark.parametrize(
     ("study", "page_of", "figures_of_page"),
     [
-        ("second-order", second_order_page, 9),
-        ("inertia-inverse", inertia_inverse_page, 3),
+        ("second-order", second_order.page, 9),
+        ("inertia-inverse", inertia_inverse.page, 3),
         ("table-1", first_order_page, 7),
     ],
 )
