@@ -29,9 +29,10 @@ from rbdc.model import Model
 from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.report.measure.loops import Method, Samples, Timer
+from rbdc.report.measure import worker
+from rbdc.report.measure.loops import Method, Timer
 from rbdc.report.measure.timing import bandwidth_percent, measuring
-from rbdc.report.measure.worker import LIMIT_INPUT, bandwidth, best, buffer_size, hot_batches, kernel
+from rbdc.report.measure.worker import LIMIT_INPUT, bandwidth, batched, best, buffer_size, kernel
 from rbdc.report.methods import assembly
 from rbdc.report.methods.records import Contender, FunctionRecord
 from rbdc.report.options import CompareOptions
@@ -325,18 +326,35 @@ def test_a_peer_is_called_for_every_sample() -> None:
     library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
     method = Method(Contender("m", "", "", library, "peer", "peer", archive=Path("any")))
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
-    samples = Samples(str(measuring(compiler)), [q, v, a], [2], 12)
-    assert np.array_equal(samples.inputs[1], v[[0, 1, 2, 3, 4] * 2 + [0, 1]]), "repeated in turn"
-    assert hot_batches(samples, method, 12)(1) > 0.0
-    rows = np.arange(12) % 5
-    assert samples.outputs[0][-1, 0] == (q[rows, 0] + 10.0 * v[rows, 1] + 100.0 * a[rows, 1]).sum()
+    rows, room = np.arange(12) % 5, np.zeros((12, 2))
+    timer = Timer(str(measuring(compiler)), [q[rows], v[rows], a[rows]], outputs=[room])
+    assert batched(timer, method, 12, 1)(1) > 0.0
+    assert room[-1, 0] == (q[rows, 0] + 10.0 * v[rows, 1] + 100.0 * a[rows, 1]).sum()
     assert ctypes.cast(method.context, ctypes.POINTER(ctypes.c_double))[0] == 12.0
 
 
-def test_small_batches_go_through_all_samples() -> None:
-    samples = Samples(str(measuring(find_compiler())), [np.zeros((20, 1))], [1], 64)
-    assert [samples.cut(n).blocks for n in (1, 8, 20, 64)] == [20, 2, 1, 1]
-    assert Samples(samples.library, [np.zeros((20, 1))], [1], 4).cut(1).blocks == 4, "no more than there are"
+@pytest.mark.parametrize(
+    ("sizes", "blocks"), [([1, 8, 20, 64], [20, 2, 1, 1]), ([1, 4], [4, 1])], ids=["more", "fewer"]
+)
+def test_small_batches_go_through_all_samples(
+    sizes: list[int], blocks: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as there are and as the largest batch has, which repeats them in turn."""
+    unit = Unit("sums.c", SUMS, {}, (*STANDARD_FLAGS, "-O2"))
+    library = shared_library("sums.so", [unit], find_compiler()).path
+    seen: list[int] = []
+
+    def noted(timer: Timer, method: Method, n: int, blocks: int) -> Callable[[int], float]:
+        assert np.array_equal(timer.inputs[0][:, 0], 2.0 * (np.arange(sizes[-1]) % 20))
+        seen.append(blocks)
+        return lambda calls: timer.hot(method, calls, n, blocks)
+
+    monkeypatch.setattr(worker, "batched", noted)
+    job = {"library": str(measuring(find_compiler())), "seconds": 0.001, "checked": 1}
+    inputs, methods = np.arange(40.0).reshape(20, 2), [Contender("m", "", "", library, "sums")]
+    function = {"inputs": [inputs], "outputs": [1], "methods": methods, "samples": sizes}
+    times, _ = worker.batches(job, function)
+    assert seen == blocks and len(times["m"]) == len(sizes)
 
 
 def test_the_fastest_of_a_peer_is_taken() -> None:
@@ -353,8 +371,8 @@ def test_the_fastest_of_a_peer_is_taken() -> None:
 def test_the_bandwidth_kernel_goes_through_the_whole_buffer(count: int) -> None:
     library = str(measuring(find_compiler(), default_flags()))
     buffer = np.arange(float(count))
-    timer = Timer(library, [LIMIT_INPUT], outputs=[buffer], n=count, blocks=1)
-    timer.hot(kernel(library, "bandwidth"), 1)
+    timer = Timer(library, [LIMIT_INPUT[np.newaxis]], outputs=[buffer])
+    timer.hot(kernel(library, "bandwidth"), 1, count, 1)
     assert np.array_equal(buffer, 0.5 * np.arange(count) + 0.5)
     once, again = bandwidth(library, buffer), bandwidth(library, buffer)
     both, rate = best([once, again]), "bytes_per_second"
@@ -375,7 +393,7 @@ def test_timers_keep_to_their_blocks() -> None:
     compiler = find_compiler()
     library = shared_library("sums.so", [unit], compiler).path
     method = Method(Contender("m", "", "", library, "sums"))
-    Timer(str(measuring(compiler)), inputs, outputs=outputs, n=3, blocks=2).hot(method, 5)
+    Timer(str(measuring(compiler)), inputs, outputs=outputs).hot(method, 5, 3, 2)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]
 
 

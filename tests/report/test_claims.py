@@ -16,11 +16,10 @@ from rbdc.model.families import tree
 from rbdc.report.compare import Family, growth
 from rbdc.report.methods.contenders import ZEROED, toolchains
 from rbdc.report.options import CompareOptions
-from rbdc.report.studies import first_order, inertia_inverse, second_order_claims
+from rbdc.report.studies import first_order, inertia_inverse, second_order, second_order_claims
 from rbdc.report.studies.first_order import first_order_page
-from rbdc.report.studies.inertia_inverse import inertia_inverse_page
 from rbdc.report.studies.precision import precision
-from rbdc.report.studies.second_order import Steps, second_order_page
+from rbdc.report.studies.second_order import Steps
 from rbdc.report.studies.second_order_claims import FIRST, FORWARD, OWN, SECOND, TABLE_3
 
 SIZES = (2, 4, 8, 16)
@@ -157,7 +156,7 @@ def test_what_was_not_measured_is_not_reproduced_by_silence() -> None:
 def test_steps_of_differences() -> None:
     """Truncation shrinks with the square of the steps, until rounding grows."""
     options = CompareOptions(cflags=("-O0",))
-    steps = Steps(tree(2), toolchains(options))
+    steps = Steps(tree(2), toolchains(options).first)
     large, small, tiny = (steps.of_derivatives(h) for h in (1e-2, 1e-3, 1e-11))
     assert large / small == pytest.approx(100.0, rel=0.05)
     assert tiny > 10.0 * small
@@ -289,8 +288,8 @@ def test_what_differences_leave_at_rest_is_truncation() -> None:
 @pytest.mark.parametrize(
     ("study", "page_of", "figures_of_page"),
     [
-        ("second-order", second_order_page, 9),
-        ("inertia-inverse", inertia_inverse_page, 3),
+        ("second-order", second_order.page, 9),
+        ("inertia-inverse", inertia_inverse.page, 3),
         ("table-1", first_order_page, 7),
     ],
 )

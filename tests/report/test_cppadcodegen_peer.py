@@ -5,6 +5,7 @@ called, and what the report says where it cannot be.
 from __future__ import annotations
 
 import ctypes
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from rbdc import Model
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.native.toolchain import default_flags, find_compiler
-from rbdc.report.methods.contenders import Toolchains
+from rbdc.report.methods.contenders import Toolchain
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.peers import cppadcodegen, headers
 from rbdc.report.methods.records import Contender
@@ -55,8 +56,10 @@ def program(folder: Path, text: str) -> Path:
 def contender(name: str, made: Path, folder: Path) -> Contender:
     (folder / "model.txt").write_text("a model")
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))[name]
-    tools = Toolchains(find_compiler(None), default_flags())
-    return cppadcodegen.contender(function, "CodeGenAny", made, folder / "model.txt", tools)
+    tools = Toolchain(find_compiler(None), default_flags())
+    program: Future[Path] = Future()
+    program.set_result(made)
+    return cppadcodegen.contender(function, "CodeGenAny", program, folder / "model.txt", tools)
 
 
 def called(made: Contender, name: str) -> list[Array]:

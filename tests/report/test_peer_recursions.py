@@ -21,7 +21,7 @@ from rbdc.native.toolchain import find_compiler
 from rbdc.report.benchmark import METHODS
 from rbdc.report.methods import casadi_methods
 from rbdc.report.methods.casadi_methods import ad_methods, of_casadi
-from rbdc.report.methods.contenders import Toolchains
+from rbdc.report.methods.contenders import Toolchain
 from rbdc.report.methods.implementation import Implementation, NotTried, by_the_papers
 from rbdc.report.methods.peers import assembly, headers
 from rbdc.report.options import CPPADCODEGEN, NATIVE, NOT_ASKED, PEERS, CompareOptions
@@ -130,7 +130,7 @@ def test_cppadcodegen_is_measured_where_it_is_asked_for(
         raise ToolchainError("no headers")
 
     monkeypatch.setattr(headers, "headers", missing)
-    model, tools = Model.from_urdf(resolve("cartpole")), Toolchains(find_compiler(None), ())
+    model, tools = Model.from_urdf(resolve("cartpole")), Toolchain(find_compiler(None), ())
     options = CompareOptions(methods=methods, peers=(CPPADCODEGEN,))
     peers = assembly.add_peers(model, [], options, tools, tmp_path, print)
     assert peers.absent == {CPPADCODEGEN: "no headers", **dict.fromkeys({*PEERS} - {CPPADCODEGEN}, NOT_ASKED)}

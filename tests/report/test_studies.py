@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from rbdc import Model
 from rbdc.cli.commands import commands
-from rbdc.report.studies.sensitivity import SAMPLES, by_differences, by_the_paper, motion
-from rbdc.report.studies.sensitivity_claims import sensitivity_page
+from rbdc.report.studies.sensitivity import SAMPLES, by_differences, by_the_paper, motion, page
 from tests.support import Array, assert_close
 from tests.support_dh import random_tree, write
 
@@ -62,8 +61,8 @@ def test_sensitivity(tmp_path: Path) -> None:
     assert "the torque 245.5, 245.5 of at most 245.5 N m" in report["claims"][3]["found"]
     assert all(verdict.startswith("not comparable: ") for verdict in verdicts[4:])
     assert [entry["row"] for entry in report["figure_4"]] == [20, 30, 42]
-    page = (folder / "study.html").read_text()
-    assert page == sensitivity_page(report)
-    assert page.count("<svg") == 18
-    within = page.replace("url(#", "")  # clipping paths of the figures
+    text = (folder / "study.html").read_text()
+    assert text == page(report)
+    assert text.count("<svg") == 18
+    within = text.replace("url(#", "")  # clipping paths of the figures
     assert not any(loaded in within for loaded in ("src=", "<link", "@import", "url("))

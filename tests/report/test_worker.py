@@ -73,7 +73,9 @@ def test_times_of_several_processes_are_as_of_one() -> None:
     assert together(times) == {
         "minimum": 4.0,
         "median": 20.0,
+        "cold_minimum": 5.0,
+        "cold_median": 6.0,
         "rounds": 38,
-        "calls": 64,
-        "cold": [5.0, 7.0, 6.0],
+        "calls_per_round": 64,
     }
+    assert together(times[1:2])["cold_median"] is None

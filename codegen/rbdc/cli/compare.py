@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from rbdc.options import READING
 from rbdc.report.options import BEST_PEERS, CompareOptions
 
 if TYPE_CHECKING:
-    from rbdc.report.benchmark import Entrant
     from rbdc.report.present.baseline import Verdict
 
 _gate_time = click.option(
@@ -26,6 +26,7 @@ _gate_time = click.option(
 )
 _baseline = click.option(
     "--baseline",
+    "earlier",
     type=click.Path(dir_okay=False, path_type=Path),
     help="The JSON file of an earlier report: worse figures fail; times are shown beside it.",
 )
@@ -67,7 +68,7 @@ _baseline = click.option(
 @AS_JSON
 def compare(
     description: str | None,
-    baseline: Path | None,
+    earlier: Path | None,
     gate_time: float | None,
     out: Path | None,
     as_json: bool,
@@ -79,52 +80,47 @@ def compare(
     Writes report.json and report.html, of families families.json and families.html. Exit status 1: a result
     is wrong, or worse than in the baseline.
     """
-    from rbdc.report.present import terminal
-    from rbdc.report.present.page import page
+    from rbdc.emit.names import module_name
+    from rbdc.report.compare import compare as measure
+    from rbdc.report.present import baseline, document, page, terminal
 
     asked = {name: given.pop(name) for name in ("serial", "binary", "branching")}
     batches, most = given.pop("batches"), given.pop("batch_samples")
     options = CompareOptions(**given, batch=most if batches else None)
     if description is None:
-        if baseline is not None or gate_time is not None or batches:
+        if earlier is not None or gate_time is not None or batches:
             raise OptionError("families take no --baseline, --gate-time and --batch: leave them out")
         _compare_families(asked, out or Path("reports") / "families", as_json, options)
         return
     if asked["serial"] or asked["binary"]:
         raise OptionError(f"{ascii(description)[1:-1]} beside --serial or --binary: give one or the other")
-    from rbdc.emit.names import module_name
-    from rbdc.report.compare import compare as measure
-    from rbdc.report.present.baseline import Verdict, judge, read_baseline
-    from rbdc.report.present.document import document, wrong_results
-
-    earlier = read_baseline(baseline, gate_time)
+    old = baseline.read_baseline(earlier, gate_time)
     with showing(description) as progress:
-        report = document(measure(description, options, progress))
+        report = document.document(measure(description, options, progress))
     folder = out or Path("reports") / module_name(Path(description).stem)
-    verdict = Verdict() if earlier is None else judge(report, earlier, gate_time)
-    verdict.worse += wrong_results(report)
-    _end(report, page(report), folder / "report", verdict, None if as_json else terminal.show)
+    verdict = baseline.judge(report, old, gate_time)
+    verdict.worse += document.wrong_results(report)
+    _end(report, page.page(report), folder / "report", verdict, partial(terminal.show, report), as_json)
 
 
 def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: CompareOptions) -> None:
     """rbdc compare without a description."""
     from rbdc.analysis.tables import show_table
     from rbdc.model.families import SERIAL
-    from rbdc.report.compare import Family, families_report, sizes_of, wrong_in_families
-    from rbdc.report.present.baseline import Verdict
-    from rbdc.report.present.family_page import family_page, times_over_sizes
+    from rbdc.report import compare as of_families
+    from rbdc.report.present import baseline, family_page
 
     kinds = ((SERIAL, asked["serial"]), (asked["branching"], asked["binary"]))
-    families = [Family(branching, sizes_of(sizes)) for branching, sizes in kinds if sizes]
+    families = [of_families.Family(b, of_families.sizes_of(sizes)) for b, sizes in kinds if sizes]
     if not families:
         raise OptionError(
             "nothing to compare: give a description, or families by --serial 2:80 or --binary 2:80"
         )
     with showing("families") as progress:
-        report = families_report(families, lambda family, size: options, progress)
-    verdict = Verdict(worse=wrong_in_families(report))
-    show = None if as_json else lambda shown: show_table(times_over_sizes(shown))
-    _end(report, family_page(report), out / "families", verdict, show)
+        report = of_families.families_report(families, lambda family, size: options, progress)
+    verdict = baseline.Verdict(worse=of_families.wrong_in_families(report))
+    show = partial(show_table, family_page.times_over_sizes(report))
+    _end(report, family_page.family_page(report), out / "families", verdict, show, as_json)
 
 
 def _end(
@@ -132,25 +128,25 @@ def _end(
     page: str,
     path: Path,
     verdict: Verdict,
-    show: Callable[[dict[str, Any]], None] | None,
-    failed: Sequence[str] = (),
+    show: Callable[[], None],
+    as_json: bool,
     **pictures: str,
 ) -> None:
-    """Write a report, and tell of it, shown or else as JSON, of the verdict, and where it was written;
-    failures and what is worse are in the exit status.
+    """Write a report, show it or print it as JSON, and tell of the verdict and where it was written; robots
+    that could not be measured and what is worse are in the exit status.
     """
     from rbdc.report.present.page import write
     from rbdc.report.present.terminal import show_verdict
 
     paths = write(report, page, path, **pictures)
-    if show is None:
+    if as_json:
         click.echo(json.dumps(report, indent=1))
     else:
-        show(report)
-    show_verdict(verdict, stderr=show is None)
+        show()
+    show_verdict(verdict, stderr=as_json)
     wrote(paths)
-    if failed:
-        raise Failure("; ".join(failed))
+    if failed := report.get("failed"):
+        raise Failure("; ".join(f"{label}: {report['absent'][label]}" for label in failed))
     if verdict.worse:
         raise SystemExit(1)
 
@@ -177,7 +173,7 @@ def _end(
 def benchmark(
     robots: tuple[str, ...],
     root_joint: str | None,
-    baseline: Path | None,
+    earlier: Path | None,
     gate_time: float | None,
     out: Path,
     as_json: bool,
@@ -195,41 +191,25 @@ def benchmark(
     Exit status 1: a result of ours is wrong, or worse than in the baseline; 2: a robot that was there could
     not be measured.
     """
-    from rbdc.report.benchmark import benchmark as measure
-    from rbdc.report.benchmark import entrants, wrong_in_any
-    from rbdc.report.present import terminal
-    from rbdc.report.present.baseline import Verdict, judge_benchmark, read_baseline
-    from rbdc.report.present.page import benchmark_page
-    from rbdc.report.present.plots import speed
+    from rbdc.report import benchmark as suite
+    from rbdc.report.present import baseline, family_page, page, plots, terminal
 
-    chosen, options = entrants(robots, root_joint), CompareOptions(**given)
+    chosen, options = suite.entrants(robots, root_joint), CompareOptions(**given)
     if forms:
-        if baseline is not None or gate_time is not None:
+        if earlier is not None or gate_time is not None:
             raise OptionError("--forms has nothing to hold against --baseline or --gate-time: leave them out")
-        _time_forms(chosen, options, out, as_json=as_json)
+        with showing("benchmark") as progress:
+            report = suite.measure_forms(chosen, options, progress)
+        verdict = baseline.Verdict(worse=suite.wrong_choices(report))
+        text = family_page.forms_page(report, verdict.worse)
+        _end(report, text, out / "forms", verdict, partial(terminal.show_forms, report), as_json)
         return
-    earlier = read_baseline(baseline, gate_time, "benchmark")
+    old = baseline.read_baseline(earlier, gate_time, "benchmark")
     with showing("benchmark") as progress:
-        report = measure(chosen, options, progress)
-    verdict = Verdict() if earlier is None else judge_benchmark(report, earlier, gate_time)
-    verdict.worse += wrong_in_any(report, ["generated"])
-    verdict.notes += wrong_in_any(
-        report, ["ad", "peer"]
-    )  # which may lose more digits than we allow ourselves
-    failed = [f"{label}: {report['absent'][label]}" for label in report["failed"]]
-    show, picture = None if as_json else terminal.show_benchmark, speed(report["rows"])
-    _end(report, benchmark_page(report), out / "benchmark", verdict, show, failed, speed=picture)
-
-
-def _time_forms(robots: list[Entrant], options: CompareOptions, out: Path, *, as_json: bool) -> None:
-    """Time every form of every function, write forms.json and forms.html, and judge the choice."""
-    from rbdc.report.benchmark import measure_forms, wrong_choices
-    from rbdc.report.present import terminal
-    from rbdc.report.present.baseline import Verdict
-    from rbdc.report.present.family_page import forms_page
-
-    with showing("benchmark") as progress:
-        report = measure_forms(robots, options, progress)
-    verdict = Verdict(worse=wrong_choices(report))
-    show = None if as_json else terminal.show_forms
-    _end(report, forms_page(report, verdict.worse), out / "forms", verdict, show)
+        report = suite.benchmark(chosen, options, progress)
+    verdict = baseline.judge_benchmark(report, old, gate_time)
+    verdict.worse += suite.wrong_in_any(report, ["generated"])
+    # which may lose more digits than we allow ourselves
+    verdict.notes += suite.wrong_in_any(report, ["ad", "peer"])
+    text, show = page.benchmark_page(report), partial(terminal.show_benchmark, report)
+    _end(report, text, out / "benchmark", verdict, show, as_json, speed=plots.speed(report["rows"]))

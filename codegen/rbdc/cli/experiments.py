@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -65,55 +66,43 @@ def precision(description: str, out: Path, **given: Any) -> None:
     wrote(write(report, page(report), folder / "report"))
 
 
-@experiment.command(epilog="Example: rbdc experiment sensitivity --out reports")
-@_QUICK
-@out("reports")
-def sensitivity(quick: bool, out: Path) -> None:
+def _repeats(name: str, words: str) -> None:
+    """Add the command of a study whose module measures it and makes its page."""
+
+    @experiment.command(name, help=words, epilog=f"Example: rbdc experiment {name} --out reports")
+    @_QUICK
+    @out("reports")
+    def repeat(quick: bool, out: Path) -> None:
+        study = import_module(f"rbdc.report.studies.{name.replace('-', '_')}")
+        with showing(name) as progress:
+            report = study.measured(out / name, quick, progress)
+        _study(report, study.page(report), out / name)
+
+
+_repeats(
+    "sensitivity",
     """Zhakatayev, Rogovchenko and Paetzold (2023): torque sensitivities of a human with 43 joints.
 
     Writes study.json and study.html, with the article's Figs. 4-6 from our own data and a verdict on each of
     its claims, to the folder OUT/sensitivity, where the robot's package is built too. About a minute.
-    """
-    from rbdc.report.studies.sensitivity import sensitivity as study
-    from rbdc.report.studies.sensitivity_claims import sensitivity_page
-
-    with showing("sensitivity") as progress:
-        report = study(out / "sensitivity", quick, progress)
-    _study(report, sensitivity_page(report), out / "sensitivity")
-
-
-@experiment.command("second-order", epilog="Example: rbdc experiment second-order --out reports")
-@_QUICK
-@out("reports")
-def second_order(quick: bool, out: Path) -> None:
+    """,
+)
+_repeats(
+    "second-order",
     """Singh, Russell and Wensing (2023): second derivatives of chains and trees by every method.
 
     Writes study.json and study.html, with the article's Table III and its figures from our own data and a
     verdict on each of its claims, to the folder OUT/second-order. About a quarter of an hour.
-    """
-    from rbdc.report.studies.second_order import second_order as study
-    from rbdc.report.studies.second_order import second_order_page
-
-    with showing("second-order") as progress:
-        report = study(quick, progress)
-    _study(report, second_order_page(report), out / "second-order")
-
-
-@experiment.command("inertia-inverse", epilog="Example: rbdc experiment inertia-inverse --out reports")
-@_QUICK
-@out("reports")
-def inertia_inverse(quick: bool, out: Path) -> None:
+    """,
+)
+_repeats(
+    "inertia-inverse",
     """Carpentier (2018): the inverse of M, direct beside Cholesky's factorisation, over the number of bodies.
 
     Writes study.json and study.html, with a verdict on each of the article's claims, to the folder
     OUT/inertia-inverse. Some five minutes.
-    """
-    from rbdc.report.studies.inertia_inverse import inertia_inverse as study
-    from rbdc.report.studies.inertia_inverse import inertia_inverse_page
-
-    with showing("inertia-inverse") as progress:
-        report = study(quick, progress)
-    _study(report, inertia_inverse_page(report), out / "inertia-inverse")
+    """,
+)
 
 
 def _study(report: dict[str, Any], page: str, folder: Path) -> None:

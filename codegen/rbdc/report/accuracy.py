@@ -31,19 +31,8 @@ from rbdc.native.cache import own_code
 
 DIGITS = 40
 SEED = 20180706
-ARBITRARY = frozenset(
-    {
-        Kind.VELOCITY,
-        Kind.ACCELERATION,
-        Kind.FORCE,
-        Kind.WEIGHTS,
-        Kind.TANGENT,
-        Kind.WRENCHES,
-        Kind.CONTACT_FORCES,
-        Kind.NOT_NEGATIVE,
-    }
-)
-"""Kinds of inputs that any numbers may be."""
+NOT_DRAWN = (Kind.PARAMETERS, Kind.SWITCHES, Kind.PLACEMENTS, Kind.POSITIVE, Kind.OTHER)
+"""Kinds of inputs that no comparison needs, or has values for."""
 
 Array = NDArray[np.float64]
 
@@ -62,7 +51,7 @@ def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Arra
     for p in inputs.values():
         if p.kind is Kind.PART:
             made[p.name] = rng.random((samples, p.size))
-        if p.kind in ARBITRARY:
+        elif p.kind not in (Kind.CONFIGURATION, *NOT_DRAWN):
             values = rng.standard_normal((samples, p.size)) * (not at_rest)
             made[p.name] = np.abs(values) if p.kind is Kind.NOT_NEGATIVE else values
     return made

@@ -17,20 +17,17 @@ import numpy as np
 
 import rbdc
 from rbdc.analysis.availability import buildable
-from rbdc.emit.backend import Package, PlannedFunction
 from rbdc.emit.names import module_name
-from rbdc.emit.registry import FOUNDATION, assembled, backends_of, emitted
 from rbdc.errors import OptionError, RbdcError
 from rbdc.functions.catalogue import functions_of, known, select
-from rbdc.model import Model
 from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report.accuracy import WRONG, draw
 from rbdc.report.compare import labelled_report
 from rbdc.report.measure.timing import machine, run
-from rbdc.report.methods.contenders import Toolchain, Toolchains, compiled, toolchains
-from rbdc.report.methods.implementation import ROBOT, Implementation, of_files
+from rbdc.report.methods.contenders import Toolchains, alone, compiled, toolchains
+from rbdc.report.methods.implementation import ROBOT
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import PEERS, CompareOptions
 from rbdc.report.present.baseline import BENCHMARK_SCHEMA
@@ -195,7 +192,7 @@ def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: 
     asked = replace(options, functions=options.functions or benchmarked(), also=COMPILERS)
     tools = toolchains(asked)
     found = [row for robot in robots for row in _rows_of(robot, asked, tools, progress)]
-    compilers = [one.compiler.version for one in _each(tools)]
+    compilers = [one.compiler.version for one in (tools.first, *tools.others)]
     return {
         "generator": f"rbdc {rbdc.__version__}",
         "machine": machine(),
@@ -229,11 +226,6 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _each(tools: Toolchains) -> list[Toolchain]:
-    """Every compiler of the comparison; the first by the name of its program."""
-    return [Toolchain(Path(tools.compiler.path).name, tools.compiler, tools.flags), *tools.others]
-
-
 def _rows_of(
     robot: Entrant, options: CompareOptions, tools: Toolchains, progress: Progress
 ) -> Iterator[dict[str, Any]]:
@@ -246,15 +238,12 @@ def _rows_of(
     for name in names:
         progress(f"{robot.label}: {name}")
         subject = Subject(model, catalogue[name])
-        chosen, plans = chosen_plan(subject).form, plans_of(subject)
-        planned = [PlannedFunction(subject.function, plan.printed) for plan in plans.values()]
-        made = {form: _implementation(model, each) for form, each in zip(plans, planned, strict=True)}
-        for one in _each(tools):
+        chosen = chosen_plan(subject).form
+        made = {form: alone(model, plan.printed(ROBOT)) for form, plan in plans_of(subject).items()}
+        for one in (tools.first, *tools.others):
             record = FunctionRecord(catalogue[name])
-            record.contenders += [
-                compiled(form, "generated", each, one.compiler, one.flags) for form, each in made.items()
-            ]
-            run([(record, record)], inputs, options, tools)
+            record.contenders += [compiled(form, "generated", each, one) for form, each in made.items()]
+            run([(record, record)], inputs, options, tools.first)
             for form, each in made.items():
                 yield {
                     "robot": robot.label,
@@ -275,9 +264,3 @@ def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
     pairs = list(zip(record.outputs[form], record.outputs[chosen], strict=True))
     largest = max(float(np.max(np.abs(b), initial=0.0)) for _, b in pairs)
     return max(float(np.max(np.abs(a - b), initial=0.0)) for a, b in pairs) / (largest or 1.0)
-
-
-def _implementation(model: Model, planned: PlannedFunction) -> Implementation:
-    package, backends = Package(model, ROBOT), backends_of([FOUNDATION])
-    source = emitted(package, planned, backends)
-    return of_files(model, assembled(package, [source], backends).files, source)

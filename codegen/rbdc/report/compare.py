@@ -48,15 +48,15 @@ def compare(
     inputs = draw(model, options.samples, at_rest=options.at_rest)
     with temporary() as folder:
         functions = assemble(model, options, tools, progress, taking.parameters)
-        peers = add_peers(model, functions, options, tools, folder, progress)
+        peers = add_peers(model, functions, options, tools.first, folder, progress)
         progress("measuring")
-        core, peak = run([(one, one) for one in functions if one.contenders], inputs, options, tools)
+        core, peak = run([(one, one) for one in functions if one.contenders], inputs, options, tools.first)
         bandwidth = None
         if options.batch_sizes:
-            assemble_batches(model, functions, peers.absent, options, tools, progress)
+            assemble_batches(model, functions, peers.absent, options, tools.first, progress)
             progress("measuring batches")
             batches = [(one, one.batches) for one in functions if one.batches]
-            _, bandwidth = run(batches, inputs, options, tools, 1)
+            _, bandwidth = run(batches, inputs, options, tools.first, 1)
     for one in functions:
         progress(f"{one.name}: reference")
         names = inputs_of(one.function.declaration, inputs)
@@ -80,7 +80,7 @@ def _check(model: Model, one: FunctionRecord, inputs: Mapping[str, Array]) -> No
                 values = np.concatenate(measured.outputs[c.method], axis=1)
                 found = errors(values, truth[:, : len(values)])
                 # The uncertainty costs a second reference; single precision is never called wrong.
-                if c.dtype == "float64" and found["scaled"] > tolerance(c.method):
+                if c.double and found["scaled"] > tolerance(c.method):
                     uncertain = uncertainty(model, one.function, inputs)[: len(values)]
                     found = errors(values, truth[:, : len(values)], uncertain)
                 measured.errors[c.method] = found

@@ -12,9 +12,9 @@ from rbdc.option_fields import COUNT, Option, names, within
 from rbdc.options import BuildOptions
 
 PINOCCHIO, NATIVE, CPPADCODEGEN, CASADI = "pinocchio", "pinocchio-native", "cppadcodegen", "casadi"
-PEERS = (NATIVE, PINOCCHIO, CPPADCODEGEN, CASADI)
+PEERS = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad", CASADI: "ad"}
 """Pinocchio compiled for this processor from its headers, the library of its pip package, CppADCodeGen
-through Pinocchio, and CasADi."""
+through Pinocchio, and CasADi, with the families of their methods."""
 NOT_ASKED = "not asked for"
 """Reason of the absence of a peer that the options leave out."""
 PEER = "peer"
@@ -80,11 +80,11 @@ class CompareOptions(BuildOptions):
             return True
         return bool({method, family, *(() if peer is None else (PEER,))} & {*self.methods})
 
-    def missed(self, peer: str, family: str) -> str | None:
+    def missed(self, peer: str) -> str | None:
         """Why no method of a peer is to be measured; None where there is one."""
         if peer not in self.peers:
             return NOT_ASKED
-        if self.wants(peer, family) or any(peer_of(method) == peer for method in self.methods or ()):
+        if self.wants(peer, PEERS[peer]) or any(peer_of(method) == peer for method in self.methods or ()):
             return None
         return f"--methods {','.join(self.methods or ())} leaves it out; {PEER} stands for all of --peers"
 

@@ -111,39 +111,38 @@ def table(rows: Sequence[Any]) -> Any:
 
 
 class Timer:
-    """The C timing loop over blocks of n samples of one function, for methods of one dtype; blocks lie in a
-    row and are taken in turn. Results are put into `outputs`, which only batches have, sample by sample, else
-    all into the method's next place.
+    """The C timing loop over samples of one function, for methods of one dtype.
+
+    Blocks of n samples lie in a row and are taken in turn. Results are put into `outputs`, which only batches
+    have, sample by sample, else all into the method's next place.
 
     Batches are timed by the clock of the thread: a large one takes so long that another process gets the
     processor in between, in every round.
     """
 
     def __init__(
-        self,
-        library: str,
-        inputs: list[Array],
-        dtype: str = "float64",
-        outputs: Sequence[Array] = (),
-        n: int = 1,
-        blocks: int | None = None,
+        self, library: str, inputs: list[Array], dtype: str = "float64", outputs: Sequence[Array] = ()
     ) -> None:
-        self.c, self.n, self.blocks = ctypes.CDLL(library), n, blocks or len(inputs[0]) // n
+        self.c = ctypes.CDLL(library)
         self.c.rbdc_time.restype = ctypes.c_double
-        self.clock = time.CLOCK_THREAD_CPUTIME_ID if outputs else time.CLOCK_MONOTONIC
-        self.inputs, self.own = [np.ascontiguousarray(x, dtype) for x in inputs], bool(outputs)
-        self.rows, self._into = self._addresses(self.inputs), self._addresses(outputs) if outputs else None
-        self._tables = [table(rows) for rows in (self.rows, self._into) if rows is not None]
+        self.inputs, self.outputs = [np.ascontiguousarray(x, dtype) for x in inputs], outputs
+        self.count = len(inputs[0])
+        self.rows = self._addresses(self.inputs, 1, self.count)
+        self._blocks: dict[tuple[int, int], Any] = {}
 
-    def _addresses(self, arrays: Sequence[Array]) -> Any:
+    def _addresses(self, arrays: Sequence[Array], n: int, blocks: int) -> Any:
         """A C array with a row for each block: the addresses of what the arrays have of it."""
-        first, lengths = [x.ctypes.data for x in arrays], [self.n * x.strides[0] for x in arrays]
-        return as_ctypes(np.arange(self.blocks)[:, np.newaxis] * np.array(lengths) + np.array(first))
+        first, lengths = [x.ctypes.data for x in arrays], [n * x.strides[0] for x in arrays]
+        return as_ctypes(np.arange(blocks)[:, np.newaxis] * np.array(lengths) + np.array(first))
 
-    def hot(self, method: Method, calls: int) -> float:
-        """Nanoseconds of a call, averaged over `calls` calls."""
-        given, *into = self._tables
-        return self._time(method, given, into[0] if into else table([method.next_place()]), calls)
+    def hot(self, method: Method, calls: int, n: int = 1, blocks: int = 0) -> float:
+        """Nanoseconds of a call, averaged over `calls` calls, with some of the blocks, by default all."""
+        key = n, blocks or self.count // n
+        if key not in self._blocks:
+            rows = [self._addresses(arrays, *key) for arrays in (self.inputs, self.outputs) if arrays]
+            self._blocks[key] = rows, [table(each) for each in rows]  # which point to the rows
+        given, *into = self._blocks[key][1]
+        return self._time(method, given, into[0] if into else table([method.next_place()]), calls, n)
 
     def cold(self, method: Method) -> list[float]:
         """Nanoseconds of single calls with code and data flushed; empty where caches cannot be flushed."""
@@ -155,13 +154,21 @@ class Timer:
             flushed = [self.c.rbdc_flush(ctypes.c_void_p(a), ctypes.c_size_t(n)) for a, n in ranges]
             if not all(flushed):
                 return []
-            times.append(self._time(method, table([self.rows[k % self.blocks]]), table([method.out]), 1))
+            times.append(self._time(method, table([self.rows[k % self.count]]), table([method.out]), 1))
         return times
 
-    def _time(self, method: Method, given: Any, into: Any, calls: int) -> float:
-        method.samples.value = self.n
-        counts = map(ctypes.c_size_t, (len(given), self.own, calls))
-        return float(self.c.rbdc_time(method.call, method.context, given, into, *counts, self.clock))
+    def _time(self, method: Method, given: Any, into: Any, calls: int, n: int = 1) -> float:
+        method.samples.value = n
+        counts = map(ctypes.c_size_t, (len(given), bool(self.outputs), calls))
+        clock = time.CLOCK_THREAD_CPUTIME_ID if self.outputs else time.CLOCK_MONOTONIC
+        return float(self.c.rbdc_time(method.call, method.context, given, into, *counts, clock))
+
+    def results(self, method: Method, checked: int) -> list[Array]:
+        """The outputs of the first `checked` samples, from one call with all samples."""
+        for x in self.outputs:
+            x.fill(np.nan)
+        self.hot(method, 1, self.count)
+        return [x[:checked].astype(np.float64) for x in self.outputs]
 
 
 def interleaved(
@@ -188,29 +195,3 @@ def interleaved(
         for k, one in enumerate(hot):
             passes[k].append(one(calls[k]))
     return calls, passes
-
-
-class Samples:
-    """One function's inputs, repeated to `count` samples, and room for its outputs, of one dtype."""
-
-    def __init__(
-        self, library: str, inputs: list[Array], outputs: list[int], count: int, dtype: str = "float64"
-    ) -> None:
-        self.library, self.count, self.dtype = library, count, dtype
-        self.different = min(len(inputs[0]), count)
-        self.inputs = [np.resize(x, (count, x.shape[1])).astype(dtype, copy=False) for x in inputs]
-        self.outputs = [np.full((count, size), np.nan, dtype) for size in outputs]
-
-    def cut(self, n: int, calls: int = 1) -> Timer:
-        """The timer of batches of n, as many as the different samples fill, so that small ones differ; for
-        methods that take their samples in several calls of one batch.
-        """
-        blocks = calls * max(1, self.different // n)
-        return Timer(self.library, self.inputs, self.dtype, self.outputs, n // calls, blocks)
-
-    def results(self, method: Method, checked: int) -> list[Array]:
-        """The outputs of the first `checked` samples, from one call with all samples."""
-        for x in self.outputs:
-            x.fill(np.nan)
-        self.cut(self.count).hot(method, 1)
-        return [x[:checked].astype(np.float64) for x in self.outputs]

@@ -25,8 +25,8 @@ from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.report.accuracy import inputs_of
 from rbdc.report.measure import worker
-from rbdc.report.measure.worker import Measurement, best
-from rbdc.report.methods.contenders import Toolchains
+from rbdc.report.measure.worker import Results, best
+from rbdc.report.methods.contenders import Toolchain, Toolchains
 from rbdc.report.methods.peers.assembly import Peers
 from rbdc.report.methods.records import Batches, FunctionRecord, Measured
 from rbdc.report.options import CompareOptions
@@ -47,7 +47,7 @@ def run(
     measured: Sequence[tuple[FunctionRecord, Measured]],
     inputs: Mapping[str, Array],
     options: CompareOptions,
-    tools: Toolchains,
+    tools: Toolchain,
     count: int = PROCESSES,
 ) -> tuple[int | None, Limits]:
     """Time the contenders of functions, or those of their batches, and keep the times and the outputs for the
@@ -71,28 +71,31 @@ def run(
             for one, what in measured
         ],
     }
-    runs = [_in_a_process(job) for _ in range(count)]
+    cores, results, limits = zip(*(_in_a_process(job) for _ in range(count)), strict=True)
     for one, what in measured:
-        times = [run.functions[one.name][0] for run in runs]
-        what.times = times[0]
+        times = [functions[one.name][0] for functions in results]
+        what.times, what.outputs = results[0][one.name]
         if count > 1:
             what.times = {method: together([each[method] for each in times]) for method in times[0]}
-        what.outputs = runs[0].functions[one.name][1]
-    return runs[0].core, best([run.limit for run in runs])
+    return cores[0], best(limits)
 
 
 def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The times of one method by several processes as those of one: the median is the median of theirs."""
+    """The times of one method by several processes as those of one, as reports have them: the median is the
+    median of theirs.
+    """
+    cold = [time for run in runs for time in run["cold"]]
     return {
-        "minimum": min(run["minimum"] for run in runs),
-        "median": float(np.median([run["median"] for run in runs])),
+        "minimum": round(min(run["minimum"] for run in runs), 2),
+        "median": round(float(np.median([run["median"] for run in runs])), 2),
+        "cold_minimum": min(cold) if cold else None,
+        "cold_median": float(np.median(cold)) if cold else None,
         "rounds": sum(run["rounds"] for run in runs),
-        "calls": min(run["calls"] for run in runs),
-        "cold": [time for run in runs for time in run["cold"]],
+        "calls_per_round": min(run["calls"] for run in runs),
     }
 
 
-def _in_a_process(job: Mapping[str, Any]) -> Measurement:
+def _in_a_process(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results], Limits]:
     """The results of a job of the worker. Raises ToolchainError if it fails."""
     try:
         with processes.Helper(worker.run, stderr=subprocess.DEVNULL) as work:

@@ -13,11 +13,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rbdc.report.measure.loops import Array, Method, Samples, Timer, interleaved
+from rbdc.report.measure.loops import Array, Method, Timer, interleaved
 from rbdc.report.methods.records import Contender
 
 BATCH_ROUNDS = 5, 100
@@ -62,9 +62,9 @@ def bandwidth(library: str, buffer: Array) -> dict[str, Any]:
     """The most bytes a second that the core reads and writes, both counted, of a buffer that it goes through
     `PASSES` times.
     """
-    timer = Timer(library, [LIMIT_INPUT], outputs=[buffer], n=len(buffer), blocks=1)
+    timer = Timer(library, [LIMIT_INPUT[np.newaxis]], outputs=[buffer])
     passing = kernel(library, "bandwidth")
-    least = min(timer.hot(passing, 1) for _ in range(PASSES))
+    least = min(timer.hot(passing, 1, len(buffer), 1) for _ in range(PASSES))
     return {"bytes_per_second": round(2e9 * buffer.nbytes / least), "buffer_bytes": buffer.nbytes}
 
 
@@ -92,11 +92,11 @@ def pin() -> int | None:
     return core
 
 
-Measured = tuple[dict[str, Any], dict[str, list[Array]]]
+Results = tuple[dict[str, Any], dict[str, list[Array]]]
 """By method its times, and its outputs of the checked samples."""
 
 
-def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Measured:
+def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
     """The methods of a function for one sample: passes for about the seconds of the job, then cold calls."""
     methods, inputs = [Method(one, function["outputs"]) for one in function["methods"]], function["inputs"]
     timers = {dtype: Timer(job["library"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
@@ -113,32 +113,33 @@ def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Measured:
     return times, outputs
 
 
-def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Measured:
+def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
     """The methods of a function in batches, of times those of a sample by size; all sizes together take about
     the seconds of the job.
     """
     methods, sizes = [Method(one) for one in function["methods"]], function["samples"]
-    samples = {
-        dtype: Samples(job["library"], function["inputs"], function["outputs"], max(sizes), dtype)
-        for dtype in sorted({method.dtype for method in methods})
-    }
+    timers, most = dict[str, Timer](), max(sizes)
+    inputs = [np.resize(x, (most, x.shape[1])) for x in function["inputs"]]  # repeated in turn
+    different = min(len(function["inputs"][0]), most)
+    for dtype in sorted({method.dtype for method in methods}):
+        room = [np.full((most, size), np.nan, dtype) for size in function["outputs"]]
+        timers[dtype] = Timer(job["library"], inputs, dtype, room)
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
     for n in sizes:
-        hot = [hot_batches(samples[method.dtype], method, n) for method in methods]
-        blocks, seconds = samples["float64"].cut(n).blocks, job["seconds"] / len(sizes)
+        # as many as the different samples fill, so that small ones differ
+        blocks, seconds = max(1, different // n), job["seconds"] / len(sizes)
+        hot = [batched(timers[method.dtype], method, n, blocks) for method in methods]
         _, passes = interleaved(hot, blocks, seconds, BATCH_ROUNDS, BATCH_NANOSECONDS)
         for method, ns in zip(methods, passes, strict=True):
             times[method.name].append(_summary([one / n for one in ns]))
     storing = [method for method in methods if method.fetch is None]
-    return times, {m.name: samples[m.dtype].results(m, job["checked"]) for m in storing}
+    return times, {m.name: timers[m.dtype].results(m, job["checked"]) for m in storing}
 
 
-def hot_batches(samples: Samples, method: Method, n: int) -> Callable[[int], float]:
+def batched(timer: Timer, method: Method, n: int, blocks: int) -> Callable[[int], float]:
     """The function that times batches of n; of a peer, which takes one sample at a time, by n calls each."""
-    if method.fetch is None:
-        return partial(samples.cut(n).hot, method)
-    timer = samples.cut(n, n)
-    return lambda calls: n * timer.hot(method, n * calls)
+    each = 1 if method.fetch is None else n
+    return lambda calls: each * timer.hot(method, each * calls, n // each, each * blocks)
 
 
 def _summary(times: Sequence[float]) -> dict[str, Any]:
@@ -146,26 +147,18 @@ def _summary(times: Sequence[float]) -> dict[str, Any]:
     return {"minimum": min(times), "median": float(np.median(times)), "rounds": len(times)}
 
 
-class Measurement(NamedTuple):
-    """Results of the timing process: the number of its core, None where it could not be pinned, by function
-    the times and outputs of its methods, and the limits of the core.
+def run(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results], dict[str, Any]]:
+    """Do a job: batches where numbers of samples are given, else single calls. Returns the core's number,
+    None where the process could not be pinned, the results by function, and the limits of the core.
     """
-
-    core: int | None
-    functions: dict[str, Measured]
-    limit: dict[str, Any]
-
-
-def run(job: Mapping[str, Any]) -> Measurement:
-    """Do a job: batches where numbers of samples are given, else single calls."""
     core = pin()
     limit: Callable[[], dict[str, Any]]
     if any(function["samples"] for function in job["functions"]):
         limit, measure = partial(bandwidth, job["library"], np.zeros(buffer_size() // 8)), batches
     else:
         limit, measure = partial(peak, job["library"], job["seconds"]), singles
-    limits, found = [], dict[str, Measured]()
+    limits, found = [], dict[str, Results]()
     for function in job["functions"]:
         limits.append(limit())
         found[function["name"]] = measure(job, function)
-    return Measurement(core, found, best(limits))
+    return core, found, best(limits)

@@ -4,9 +4,10 @@ of computing n samples of it in batches, C with one entry point around a method.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from os import cpu_count
 from pathlib import Path
 
@@ -31,7 +32,17 @@ from rbdc.report.methods.contenders import (
     library_of,
     methods_of,
 )
-from rbdc.report.methods.implementation import ADAPTER, ENTRY, ROBOT, NotTried, c_files, call_of, entry_point
+from rbdc.report.methods.implementation import (
+    ADAPTER,
+    BATCH,
+    COUNT,
+    ENTRY,
+    ROBOT,
+    NotTried,
+    call_of,
+    entry_point,
+    of_files,
+)
 from rbdc.report.methods.records import (
     BATCH_MEMORY,
     NO_SUCH_METHOD,
@@ -39,11 +50,9 @@ from rbdc.report.methods.records import (
     Batches,
     Contender,
     FunctionRecord,
+    Measured,
 )
 from rbdc.report.options import CASADI, CPPADCODEGEN, NOT_ASKED, PINOCCHIOS, CompareOptions, peer_of
-
-COUNT = "const size_t n = *(const size_t *)context;"
-"""C of the number of samples."""
 
 Files = dict[str, str]
 """C files by name."""
@@ -65,10 +74,9 @@ def assemble(
     catalogue = functions_of(model)
     names, _ = buildable(model, select(model, options.functions, "full"), options.functions)
     measured = [FunctionRecord(catalogue[name]) for name in names]
-    pending: list[tuple[FunctionRecord, str, str, Future[Contender]]] = []
-    known = [name for one in measured for name in known_methods(model, one.function)]
-    _refuse_unknown(options, [*PINOCCHIOS, CPPADCODEGEN, *known])
-    with ThreadPoolExecutor(options.jobs or cpu_count() or 1) as pool:
+    _refuse_unknown(model, measured, options)
+
+    def jobs() -> Iterator[Job]:
         for one in measured:
             for method, family, make in methods_of(model, one.function, rows, every_form=options.every_form):
                 if not options.wants(method, family):
@@ -79,30 +87,40 @@ def assemble(
                 except NotTried as error:
                     one.absent.append(Absent(method, family, str(error)))
                     continue
-                for name, compiler, flags in _compilers(method, tools):
-                    job = pool.submit(compiled, name, family, made, compiler, flags)
-                    pending.append((one, name, family, job))
+                yield one, method, family, partial(compiled, method, family, made, tools.first)
+                for other in tools.others if method == "generated" else ():
+                    name = f"{method}-{other.name}"
+                    yield one, name, family, partial(compiled, name, family, made, other)
             for name, reason in tools.absent.items():
                 one.absent.append(Absent(f"generated-{name}", "generated", reason))
-        progress(f"compiling with {tools.compiler.version}")
-        for one, method, family, job in pending:
+        progress(f"compiling with {tools.first.compiler.version}")
+
+    compile_all(jobs(), options)
+    return measured
+
+
+Job = tuple[Measured, str, str, Callable[[], Contender]]
+"""Where a method takes part, its name and its family, and what compiles it."""
+
+
+def compile_all(jobs: Iterable[Job], options: CompareOptions) -> None:
+    """Compile methods while the next ones are generated. What does not compile is absent, of a peer, whose C
+    is not ours; else a ToolchainError.
+    """
+    with ThreadPoolExecutor(options.jobs or cpu_count() or 1) as pool:
+        pending = [(one, method, family, pool.submit(make)) for one, method, family, make in jobs]
+        for one, method, family, made in pending:
             try:
-                one.contenders.append(job.result())
+                one.contenders.append(made.result())
             except ToolchainError as error:
                 if peer_of(method) is None:
                     raise
                 one.absent.append(Absent(method, family, f"not compiled: {error.line}"))
-    return measured
 
 
-def _compilers(method: str, tools: Toolchains) -> list[Toolchain]:
-    """The compilers of a method, by the names that it has by each: the generated one has them all."""
-    others = tools.others if method == "generated" else []
-    again = [Toolchain(f"{method}-{other.name}", other.compiler, other.flags) for other in others]
-    return [Toolchain(method, tools.compiler, tools.flags), *again]
-
-
-def _refuse_unknown(options: CompareOptions, known: list[str]) -> None:
+def _refuse_unknown(model: Model, measured: Sequence[FunctionRecord], options: CompareOptions) -> None:
+    known = [*PINOCCHIOS, CPPADCODEGEN]
+    known += [name for one in measured for name in known_methods(model, one.function)]
     for name in options.methods or ():
         if name not in known:
             raise OptionError(
@@ -115,7 +133,7 @@ def assemble_batches(
     functions: Sequence[FunctionRecord],
     absent: Mapping[str, str],
     options: CompareOptions,
-    tools: Toolchains,
+    tools: Toolchain,
     progress: Progress,
 ) -> None:
     """Give every function, once timed, its batches; compilation overlaps with generation.
@@ -124,63 +142,58 @@ def assemble_batches(
 
     Raises ToolchainError with the compiler's output where code of ours does not compile.
     """
-    pending = []
-    with ThreadPoolExecutor(options.jobs or cpu_count() or 1) as pool:
+
+    def jobs() -> Iterator[Job]:
         for one in functions:
             progress(f"{one.name}: batches")
-            one.batches, made = _of_function(model, one, absent, options.batch_sizes)
-            for files, method in made:
-                job = pool.submit(library_of, files, tools.compiler, tools.flags) if files else None
-                pending.append((one.batches, method, job))
-        for batches, method, job in pending:
-            try:
-                library = method.library if job is None else job.result().path
-                batches.contenders.append(replace(method, library=library))
-            except ToolchainError as error:
-                if peer_of(method.of) is None:
-                    raise
-                batches.absent[method.method] = f"not compiled: {error.line}"
+            one.batches = Batches(options.batch_sizes)
+            for method, files in _batched(model, one, one.batches, absent):
+                yield one.batches, method.method, method.family, partial(_with_library, method, files, tools)
+
+    compile_all(jobs(), options)
 
 
-def _of_function(
-    model: Model, one: FunctionRecord, absent: Mapping[str, str], wanted: Sequence[int]
-) -> tuple[Batches, list[tuple[Files, Contender]]]:
-    """The batches of one function, and the C of their methods, whose libraries are still to come; a peer's is
-    there.
+def _with_library(method: Contender, files: Files, tools: Toolchain) -> Contender:
+    return replace(method, library=library_of(files, tools).path) if files else method
+
+
+def _batched(
+    model: Model, one: FunctionRecord, batches: Batches, absent: Mapping[str, str]
+) -> Iterator[tuple[Contender, Files]]:
+    """The methods of a function in batches, and their C, none for a peer's, whose library is there. Puts down
+    in `batches` the sizes that do not fit, lanes and flop.
     """
     (files, source), there = generated(model, one.function), {c.method: c for c in one.contenders}
     declaration, own = one.function.declaration, there["generated"]
     read, written = (8 * sum(p.size for p in ps) for ps in (declaration.required, declaration.outputs))
     moved = read + written
-    fitting = [n for n in wanted if n * moved <= BATCH_MEMORY]
-    batches = Batches(fitting, [n for n in wanted if n not in fitting], _lanes(source), own.figures["flops"])
+    batches.lanes, batches.flops = _lanes(source), own.figures["flops"]
+    batches.left_out = [n for n in batches.samples if n * moved > BATCH_MEMORY]
+    batches.samples = [n for n in batches.samples if n not in batches.left_out]
     single = call_of(source.declaration, deepest_frame(model), index="i")
     loop = {**files, ADAPTER: entry_point([COUNT, "for (size_t i = 0; i < n; ++i) {", f"    {single}", "}"])}
     one_by_one = "the generated function for one sample, sample by sample"
-    made = [
-        (files, _method("generated-batch", own, _how(source), moved)),
-        (loop, _method("generated-loop", own, one_by_one, moved)),
-    ]
+    yield _method("generated-batch", own, _how(source), moved), files
+    yield _method("generated-loop", own, one_by_one, moved), loop
     if source.one_by_one:
         files, source = generated(model, one.function, side_by_side=True)
         how = f"{_how(source)}, which was taken to be slower than single calls"
-        made.append((files, _method("generated-lanes", own, how, moved)))
+        yield _method("generated-lanes", own, how, moved), files
     if SINGLE in there:
         files, source = generated(model, one.function, FLOAT)
         how = f"in single precision, {_how(source)}"
-        made.append((files, _method(f"{SINGLE}-batch", there[SINGLE], how, moved // 2)))
+        yield _method(f"{SINGLE}-batch", there[SINGLE], how, moved // 2), files
     if (pinocchio := _fastest(one, *PINOCCHIOS)) is None:
-        batches.absent["pinocchio-loop"] = _reason(one, absent, *PINOCCHIOS)
+        batches.absent.append(Absent("pinocchio-loop", "peer", _reason(one, absent, *PINOCCHIOS)))
     else:
         words = "Pinocchio's function, sample by sample; its results stay in its own data"
         method = replace(pinocchio, method="pinocchio-loop", algorithm=words, of=pinocchio.method, moved=read)
-        made.append(({}, method))
+        yield method, {}
     if (casadi := _fastest(one, CASADI)) is None:
-        batches.absent["casadi-map"] = _reason(one, absent, CASADI)
+        batches.absent.append(Absent("casadi-map", "ad", _reason(one, absent, CASADI)))
     else:
-        method = _method("casadi-map", casadi, "CasADi's C of its map", moved)
-        made.append((casadi_map(model, one.function, casadi.method, fitting), method))
-    return batches, made
+        files = casadi_map(model, one.function, casadi.method, batches.samples)
+        yield _method("casadi-map", casadi, "CasADi's C of its map", moved), files
 
 
 def _method(name: str, of: Contender, how: str, moved: int) -> Contender:
@@ -224,8 +237,7 @@ def generated(
     options = GenerationOptions(targets=("c", "batch"), scalar=scalar, side_by_side=side_by_side)
     made = generate(model, ROBOT, [function.declaration.name], lambda _: None, options)
     (source,) = made.sources
-    call = call_of(source.declaration, deepest_frame(model), "_batch")
-    return {**c_files(made.files), ADAPTER: entry_point([COUNT, call], scalar)}, source
+    return dict(of_files(model, made.files, source, BATCH).files), source
 
 
 def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Files:

@@ -4,12 +4,13 @@ algorithms of the literature) among them; their compilation, and the compilers o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_loop, function_source
 from rbdc.emit.library import render_library
 from rbdc.errors import ToolchainError
@@ -32,6 +33,7 @@ from rbdc.report.methods.implementation import (
     ADAPTER,
     ENTRY,
     FAMILIES,
+    INTO_ZEROED,
     LIMIT,
     ROBOT,
     Implementation,
@@ -62,7 +64,7 @@ def methods_of(
     own = partial(generated, model, function)
     made = [Method("generated", "generated", own), Method(SINGLE, "single", partial(own, scalar=FLOAT))]
     if function.declaration.zeroed:
-        alone = partial(own, ", entries that are always zero left alone", zeroed=True)
+        alone = partial(own, ", entries that are always zero left alone", form=INTO_ZEROED)
         made.append(Method(ZEROED, "analytical", alone))
     taking = replace(model, parameters=rows)
     inputs = functions_of(taking)[function.name].declaration.inputs
@@ -97,38 +99,43 @@ def _others(model: Model, function: Function, *, every_form: bool) -> dict[str, 
     }
 
 
+class Toolchain(NamedTuple):
+    """A compiler and its flags."""
+
+    compiler: Compiler
+    flags: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the compiler's program, which tells methods by several compilers apart."""
+        return Path(self.compiler.path).name
+
+
 def compiled(
-    method: str,
-    family: str,
-    made: Implementation,
-    compiler: Compiler,
-    flags: Sequence[str],
-    seconds: float | None = None,
+    method: str, family: str, made: Implementation, tools: Toolchain, seconds: float | None = None
 ) -> Contender:
-    """A method, compiled with this compiler and these flags, each file in so many seconds at most.
+    """A method, compiled, each file in so many seconds at most.
 
     Raises ToolchainError with the command and the compiler's output, TimeLimitError at the limit.
     """
-    library = library_of(made.files, compiler, flags, seconds)
-    own = [f for name, f in library.figures.items() if name != ADAPTER]
+    library = library_of(made.files, tools, seconds)
+    own = {name: f for name, f in library.figures.items() if name != ADAPTER}
     figures = {
         **({} if made.cost is None else {name: getattr(made.cost, name) for name in COUNTS}),
         "statements": made.statements,
-        "text_bytes": made.text_bytes,
-        "code_bytes": sum(f.code_bytes for f in own),
-        "stack_bytes": max(f.stack_bytes for f in own),
-        "compile_seconds": sum(f.seconds for f in own),
+        "text_bytes": sum(len(made.files[name]) for name in own),  # but for headers, which functions share
+        "code_bytes": sum(f.code_bytes for f in own.values()),
+        "stack_bytes": max(f.stack_bytes for f in own.values()),
+        "compile_seconds": sum(f.seconds for f in own.values()),
     }
     dtype = made.scalar.dtype
     return Contender(method, family, made.algorithm, library.path, ENTRY, dtype=dtype, figures=figures)
 
 
-def library_of(
-    files: Mapping[str, str], compiler: Compiler, flags: Sequence[str], seconds: float | None = None
-) -> SharedLibrary:
+def library_of(files: Mapping[str, str], tools: Toolchain, seconds: float | None = None) -> SharedLibrary:
     """The library of C files by name, compiled as `compiled` does."""
-    units = units_of(files, (*STANDARD_FLAGS, *flags), seconds)
-    return shared_library("method.so", units, compiler, 1)
+    units = units_of(files, (*STANDARD_FLAGS, *tools.flags), seconds)
+    return shared_library("method.so", units, tools.compiler, 1)
 
 
 def generated(
@@ -138,15 +145,14 @@ def generated(
     *,
     style: str = "unrolled",
     scalar: ScalarType = DOUBLE,
-    zeroed: bool = False,
+    form: str = "",
 ) -> Implementation:
     """The C that `rbdc build` makes of the function, of the model's inertial parameters too where it takes
-    them at run time; with `zeroed` for outputs that hold zeros, which leaves alone what is always zero.
-    words: what is said of it beside its algorithm.
+    them at run time; `form`: see `of_files`. words: what is said of it beside its algorithm.
     """
     names, options = [function.declaration.name], GenerationOptions(style, scalar=scalar)
     made = generate(model, ROBOT, names, lambda _: None, options)
-    found = of_files(model, made.files, made.sources[0], zeroed=zeroed)
+    found = of_files(model, made.files, made.sources[0], form)
     return replace(found, algorithm=found.algorithm + words)
 
 
@@ -158,45 +164,37 @@ def by_method(model: Model, function: Function, method: str, evaluate: Evaluate)
     operations = max(cost(program).operations for program in made)
     if function.preset == SECOND and operations > LIMIT:
         raise NotTried(f"{operations} operations; the limit is {LIMIT}")
-    source = function_source(ROBOT, entry.declaration, made, method)
+    return alone(model, function_source(ROBOT, entry.declaration, made, method))
+
+
+def alone(model: Model, source: FunctionSource) -> Implementation:
+    """The C of one function as a library."""
     add_loop(ROBOT, source)
     return of_files(model, render_library(model, ROBOT, [source]), source)
 
 
-class Toolchain(NamedTuple):
-    """A compiler, the name by which it was requested, and its flags."""
-
-    name: str
-    compiler: Compiler
-    flags: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Toolchains:
-    """The compilers of one comparison.
-
-    compiler, flags: for every method. others: for the generated method once more. absent: reasons of further
-    compilers that are not available, by name.
+class Toolchains(NamedTuple):
+    """The compilers of one comparison: the first for every method, others for the generated method once more,
+    and the reasons of those that are not available, by name.
     """
 
-    compiler: Compiler
-    flags: tuple[str, ...]
-    others: list[Toolchain] = field(default_factory=list)
-    absent: dict[str, str] = field(default_factory=dict)
+    first: Toolchain
+    others: list[Toolchain]
+    absent: dict[str, str]
 
 
 def toolchains(options: CompareOptions) -> Toolchains:
     """The compilers that the options request. Raises ToolchainError where there is no compiler at all."""
-    compiler, flags = toolchain(options.compiler, options.cflags)
-    tools = Toolchains(compiler, flags)
+    tools = Toolchains(Toolchain(*toolchain(options.compiler, options.cflags)), [], {})
+    own = tools.first.compiler
     for name in options.also:
         try:
-            other, its_flags = toolchain(name, options.cflags)
+            other = Toolchain(*toolchain(name, options.cflags))
         except ToolchainError as error:
             tools.absent[name] = str(error)
             continue
-        if Path(other.path).resolve() == Path(compiler.path).resolve():
-            tools.absent[name] = f"{compiler.version} is the compiler of every method already"
+        if Path(other.compiler.path).resolve() == Path(own.path).resolve():
+            tools.absent[name] = f"{own.version} is the compiler of every method already"
         else:
-            tools.others.append(Toolchain(name, other, its_flags))
+            tools.others.append(other)
     return tools

@@ -54,19 +54,18 @@ Called = tuple[dict[str, str], list[str]]
 def differentiating_methods(model: Model, function: Function) -> list[Method]:
     """The methods of this module for one function; of first derivatives for those of a single result."""
     second, of = function.second_order, function.comparison.derivative_of
-    made = partial(_by_scheme, model, function)
     if second is not None:
         of = str(second.function.comparison.derivative_of)
-        return [
-            Method(CHAIN_RULE, "analytical", partial(made, of, CHAIN_RULE)),
-            Method(BICOMPLEX, "numerical", partial(made, of, BICOMPLEX)),
-            Method("finite-diff-1", "numerical", partial(made, of, "finite-diff-1")),
-            Method("finite-diff-2", "numerical", partial(made, second.of, "finite-diff-2")),
-        ]
-    if of is None or len(functions_of(model)[of].declaration.outputs) > 1:
+        bases = {CHAIN_RULE: of, BICOMPLEX: of, "finite-diff-1": of, "finite-diff-2": second.of}
+    elif of is None or len(functions_of(model)[of].declaration.outputs) > 1:
         return []
-    names = ("finite-difference", "central-difference", COMPLEX_STEP)
-    return [Method(name, "numerical", partial(made, of, name)) for name in names]
+    else:
+        bases = dict.fromkeys(("finite-difference", "central-difference", COMPLEX_STEP), of)
+    families = {CHAIN_RULE: "analytical"}
+    return [
+        Method(name, families.get(name, "numerical"), partial(_by_scheme, model, function, base, name))
+        for name, base in bases.items()
+    ]
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,12 @@ after the other, and the context begins with their number, a size_t.
 ADAPTER = "adapter.c"
 """Name of the C file that has it."""
 
+COUNT = "const size_t n = *(const size_t *)context;"
+"""C of the number of samples."""
+
+INTO_ZEROED, BATCH = "_into_zeroed", "_batch"
+"""Endings of the C functions for outputs that hold zeros, and for n samples."""
+
 LIMIT = 80_000
 """Operations above which our straight-line C of what is not generated so is not compiled."""
 MOST_DOF = 12
@@ -96,12 +102,6 @@ class Implementation:
     statements: int | None = None
     scalar: ScalarType = DOUBLE
 
-    @property
-    def text_bytes(self) -> int:
-        """Size of the generated C, but for headers, which functions share."""
-        sizes = {name: len(text) for name, text in self.files.items() if name.endswith(".c")}
-        return sum(sizes.values()) - sizes[ADAPTER]
-
 
 class Method(NamedTuple):
     """A way of computing a function: its name, its family, and what makes its C, or raises NotTried."""
@@ -112,17 +112,17 @@ class Method(NamedTuple):
 
 
 def of_files(
-    model: Model, files: Mapping[str, str], source: FunctionSource, *, zeroed: bool = False
+    model: Model, files: Mapping[str, str], source: FunctionSource, form: str = ""
 ) -> Implementation:
-    """An implementation from the C of a function with its public signature, and all its files; with `zeroed`
-    of its form for outputs that hold zeros. Inertial parameters that it takes are those of the model.
+    """An implementation from the C of a function with its public signature, and all its files; `form`: of one
+    of its forms, `INTO_ZEROED` or `BATCH`. Inertial parameters that it takes are those of the model.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     numbers = ", ".join(scalar.literal(float(x)) for row in nominal(model) for x in row)
     table = [f"static const {scalar.name} {PARAMETERS}[] = {{{numbers}}};"] if numbers else []
-    form = "_into_zeroed" if zeroed else ""
+    count = [COUNT] if form == BATCH else []
     call = call_of(declaration, deepest_frame(model), form)
-    made = {**c_files(files), ADAPTER: entry_point([*table, call], scalar)}
+    made = {**c_files(files), ADAPTER: entry_point([*count, *table, call], scalar)}
     return Implementation(source.method, made, source.cost, source.statements, scalar)
 
 
@@ -168,7 +168,7 @@ def call_of(declaration: FunctionDeclaration, frame: int = 0, form: str = "", in
     given = [fixed.get(p.name) or place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
     given += [str(frame), *(["0"] * (len(declaration.place) - 1))] if declaration.framed else []
     given += [place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs)]
-    return f"{ROBOT}_{declaration.name}{form}({', '.join(['n'] * (form == '_batch') + given)});"
+    return f"{ROBOT}_{declaration.name}{form}({', '.join(['n'] * (form == BATCH) + given)});"
 
 
 def entry_point(lines: Sequence[str], scalar: ScalarType = DOUBLE) -> str:

@@ -59,14 +59,20 @@ class Contender:
     of: str = ""
     moved: int = 0
 
+    @property
+    def double(self) -> bool:
+        """Whether the peak and the bound of errors, which are of double precision, apply to it."""
+        return self.dtype == "float64"
+
 
 @dataclass(kw_only=True)
 class Measured:
-    """Methods that take part in a measurement, and by method its times, the outputs of the checked samples
-    (not of loops over a peer's calls), and their errors.
+    """Methods that take part in a measurement, those that do not, and by method its times, the outputs of the
+    checked samples (not of loops over a peer's calls), and their errors.
     """
 
     contenders: list[Contender] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
     times: dict[str, Any] = field(default_factory=dict)
     outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
     errors: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -77,24 +83,20 @@ class Batches(Measured):
     """One function in batches; times are lists of those at each size.
 
     samples: batch sizes. left_out: sizes whose data exceed `BATCH_MEMORY`. lanes: samples side by side in the
-    generated batch function, None where that is a loop. flops: of one sample. absent: reason by method.
+    generated batch function, None where that is a loop. flops: of one sample.
     """
 
     samples: list[int]
-    left_out: list[int]
-    lanes: int | None
-    flops: int | None
-    absent: dict[str, str] = field(default_factory=dict)
+    left_out: list[int] = field(default_factory=list)
+    lanes: int | None = None
+    flops: int | None = None
 
 
 @dataclass
 class FunctionRecord(Measured):
-    """One function of a comparison; absent: methods that do not take part. batches: the function in batches,
-    None where they are not measured.
-    """
+    """One function of a comparison; batches: the function in batches, None where they are not measured."""
 
     function: Function
-    absent: list[Absent] = field(default_factory=list)
     batches: Batches | None = None
 
     @property

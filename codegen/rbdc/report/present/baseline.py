@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +21,8 @@ from typing import Any
 from rbdc.errors import OptionError
 from rbdc.report.options import peer_of
 from rbdc.report.present.tables import METRICS, least_time, nanoseconds
+
+Report = Mapping[str, Any]
 
 REPORT_SCHEMA = BENCHMARK_SCHEMA = 1
 """Versions of `report.schema.json` and `benchmark.schema.json`, which define every figure."""
@@ -36,9 +39,6 @@ OWN = ("generated", "analytical")
 """Families of our own code: only they decide."""
 
 
-Report = Mapping[str, Any]
-
-
 @dataclass
 class Verdict:
     """Messages. worse: fail the run. better: improvements. slower: times that grew. notes: not compared.
@@ -52,12 +52,10 @@ class Verdict:
     times: dict[str, list[Change]] = field(default_factory=dict)
 
 
-def judge_benchmark(
-    report: dict[str, Any], baseline: dict[str, Any], gate_time: float | None = None
-) -> Verdict:
+def judge_benchmark(report: Report, baseline: Report | None, gate_time: float | None = None) -> Verdict:
     """Figures that got worse and better since the baseline, robot by robot."""
     verdict = Verdict()
-    for label, old in baseline["robots"].items():
+    for label, old in baseline["robots"].items() if baseline else ():
         if label not in report["robots"]:
             verdict.notes.append(f"{label} was not measured this time")
             continue
@@ -68,11 +66,13 @@ def judge_benchmark(
     return verdict
 
 
-def judge(report: dict[str, Any], baseline: dict[str, Any], gate_time: float | None = None) -> Verdict:
-    """Figures that got worse and better since the baseline. gate_time: the factor beyond which a time is
-    worse, None where times decide nothing.
+def judge(report: Report, baseline: Report | None, gate_time: float | None = None) -> Verdict:
+    """Figures that got worse and better since the baseline, if there is one. gate_time: the factor beyond
+    which a time is worse, None where times decide nothing.
     """
     verdict = Verdict()
+    if baseline is None:
+        return verdict
     for key in ("name", "nq", "nv", "root_joint", "description_sha256"):
         then, current = (one["robot"].get(key) for one in (baseline, report))
         if current != then:
@@ -112,8 +112,9 @@ def _judge_figures(
     place: str, new: Report, old: Report, limits: Mapping[str, float], verdict: Verdict
 ) -> None:
     """Judge the figures of a method that have limits, the factors above which they are worse."""
+    before, now = _figures(old), _figures(new)
     for words, limit in limits.items():
-        then, current = (_figure(one, words) for one in (old, new))
+        then, current = before.get(words), now.get(words)
         if then is None or current is None:
             continue
         line = f"{place}: {words} {_show(then)} -> {_show(current)}"
@@ -123,15 +124,11 @@ def _judge_figures(
             verdict.better.append(line)
 
 
-def _figure(method: Mapping[str, Any], words: str) -> float | None:
-    """A figure of a method as it is compared, None where it has none; an error of None is an infinite one."""
-    if words not in ERRORS:
-        figure: float | None = method[words.replace(" ", "_")]
-        return figure
-    if not method["errors"]:
-        return None
-    error = method["errors"][words.removeprefix("error ")]
-    return float("inf") if error is None else max(error, ERROR_FLOOR)
+def _figures(method: Report) -> dict[str, float | None]:
+    """The figures of a method as they are compared; an error of None is an infinite one."""
+    errors = (method["errors"] or {}).items()
+    found = {f"error {metric}": inf if x is None else max(x, ERROR_FLOOR) for metric, x in errors}
+    return {**found, **{words: method[words.replace(" ", "_")] for words in (*GATED, *COMPILED)}}
 
 
 def _show(x: float) -> str:

@@ -26,15 +26,12 @@ FAMILY_COLOURS = {
 
 _METHODS = {
     "generated": FAMILY_COLOURS["generated"],
-    "generated-batch": FAMILY_COLOURS["generated"],
-    "generated-loop": FAMILY_COLOURS["generated"],
     "generated-gcc": "#74c2a7",
     "generated-clang": "#3f9c80",
     "generated-parameters": "#14b8a6",
     "generated-zeroed": "#5eead4",
     "generated-lanes": "#a3d9c6",
     "generated-float32": FAMILY_COLOURS["single"],
-    "generated-float32-batch": FAMILY_COLOURS["single"],
     "rolled": FAMILY_COLOURS["analytical"],
     "unrolled-zhakatayev": "#00b4d8",
     "unrolled-inverse_factor": "#38bdf8",
@@ -77,6 +74,7 @@ UNROLLED = "unrolled-"
 
 def colour_of(method: str) -> str | None:
     """The colour of a method, of a peer's without one of its own the peer's; None for what is none."""
+    method = method.removesuffix("-batch").removesuffix("-loop")
     return _METHODS.get(method) or _algorithms().get(method) or _METHODS.get(peer_of(method) or "")
 
 

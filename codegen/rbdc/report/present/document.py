@@ -28,15 +28,21 @@ SETTINGS = ("samples", "checked", "seconds", "at_rest", "batch")
 
 def document(comparison: Comparison) -> dict[str, Any]:
     """The report, ready for JSON. Figures that do not exist for a method are null."""
-    options, tools = comparison.options, comparison.tools
+    model, options, tools = comparison.model, comparison.options, comparison.tools
     return {
         "schema": REPORT_SCHEMA,
         "generator": f"rbdc {rbdc.__version__}",
-        "robot": _robot(comparison),
+        "robot": {  # as in `rbdc info --json`, without the path of the file
+            **as_data(model),
+            "warnings": [note.message for note in model.notes],
+            "description_sha256": model.description_hash,
+            "root_joint": options.root_joint,
+            "snap": options.snap,
+        },
         "machine": {**machine(), "pinned_to": comparison.core},
         "peak": comparison.peak,
         "bandwidth": comparison.bandwidth,
-        "compiler": {"version": tools.compiler.version, "flags": list(tools.flags)},
+        "compiler": {"version": tools.first.compiler.version, "flags": list(tools.first.flags)},
         "other_compilers": [
             {"name": other.name, "version": other.compiler.version, "flags": list(other.flags)}
             for other in tools.others
@@ -52,18 +58,6 @@ def document(comparison: Comparison) -> dict[str, Any]:
             "absent": comparison.peers.absent,
         },
         "functions": [_function(one, comparison.peak, comparison.bandwidth) for one in comparison.functions],
-    }
-
-
-def _robot(comparison: Comparison) -> dict[str, Any]:
-    """The model as in `rbdc info --json`, without the path of the file."""
-    model, options = comparison.model, comparison.options
-    return {
-        **as_data(model),
-        "warnings": [note.message for note in model.notes],
-        "description_sha256": model.description_hash,
-        "root_joint": options.root_joint,
-        "snap": options.snap,
     }
 
 
@@ -84,31 +78,17 @@ def _function(one: FunctionRecord, peak: Limits, bandwidth: Limits | None) -> di
 
 
 def _method(one: FunctionRecord, contender: Contender, peak: Limits) -> dict[str, Any]:
-    times = one.times[contender.method]
-    cold = times["cold"]
-    figures = {**dict.fromkeys(FIGURES), **contender.figures}
-    flops = figures["flops"] if _double(contender) else None
+    times, figures = one.times[contender.method], {**dict.fromkeys(FIGURES), **contender.figures}
+    flops = figures["flops"] if contender.double else None
     return {
         "method": contender.method,
         "family": contender.family,
         "algorithm": contender.algorithm,
-        "nanoseconds": {
-            "minimum": round(times["minimum"], 2),
-            "median": round(times["median"], 2),
-            "cold_minimum": min(cold) if cold else None,
-            "cold_median": float(np.median(cold)) if cold else None,
-            "rounds": times["rounds"],
-            "calls_per_round": times["calls"],
-        },
+        "nanoseconds": times,
         **figures,
         "peak_percent": peak_percent(peak, flops, times["minimum"]),
         **_judged(contender, one.errors.get(contender.method), tolerance(contender.method)),
     }
-
-
-def _double(method: Contender) -> bool:
-    """Whether the peak and the bound of errors, which are of double precision, apply to a method."""
-    return method.dtype == "float64"
 
 
 def _judged(method: Contender, errors: Mapping[str, float] | None, bound: float) -> dict[str, Any]:
@@ -116,7 +96,7 @@ def _judged(method: Contender, errors: Mapping[str, float] | None, bound: float)
     if errors is None:
         return {"errors": None, "right": None}
     finite = {name: x if np.isfinite(x) else None for name, x in errors.items()}
-    return {"errors": finite, "right": errors["scaled"] <= bound if _double(method) else None}
+    return {"errors": finite, "right": errors["scaled"] <= bound if method.double else None}
 
 
 def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -157,12 +137,12 @@ def _batches(batches: Batches | None, peak: Limits, bandwidth: Limits | None) ->
         "lanes": batches.lanes,
         "flops": batches.flops,
         "methods": [_batch_method(batches, method, peak, bandwidth) for method in batches.contenders],
-        "absent": [{"method": method, "reason": reason} for method, reason in batches.absent.items()],
+        "absent": [asdict(absent) for absent in batches.absent],
     }
 
 
 def _batch_method(batches: Batches, method: Contender, peak: Limits, bandwidth: Limits) -> dict[str, Any]:
-    flops = batches.flops if _double(method) else None
+    flops = batches.flops if method.double else None
     points = [
         {
             "samples": samples,

@@ -11,7 +11,7 @@ from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import DASH, Table, figure
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grown
-from rbdc.report.present.tables import CODE, ERROR, TIME, Measure, count, curves, nanoseconds
+from rbdc.report.present.tables import CODE, ERROR, TIME, count, curves, nanoseconds, ratios
 
 BODIES = "number of bodies N"
 
@@ -45,40 +45,46 @@ def times_over_sizes(report: Mapping[str, Any]) -> Table:
     return Table("Time over the number of bodies", head, rows)
 
 
-def family_figure(report: Mapping[str, Any], function: str, title: str = "") -> Part:
-    """A function's times, code and errors over the size: first family in full lines, the others dashed."""
-    plots = [family_curves(report, function, measure) for measure in (TIME, CODE, ERROR)]
+def family_figure(report: Mapping[str, Any], function: str, title: str = "", over: str | None = None) -> Part:
+    """A function's times, code and errors over the size, and its times over those of a method `over`: first
+    family in full lines, the others dashed.
+    """
+    entries, names = report["entries"], [family["name"] for family in report["families"]]
+    shown = [
+        (measure.title, measure.words, {name: curves(entries, function, name, measure) for name in names})
+        for measure in (TIME, CODE, ERROR)
+    ]
+    if over is not None:
+        beside = {name: ratios(entries, function, name, over) for name in names}
+        shown.insert(1, (f"times over those of {over} code", "ratio", beside))
+    plots = []
+    for what, y, by_family in shown:
+        found = {f"{m}, {family}": points for family, of in by_family.items() for m, points in of.items()}
+        dashed = [label for label in found if not label.endswith(f", {names[0]}")]
+        plots.append(grown(found, f"{function}: {what}", BODIES, y, dashed=dashed))
     words = "Of trees with several branching factors the first has full lines, the others dashed ones."
     return Part(title or function, [words], plots)
 
 
-def family_curves(report: Mapping[str, Any], function: str, measure: Measure) -> str:
-    """A measure of a function over the size, a line for each method and family."""
-    first, *others = [family["name"] for family in report["families"]]
-    found = {
-        f"{method}, {family}": points
-        for family in (first, *others)
-        for method, points in curves(report["entries"], function, family, measure).items()
-    }
-    dashed = [label for label in found if not label.endswith(f", {first}")]
-    return grown(found, f"{function}: {measure.title}", BODIES, measure.words, dashed=dashed)
-
-
-def growth_table(function: Mapping[str, Any]) -> Table:
-    """The exponents of times and of code, as Table III of Singh, Russell and Wensing."""
-    families = function["families"]
-    methods = dict.fromkeys(m for family in families.values() for m in family["time"])
-    rows = []
-    for method in methods:
-        row = [method]
+def growth_table(
+    function: Mapping[str, Any], published: Mapping[str, Sequence[float]] | None = None
+) -> Table:
+    """The exponents of times and of code, as Table III of Singh, Russell and Wensing. published: by method an
+    article's A and B, those of one family after the other.
+    """
+    families, theirs, rows = function["families"], published or {}, []
+    words = ("A of the article", "B of the article") if theirs else ()
+    for method in dict.fromkeys([*theirs, *(m for family in families.values() for m in family["time"])]):
+        row, of_article = [method], iter(theirs.get(method, ()))
         for family in families.values():
             fit, code = family["time"].get(method), family["code"].get(method)
-            shown = ((fit, "exponent"), (fit, "constant"), (code, "exponent"))
+            shown = [(fit, "exponent"), (fit, "constant"), (code, "exponent")]
             row += [figure(of and of[key], ".2f") for of, key in shown]
+            row += [figure(next(of_article, None), ".2f") for _ in words]
         rows.append(row)
     head = ["method"]
     for name in families:
-        head += [f"{name}: A", "B", "A of code"]
+        head += [f"{name}: A", "B", "A of code", *words]
     note = (
         "log t = A log N + B by least squares, natural logarithms, t in microseconds; a dash where fewer "
         "than three sizes were measured."

@@ -270,3 +270,12 @@ def curves(
                 if y is not None:
                     found.setdefault(method, {})[entry["size"]] = y
     return found
+
+
+def ratios(
+    entries: Sequence[Mapping[str, Any]], function: str, family: str, over: str
+) -> dict[str, dict[int, float]]:
+    """By other methods their times over those of one, over the sizes of a family that both have."""
+    times = curves(entries, function, family, TIME)
+    own = times.pop(over, {})
+    return {method: {n: t / own[n] for n, t in of.items() if n in own} for method, of in times.items()}

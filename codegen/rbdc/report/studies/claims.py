@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable
+from typing import Any
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 
@@ -17,11 +19,16 @@ def not_comparable(claim: str, reason: str, found: str = "") -> dict[str, str]:
     return {"claim": claim, "verdict": f"not comparable: {reason}", "found": found}
 
 
-def untried(claims: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """The claims of a quick run, which decides none: what it found, as a sign that it works."""
-    return [not_comparable(c["claim"], "a quick run of few small cases", c["found"]) for c in claims]
+def told(report: dict[str, Any], claims: list[dict[str, str]], started: float) -> dict[str, Any]:
+    """A study's report with its claims and with the seconds since it started. A quick run decides no claim
+    and says what it found, as a sign that it works.
+    """
+    if report["quick"]:
+        few = "a quick run of few small cases"
+        claims = [not_comparable(claim["claim"], few, claim["found"]) for claim in claims]
+    return {**report, "claims": claims, "seconds": time.monotonic() - started}
 
 
-def listed(values: Sequence[float]) -> str:
+def listed(values: Iterable[float]) -> str:
     """Numbers with three significant digits between commas."""
     return ", ".join(f"{x:.3g}" for x in values)

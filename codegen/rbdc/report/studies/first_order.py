@@ -16,7 +16,7 @@ from rbdc.report.present.colours import INK, line_colours
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grouped_bars, pattern
 from rbdc.report.present.tables import nanoseconds
-from rbdc.report.studies.claims import judged, listed, not_comparable, untried
+from rbdc.report.studies.claims import judged, listed, not_comparable, told
 from rbdc.report.studies.precision import CENTRAL, DIFFERENCE, precision
 
 ROBOTS = {
@@ -104,10 +104,7 @@ def first_order(
         "residues": residues,
         "patterns": [p for function in resting["functions"] for p in function["patterns"][:2]],
     }
-    made = _claims(report)
-    report["claims"] = untried(made) if quick else made
-    report["seconds"] = time.monotonic() - started
-    return report, reports
+    return told(report, _claims(report), started), reports
 
 
 def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> dict[str, Any]:

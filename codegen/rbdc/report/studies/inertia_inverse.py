@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,22 +19,23 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.analysis.tables import Table
-from rbdc.functions.catalogue import functions_of
 from rbdc.model import WORLD, Model
 from rbdc.model.families import BINARY, SERIAL, tree
 from rbdc.options import Progress
 from rbdc.report.compare import Family, families_report
-from rbdc.report.methods.implementation import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
 from rbdc.report.present.page import study_page
-from rbdc.report.present.tables import TIME, curves
-from rbdc.report.studies.claims import judged, listed, not_comparable, untried
+from rbdc.report.present.tables import TIME, curves, ratios
+from rbdc.report.studies.claims import judged, listed, not_comparable, told
 from rbdc.report.studies.first_order import FACTORS
 from rbdc.spatial import Force, Motion, Vector3
 
 INVERSE = "minverse"
 SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 48), (3,)
+_FEW_INPUTS = CompareOptions(functions=(INVERSE,), samples=16, checked=2, every_form=True)
+MEASURED = replace(_FEW_INPUTS, methods=("analytical", "peer"), peers=BEST_PEERS, seconds=0.5)
+ROUGHLY = replace(_FEW_INPUTS, methods=("analytical",), peers=(), seconds=0.02, cflags=("-O0",))
 DIRECT, PAPER, PEER = "unrolled-direct", "unrolled-carpentier", NATIVE
 PUBLISHED = (1.03, 1.20, 2.23)
 """Table I: times of Cholesky's factorisation over those of the direct algorithm, of 7, 18 and 36 joints."""
@@ -43,21 +46,17 @@ EXACT = 1e-9
 """Largest error of an inverse, relative to its largest entry or of its product with M."""
 
 
-def inertia_inverse(quick: bool, progress: Progress) -> dict[str, Any]:
+def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
     """The study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
-    started = time.monotonic()
-    sizes = QUICK_SIZES if quick else SIZES
+    started, sizes = time.monotonic(), QUICK_SIZES if quick else SIZES
     families = [Family(SERIAL, sizes), Family(BINARY, sizes)]
     report: dict[str, Any] = {"study": "inertia-inverse", "quick": quick}
-    report |= families_report(families, lambda family, size: _asked(family, size, quick=quick), progress)
+    report |= families_report(families, lambda family, size: ROUGHLY if quick else MEASURED, progress)
     report["printed"] = [_printed(family, n) for family in families for n in family.sizes if n <= FEW]
-    made = _claims(report)
-    report["claims"] = untried(made) if quick else made
-    report["seconds"] = time.monotonic() - started
-    return report
+    return told(report, _claims(report), started)
 
 
-def inertia_inverse_page(report: Mapping[str, Any]) -> str:
+def page(report: Mapping[str, Any]) -> str:
     """The page of the study."""
     lead = (
         'J. Carpentier, "Analytical inverse of the joint space inertia matrix" (2018), and J. Carpentier and '
@@ -73,22 +72,6 @@ def inertia_inverse_page(report: Mapping[str, Any]) -> str:
     tables.append(_printed_table(report["printed"]))
     figures = [family_figure(report, INVERSE, "Time, code and errors")]
     return study_page("The inverse of the joint-space inertia", lead, notes, report, tables, figures)
-
-
-def _asked(family: Family, size: int, *, quick: bool) -> CompareOptions:
-    function = functions_of(tree(size, family.branching))[INVERSE]
-    algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
-    methods = (*algorithms, "rolled", *(() if quick else (PEER, "peer")))
-    return CompareOptions(
-        cflags=("-O0",) if quick else None,
-        functions=(INVERSE,),
-        methods=methods,
-        peers=BEST_PEERS,
-        samples=16,
-        checked=2,
-        seconds=0.02 if quick else 0.5,
-        every_form=True,
-    )
 
 
 def _printed(family: Family, size: int) -> dict[str, Any]:
@@ -116,8 +99,8 @@ def _printed_table(printed: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    ratios = {name: _ratios(report, name) for name in ("serial", "binary")}
-    few = [x for of in ratios.values() for n, x in of.items() if n <= FEW]
+    over = {name: _over_direct(report, name) for name in ("serial", "binary")}
+    few = [x for of in over.values() for n, x in of.items() if n <= FEW]
     errors = [
         m["errors"]["scaled"]
         for entry in report["entries"]
@@ -132,12 +115,12 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
                 f"Cholesky's factorisation takes {_listed(of)} times as long; the article has "
                 f"{listed(PUBLISHED)}",
             )
-            for name, of in ratios.items()
+            for name, of in over.items()
         ),
         judged(
             "It is up to twice as fast.",
-            max(x for of in ratios.values() for x in of.values()) > 1.5,
-            "; ".join(f"{name}: {max(of.values()):.3g} at most" for name, of in ratios.items())
+            max(x for of in over.values() for x in of.values()) > 1.5,
+            "; ".join(f"{name}: {max(of.values()):.3g} at most" for name, of in over.items())
             + "; reproduced means more than 1.5",
         ),
         judged(
@@ -169,11 +152,10 @@ def _listed(ratios: Mapping[int, float]) -> str:
     return ", ".join(f"{x:.3g} (N = {n})" for n, x in ratios.items())
 
 
-def _ratios(report: Mapping[str, Any], family: str) -> dict[int, float]:
+def _over_direct(report: Mapping[str, Any], family: str) -> dict[int, float]:
     """Times by Cholesky's factor over those of the direct algorithm, both through all passes."""
-    times = curves(report["entries"], INVERSE, family, TIME)
-    factor = {n: t for name in FACTORS for n, t in times.get(name, {}).items()}
-    return {n: factor[n] / t for n, t in times[DIRECT].items() if n in factor}
+    over = ratios(report["entries"], INVERSE, family, DIRECT)
+    return {n: ratio for name in FACTORS for n, ratio in over.get(name, {}).items()}
 
 
 def _peers(report: Mapping[str, Any]) -> dict[str, str]:

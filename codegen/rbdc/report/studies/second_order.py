@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import DASH, Table
+from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.model.families import BINARY, SERIAL, tree
@@ -26,15 +27,14 @@ from rbdc.options import Progress
 from rbdc.report.accuracy import draw
 from rbdc.report.compare import Family, families_report, labelled_report
 from rbdc.report.measure.loops import Method, pointers_to
-from rbdc.report.methods.contenders import ZEROED, Toolchains, generated, library_of, toolchains
+from rbdc.report.methods.contenders import ZEROED, Toolchain, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender
 from rbdc.report.options import CompareOptions
-from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
+from rbdc.report.present.family_page import BODIES, crossing_table, family_figure, growth_table
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import contours, grown
-from rbdc.report.present.tables import CODE, ERROR, TIME
-from rbdc.report.studies.claims import untried
+from rbdc.report.studies.claims import told
 from rbdc.report.studies.second_order_claims import (
     ALL,
     BICOMPLEX,
@@ -43,13 +43,11 @@ from rbdc.report.studies.second_order_claims import (
     FINITE_2,
     FIRST,
     FORWARD,
+    OWN,
     SECOND,
     TABLE_3,
-    WRITTEN,
     Report,
     claims,
-    fits,
-    ratios,
 )
 
 PRODUCTS = ("unrolled-fdsva-so", "unrolled-fdsva-so-aza", "unrolled-fdsva-so-idfoza")
@@ -61,20 +59,8 @@ ROBOTS = ("double_pendulum", "ur5")
 """The robots of Figs. 10 and 19 that AD is possible for; the UR5 in place of the UR3."""
 
 
-@dataclass(frozen=True)
-class Extent:
-    """How much of the study runs.
-
-    sizes: bodies of the trees. steps: bodies of those whose steps are varied, the last for the contours.
-    grid: number of steps along an axis. options: of the comparison, with all methods.
-    """
-
-    sizes: tuple[int, ...]
-    steps: tuple[int, ...]
-    grid: int
-    robots: tuple[str, ...]
-    options: CompareOptions
-
+SIZES, QUICK_SIZES = (2, 4, 8, 16, 32), (2, 3)
+"""Bodies of the trees; of a quick run the last ones, all of them for the steps of differences."""
 
 _LITTLE = CompareOptions(peers=(), samples=4, checked=1)
 MEASURED = replace(
@@ -83,44 +69,39 @@ MEASURED = replace(
 ROUGHLY = replace(
     _LITTLE, cflags=("-O0",), functions=(SECOND, FIRST), methods=(ZEROED, FINITE_1, FINITE_2), seconds=0.02
 )
-FULL = Extent((2, 4, 8, 16, 32), (2, 4, 8, 16, 32), 11, ROBOTS, MEASURED)
-QUICK = Extent((3,), (2, 3), 3, (), ROUGHLY)
 
 
-def second_order(quick: bool, progress: Progress) -> dict[str, Any]:
+def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
     """The study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
-    started, extent = time.monotonic(), QUICK if quick else FULL
-    families = [Family(SERIAL, extent.sizes), Family(BINARY, extent.sizes)]
+    started, options = time.monotonic(), ROUGHLY if quick else MEASURED
+    sizes, grid = (QUICK_SIZES, 3) if quick else (SIZES, 11)
+    families = [Family(branching, sizes[-1:] if quick else sizes) for branching in (SERIAL, BINARY)]
+
+    def asked(family: Family, size: int) -> CompareOptions:
+        small = (method for method in options.methods or () if size <= LIMITS.get(method, size))
+        return replace(options, methods=tuple(small))
+
     report: dict[str, Any] = {"study": "second-order", "quick": quick}
-    report |= families_report(families, lambda family, size: asked(extent, size), progress)
-    report["robots"] = {robot: _robot(robot, extent, progress) for robot in extent.robots}
-    report["steps"] = _step_errors(extent, progress)
-    report["claims"] = untried(claims(report)) if quick else claims(report)
-    report["seconds"] = time.monotonic() - started
-    return report
+    report |= families_report(families, asked, progress)
+    report["robots"] = {} if quick else {robot: _robot(robot, progress) for robot in ROBOTS}
+    report["steps"] = _step_errors(sizes, grid, toolchains(options).first, progress)
+    return told(report, claims(report), started)
 
 
-def asked(extent: Extent, size: int) -> CompareOptions:
-    """The options of a mechanism with so many bodies."""
-    methods = tuple(m for m in extent.options.methods or () if size <= LIMITS.get(m, size))
-    return replace(extent.options, methods=methods)
-
-
-def _robot(robot: str, extent: Extent, progress: Progress) -> dict[str, float]:
+def _robot(robot: str, progress: Progress) -> dict[str, float]:
     """How many times as long as the generated code CasADi's derivatives through our C take, by function."""
-    options = replace(extent.options, functions=(SECOND, FORWARD), methods=("ad",))
+    options = replace(MEASURED, functions=(SECOND, FORWARD), methods=("ad",))
     report = labelled_report(robot, robot, options, progress)
     return {f["name"]: f["ratios"]["ad"] for f in report["functions"] if "ad" in f["ratios"]}
 
 
-def _step_errors(extent: Extent, progress: Progress) -> dict[str, Any]:
+def _step_errors(sizes: Sequence[int], grid: int, tools: Toolchain, progress: Progress) -> dict[str, Any]:
     """The decimal logarithms of the errors of both differences over their steps, by family and size: of
     Finite-Diff-1 a row for each k, a column for each h.
     """
-    tools, found = toolchains(extent.options), []
-    first = np.logspace(-6.0, -1.0, extent.grid).tolist()
-    second = np.logspace(-8.0, -2.0, extent.grid + 2).tolist()
-    for family in (Family(SERIAL, extent.steps), Family(BINARY, extent.steps)):
+    found, first = [], np.logspace(-6.0, -1.0, grid).tolist()
+    second = np.logspace(-8.0, -2.0, grid + 2).tolist()
+    for family in (Family(SERIAL, sizes), Family(BINARY, sizes)):
         for size in family.sizes:
             progress(f"steps of differences: {family.name} {size}")
             steps = Steps(tree(size, family.branching), tools)
@@ -155,7 +136,7 @@ BY = ((0, 0), (1, 1), (0, 1), (2, 0))
 class Steps:
     """Second derivatives of one mechanism at one random state by differences with any steps."""
 
-    def __init__(self, model: Model, tools: Toolchains) -> None:
+    def __init__(self, model: Model, tools: Toolchain) -> None:
         drawn = draw(model, 1)
         names = [p.name for p in functions_of(model)[BASE].declaration.required]
         self.state = [drawn[name][0].copy() for name in names]
@@ -197,16 +178,16 @@ def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float
     return [(a - b) / (2.0 * h) for a, b in zip(*ends, strict=True)]
 
 
-def _callable(model: Model, name: str, tools: Toolchains) -> Call:
+def _callable(model: Model, name: str, tools: Toolchain) -> Call:
     """A generated function over inputs."""
     function = functions_of(model)[name]
-    library = library_of(generated(model, function).files, tools.compiler, tools.flags)
+    library = library_of(generated(model, function).files, tools)
     sizes = [p.size for p in function.declaration.outputs]
     method = Method(Contender(name, "", "", library.path, ENTRY), sizes)
     return lambda values: method.results(pointers_to(values))
 
 
-def second_order_page(report: Report) -> str:
+def page(report: Report) -> str:
     """The page of the study: Table III, Figs. 7-12, 14-17 and 20-23 anew."""
     lead = (
         'S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives of rigid-body dynamics: '
@@ -216,62 +197,23 @@ def second_order_page(report: Report) -> str:
     notes = [
         "The article's times are of Fortran 90 on an Intel i5-12400. Generated code stands for IDSVA-SO and "
         "FDSVA-SO: generated writes every entry, as the other methods do, generated-zeroed leaves those "
-        "alone that are zero whatever the inputs. All store their results in the same place call after call."
+        "alone that are zero whatever the inputs. All store their results in the same place call after call.",
+        "Of machine code the article has that of CasADi's AD alone. Errors are root mean squares of relative "
+        "ones (43), beside references of 40 digits.",
     ]
-    functions = {function["name"]: function for function in report["functions"]}
-    tables = [_table_3(report), *(crossing_table(function) for function in functions.values())]
-    tables += [growth_table(function) for function in functions.values() if function["name"] == FORWARD]
-    figures = [_figures(report, name, title) for name, title in FIGURES.items() if name in functions]
+    tables: list[Table] = []
+    for function in report["functions"]:
+        published = {method: of for (name, method), of in TABLE_3.items() if name == function["name"]}
+        growth = growth_table(function, published)
+        tables += [replace(growth, title=f"Table III: {growth.title}") if published else growth]
+        tables += [crossing_table(function)]
+    names = [function["name"] for function in report["functions"]]
+    figures = [family_figure(report, x, title, OWN) for x, title in FIGURES.items() if x in names]
     title = "Second derivatives of dynamics"
     return study_page(title, lead, notes, report, tables, [*figures, *_steps(report)])
 
 
-def _table_3(report: Report) -> Table:
-    rows = []
-    for (function, method), published in TABLE_3.items():
-        rows.append(_table_3_row(report, function, method, [f"{x:.2f}" for x in published]))
-        if (function, method) in WRITTEN:
-            rows.append(_table_3_row(report, function, WRITTEN[function, method], [DASH] * 4))
-    head = ["method"]
-    for family in FAMILIES:
-        head += [f"{family}: A", "B", "A of the article", "B of the article"]
-    note = "log t = A log N + B by least squares, natural logarithms, t in microseconds."
-    return Table("Table III", head, rows, note)
-
-
-def _table_3_row(report: Report, function: str, method: str, published: Sequence[str]) -> list[str]:
-    row, by_family = [f"{method}, {function}"], fits(report, function, method)
-    for k, family in enumerate(FAMILIES):
-        fit = by_family.get(family)
-        row += [DASH, DASH] if fit is None else [f"{fit['exponent']:.2f}", f"{fit['constant']:.2f}"]
-        row += published[2 * k : 2 * k + 2]
-    return row
-
-
 FIGURES = {SECOND: "Figs. 7, 8, 9, 11 and 12", FORWARD: "Figs. 14 to 17 and 20"}
-
-
-def _figures(report: Report, function: str, title: str) -> Part:
-    """The figures of a function over the number of bodies."""
-    words = [
-        "Times, how many times as long as generated code the others take, machine code, of which the article "
-        "has that of CasADi's AD alone, and root mean square relative errors (43), beside references of 40 "
-        "digits; chains in full lines, binary trees in dashed ones."
-    ]
-    times, *others = (family_curves(report, function, measure) for measure in (TIME, CODE, ERROR))
-    return Part(title, words, [times, _speedups(report, function), *others])
-
-
-def _speedups(report: Report, function: str) -> str:
-    """Times of the methods over those of generated code."""
-    (of_it,) = (f["families"] for f in report["functions"] if f["name"] == function)
-    found: dict[str, dict[int, float]] = {}
-    for method in (m for m in of_it["serial"]["time"] if m != "generated"):
-        for (family, n), x in ratios(report, function, method).items():
-            found.setdefault(f"{method}, {family}", {})[n] = x
-    dashed = [label for label in found if not label.endswith(", serial")]
-    title = f"{function}: times over those of generated code"
-    return grown(found, title, BODIES, "ratio", dashed=dashed)
 
 
 def _steps(report: Report) -> list[Part]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdc.report.compare import growth
 from rbdc.report.methods.contenders import ZEROED
-from rbdc.report.present.tables import ERROR, TIME, curves
+from rbdc.report.present.tables import ERROR, TIME, curves, ratios
 from rbdc.report.studies.claims import judged, listed, not_comparable
 
 BICOMPLEX, CHAIN, FINITE_1, FINITE_2 = "bicomplex-step", "chain-rule", "finite-diff-1", "finite-diff-2"
@@ -91,52 +91,30 @@ def claims(report: Report) -> list[Claim]:
     ]
 
 
-def fits(report: Report, function: str, method: str) -> dict[str, Mapping[str, float]]:
-    """The fitted exponents and constants by family, where there are enough sizes."""
-    found = {
-        family: grown["time"].get(method)
-        for one in report["functions"]
-        if one["name"] == function
-        for family, grown in one["families"].items()
-    }
-    return {family: fit for family, fit in found.items() if fit is not None}
-
-
 def _exponents(report: Report) -> list[Claim]:
     """A claim for each method and family."""
-    made = []
+    made, grown = [], {function["name"]: function["families"] for function in report["functions"]}
     for (function, method), published in TABLE_3.items():
-        own = fits(report, function, method)
-        dense = fits(report, function, WRITTEN.get((function, method), ""))
         for family, theirs in zip(FAMILIES, published[::2], strict=True):
             words = f"Table III: {method} of {function} grows as N^{theirs} ({family})."
-            if family not in own:
+            fits = {name: fit["exponent"] for name, fit in grown[function][family]["time"].items() if fit}
+            if method not in fits:
                 made.append(not_comparable(words, "too few sizes"))
                 continue
-            sizes = sorted(curves(report["entries"], function, family, TIME)[method])
-            exponent = own[family]["exponent"]
+            sizes, exponent = sorted(curves(report["entries"], function, family, TIME)[method]), fits[method]
             found = f"N^{exponent:.2f} over N = {sizes[0]} to {sizes[-1]}, where the article has up to 100 "
             found += f"and more; reproduced means within {WITHIN}"
-            if family in dense:
-                found += f". With every entry written, N^{dense[family]['exponent']:.2f}"
+            if (dense := WRITTEN.get((function, method), "")) in fits:
+                found += f". With every entry written, N^{fits[dense]:.2f}"
             made.append(judged(words, abs(exponent - theirs) <= WITHIN, found))
     return made
-
-
-def ratios(report: Report, function: str, method: str, over: str = OWN) -> dict[tuple[str, int], float]:
-    """A method's times over another's, by family and size."""
-    found: dict[tuple[str, int], float] = {}
-    for family in FAMILIES:
-        by_method = curves(report["entries"], function, family, TIME)
-        own, other = by_method.get(method, {}), by_method.get(over, {})
-        found |= {(family, n): t / other[n] for n, t in own.items() if n in other}
-    return found
 
 
 def _lead(
     report: Report, claim: str, function: str, methods: tuple[str, ...], over: str, least: float
 ) -> Claim:
-    ranges = {method: list(ratios(report, function, method, over).values()) for method in methods}
+    of_families = [ratios(report["entries"], function, family, over) for family in FAMILIES]
+    ranges = {m: [x for of in of_families for x in of.get(m, {}).values()] for m in methods}
     kept = {method: values for method, values in ranges.items() if values}
     if not kept:
         return not_comparable(claim, UNMEASURED)
@@ -196,7 +174,8 @@ def _rising(errors: Mapping[int, float]) -> Claim:
 
 
 def _automatic(report: Report) -> Claim:
-    found = {f"{family} {n}": x for (family, n), x in ratios(report, SECOND, "ad").items()}
+    of_families = {family: ratios(report["entries"], SECOND, family, OWN) for family in FAMILIES}
+    found = {f"{family} {n}": x for family, of in of_families.items() for n, x in of.get("ad", {}).items()}
     found |= {robot: by[SECOND] for robot, by in report["robots"].items() if SECOND in by}
     claim = "Fig. 10: IDSVA-SO is 1.2 to 5 times faster than CasADi's AD with generated code."
     if not found:

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.lagrangian import sensitivities
+from rbdc.analysis.pages import Part
+from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import on_model
 from rbdc.model import Model
@@ -28,6 +30,8 @@ from rbdc.report.measure.timing import machine
 from rbdc.report.methods.contenders import by_method, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.options import CompareOptions
+from rbdc.report.present.page import study_page
+from rbdc.report.present.plots import curve
 from rbdc.report.studies.sensitivity_claims import (
     CENTRAL,
     COMPILED,
@@ -60,7 +64,7 @@ ACROSS = 42, 18
 """A torque and a coordinate of different branches."""
 
 
-def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
+def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
     """The study, ready for JSON; the robot's package is built in `folder`. `quick`: fewer samples, and code
     that is not optimised, so that times say little.
     """
@@ -158,9 +162,9 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Model, Module
 
 def _compiled(model: Model, states: Sequence[Array], exact: Array) -> dict[str, Any]:
     """The article's recursion as straight-line C through all passes, called sample by sample."""
-    function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions())
+    function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions()).first
     made = by_method(model, function, "zhakatayev", on_model(bound(sensitivities)))
-    library = library_of(made.files, tools.compiler, tools.flags)
+    library = library_of(made.files, tools)
     entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
     found = np.zeros_like(exact)
     rows = [
@@ -229,3 +233,61 @@ def _figure_6(states: Sequence[Array], torques: Array) -> dict[str, list[float]]
     curves = {"q_5": q[:, 4], "q_14": q[:, 13], "v_25": v[:, 24]}
     curves |= {f"Q_{k}": torques[:, k - 1] for k in (18, 20, 30)}
     return {name: values.tolist() for name, values in curves.items()}
+
+
+def page(report: dict[str, Any]) -> str:
+    """The page of the study, with the article's Figs. 4-6 from our own data."""
+    published = report["published"]
+    methods = [
+        (m["name"], _seconds(m["seconds"]), _error(m["rms"]), _error(m["largest"]), str(m["undefined"]))
+        for m in report["methods"]
+    ]
+    methods += [
+        (f"the article, {how}", _seconds(published[key]), "", "", "")
+        for how, key in (("analytical", "analytical_seconds"), ("numerical", "numerical_seconds"))
+    ]
+    lead = (
+        'A. Zhakatayev, Y. Rogovchenko and M. Paetzold, "Recursive inverse dynamics sensitivity analysis of '
+        f'open-tree-type multibody systems" (2023), sections 5 and 6, repeated: {report["entries"]} '
+        f"sensitivities of torques at {report['samples']} instants of a motion in which every coordinate is "
+        "the sine of 2 pi t."
+    )
+    notes = ["The human's inertias and centres of mass are assumed, for the article gives none."]
+    times = Table(
+        "Times and errors",
+        ("method", "cumulative time", "rms error", "largest error", "not defined"),
+        methods,
+        "Errors are relative to the largest sensitivity, beside generated code; those that are not defined, "
+        "for a step of 0, are left out of them. Rows of the article: MATLAB on its own machine, 301 samples.",
+    )
+    title = "Sensitivities of a human's torques"
+    return study_page(title, lead, notes, report, [times], _figures(report))
+
+
+def _figures(report: dict[str, Any]) -> list[Part]:
+    times = report["time"]
+
+    def pair(entry: dict[str, Any]) -> list[str]:
+        name = f"dQ_{entry['row']} / d{entry['by']}_{entry['column']}"
+        return [
+            curve(times, entry["values"], name, "time (s)"),
+            curve(times, entry["deviation"], f"{name}, generated less differences", "time (s)"),
+        ]
+
+    constant = "Sensitivities, and what central differences with constant steps leave."
+    adaptive = "The same by differences whose steps shrink with the coordinate, as adaptive ones do."
+    motion = "Coordinates (rad), a velocity (rad/s) and torques (N m)."
+    curves = [curve(times, values, name, "time (s)") for name, values in report["figure_6"].items()]
+    return [
+        Part("Fig. 4", [constant], [svg for entry in report["figure_4"] for svg in pair(entry)]),
+        Part("Fig. 5", [adaptive], [svg for entry in report["figure_5"] for svg in pair(entry)]),
+        Part("Fig. 6", [motion], curves),
+    ]
+
+
+def _seconds(x: float) -> str:
+    return f"{1e3 * x:.3g} ms" if x < 1.0 else f"{x:.3g} s"
+
+
+def _error(x: float) -> str:
+    return "0" if x == 0.0 else f"{x:.1e}"

@@ -1,17 +1,13 @@
-"""Claims of Zhakatayev, Rogovchenko and Paetzold (2023), whether the study found them so, and its page."""
+"""Claims of Zhakatayev, Rogovchenko and Paetzold (2023), and whether the study found them so."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import Table
-from rbdc.report.present.page import study_page
-from rbdc.report.present.plots import curve
 from rbdc.report.studies.claims import judged, listed, not_comparable
 
 Array = NDArray[np.float64]
@@ -80,10 +76,7 @@ def finite(values: Array) -> list[float | None]:
 
 def spikes(data: Report) -> dict[str, str]:
     """Fig. 5 by steps that shrink with the coordinate."""
-    ratios = {}
-    for by, errors in data["relative"].items():
-        usual = float(np.median([x for x in errors if x is not None]))
-        ratios[by] = [_ratio(errors[k], usual) for k in _at(data)]
+    ratios = {by: _over_median(errors)[_at(data)] for by, errors in data["relative"].items()}
     words = "; ".join(f"by {by} {listed(values)}" for by, values in ratios.items())
     return not_comparable(
         f"Fig. 5: adaptive differences of {data['entry']} have spikes at 0.5 and 1 s, by the rate and the "
@@ -95,20 +88,18 @@ def spikes(data: Report) -> dict[str, str]:
 
 def both_vanish(data: Report) -> dict[str, str]:
     """Whether differences by q err where coordinate and torque vanish both, and only there."""
-    errors = data["relative"]["q"]
-    usual = float(np.median([x for x in errors if x is not None]))
-    bad = [k for k, x in enumerate(errors) if _ratio(x, usual) > HIGH]
-    q, torque = np.abs(data["coordinate"]), np.abs(data["torque"])
+    bad = _over_median(data["relative"]["q"]) > HIGH
+    q, torque = (np.abs(np.array(data[name])) for name in ("coordinate", "torque"))
     both = (q < VANISHES * q.max()) & (torque < VANISHES * torque.max())
-    constant = max(x for k in _at(data) if (x := data["constant"][k]) is not None)
-    torques = ", ".join(f"{torque[k]:.4g}" for k in _at(data))
+    torques = ", ".join(f"{x:.4g}" for x in torque[_at(data)])
+    constant = np.array(data["constant"], dtype=float)  # None is not a number
     return judged(
         "Section 6: differences err exactly where coordinate and torque both vanish.",
-        bool(bad) and all(both[k] for k in bad),
-        f"{len(bad)} of {len(errors)} instants have errors over {HIGH:.0e} times the median; at 0.5 and 1 s "
-        f"the coordinate is {listed([q[k] for k in _at(data)])} rad and the torque "
+        bool(bad.any()) and bool(both[bad].all()),
+        f"{bad.sum()} of {len(bad)} instants have errors over {HIGH:.0e} times the median; at 0.5 and 1 s "
+        f"the coordinate is {listed(q[_at(data)])} rad and the torque "
         f"{torques} of at most {torque.max():.4g} N m; with steps that do not shrink with the coordinate the "
-        f"errors there are {constant:.1e} at most",
+        f"errors there are {np.nanmax(constant[_at(data)]):.1e} at most",
     )
 
 
@@ -136,74 +127,7 @@ def _at(data: Report) -> list[int]:
     return [int(np.argmin(np.abs(times - t))) for t in INSTANTS]
 
 
-def _ratio(error: float | None, usual: float) -> float:
-    return float("inf") if error is None else error / usual
-
-
-def sensitivity_page(report: dict[str, Any]) -> str:
-    """The page of `rbdc.report.studies.sensitivity`, with the article's Figs. 4-6 from our own data."""
-    published = report["published"]
-    methods = [
-        (m["name"], _seconds(m["seconds"]), _error(m["rms"]), _error(m["largest"]), str(m["undefined"]))
-        for m in report["methods"]
-    ]
-    methods += [
-        (f"the article, {how}", _seconds(published[key]), "", "", "")
-        for how, key in (("analytical", "analytical_seconds"), ("numerical", "numerical_seconds"))
-    ]
-    lead = (
-        'A. Zhakatayev, Y. Rogovchenko and M. Paetzold, "Recursive inverse dynamics sensitivity analysis of '
-        f'open-tree-type multibody systems" (2023), sections 5 and 6, repeated: {report["entries"]} '
-        f"sensitivities of torques at {report['samples']} instants of a motion in which every coordinate is "
-        "the sine of 2 pi t."
-    )
-    notes = ["The human's inertias and centres of mass are assumed, for the article gives none."]
-    times = Table(
-        "Times and errors",
-        ("method", "cumulative time", "rms error", "largest error", "not defined"),
-        methods,
-        "Errors are relative to the largest sensitivity, beside generated code; those that are not defined, "
-        "for a step of 0, are left out of them. Rows of the article: MATLAB on its own machine, 301 samples.",
-    )
-    title = "Sensitivities of a human's torques"
-    return study_page(title, lead, notes, report, [times], _figures(report))
-
-
-def _figures(report: dict[str, Any]) -> list[Part]:
-    times = report["time"]
-
-    def pair(entry: dict[str, Any]) -> list[str]:
-        name = f"dQ_{entry['row']} / d{entry['by']}_{entry['column']}"
-        return [
-            curve(times, entry["values"], name, "time (s)"),
-            curve(times, entry["deviation"], f"{name}, generated less differences", "time (s)"),
-        ]
-
-    return [
-        Part(
-            "Fig. 4",
-            ["Sensitivities, and what central differences with constant steps leave."],
-            [svg for entry in report["figure_4"] for svg in pair(entry)],
-        ),
-        Part(
-            "Fig. 5",
-            [
-                "Sensitivities, and what differences leave whose steps shrink with the coordinate, as "
-                "adaptive ones do."
-            ],
-            [svg for entry in report["figure_5"] for svg in pair(entry)],
-        ),
-        Part(
-            "Fig. 6",
-            ["Coordinates (rad), a velocity (rad/s) and torques (N m)."],
-            [curve(times, values, name, "time (s)") for name, values in report["figure_6"].items()],
-        ),
-    ]
-
-
-def _seconds(x: float) -> str:
-    return f"{1e3 * x:.3g} ms" if x < 1.0 else f"{x:.3g} s"
-
-
-def _error(x: float) -> str:
-    return "0" if x == 0.0 else f"{x:.1e}"
+def _over_median(errors: Sequence[float | None]) -> Array:
+    """Errors over their median; those that are not defined are infinite."""
+    found = np.array([np.inf if x is None else x for x in errors])
+    return np.asarray(found / np.median(found[np.isfinite(found)]))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,15 @@ import numpy as np
 
 from rbdc.errors import ToolchainError
 from rbdc.model import WORLD, Model
+from rbdc.model.attachments import Frame
 from rbdc.model.joints import JointType
 from rbdc.options import Progress
-from rbdc.report.methods.contenders import Toolchains
+from rbdc.report.methods.assembly import Job, compile_all
+from rbdc.report.methods.contenders import Toolchain
 from rbdc.report.methods.peers import cppadcodegen, headers, pinocchio
 from rbdc.report.methods.records import Absent, Contender, FunctionRecord
-from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, CompareOptions
+from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PEERS, CompareOptions
 from rbdc.spatial import Placement, RigidInertia
-
-_FAMILIES = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad"}
-"""The peers in C++ and the families of their methods."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def add_peers(
     model: Model,
     functions: Sequence[FunctionRecord],
     options: CompareOptions,
-    tools: Toolchains,
+    tools: Toolchain,
     folder: Path,
     progress: Progress,
 ) -> Peers:
@@ -46,24 +46,22 @@ def add_peers(
     Compiling takes half a minute the first time, of native builds and of CppADCodeGen's programs minutes.
     What does not compile is absent, with the compiler's first error.
     """
-    peers, archive = Peers(), folder / "pinocchio.txt"
-    if missed := options.missed(CASADI, "ad"):
-        peers.absent[CASADI] = missed
-    for peer, family in _FAMILIES.items():
-        if missed := options.missed(peer, family):
-            peers.absent[peer] = missed
+    absent = {peer: missed for peer in PEERS if (missed := options.missed(peer)) is not None}
+    peers, archive = Peers(absent=absent), folder / "pinocchio.txt"
+    for peer, family in PEERS.items():
+        if peer in absent or peer == CASADI:
             continue
         try:
             headers.headers()  # without them there is no pinocchio to write the archive
             if (reason := save_model(model, archive)) is None:
                 if peer == CPPADCODEGEN:
-                    _add_cppadcodegen(functions, tools, archive, progress)
+                    _add_cppadcodegen(functions, options, tools, archive, progress)
                 else:
                     _add_pinocchio(peer, functions, archive, peers, progress)
                 continue
         except ToolchainError as error:
             reason = error.line
-        peers.absent[peer] = reason
+        absent[peer] = reason
         for one in functions:
             one.absent.append(Absent(peer, family, reason))
     return peers
@@ -100,23 +98,25 @@ def _add_pinocchio(
 
 
 def _add_cppadcodegen(
-    functions: Sequence[FunctionRecord], tools: Toolchains, archive: Path, progress: Progress
+    functions: Sequence[FunctionRecord],
+    options: CompareOptions,
+    tools: Toolchain,
+    archive: Path,
+    progress: Progress,
 ) -> None:
     """Make and compile CppADCodeGen's C of the functions that Pinocchio has wrappers for."""
     names = [name for one in functions for name in _algorithms(one, CPPADCODEGEN)]
     programs = cppadcodegen.programs(names, progress)
+    jobs = list[Job]()
     for one in functions:
         for name in _algorithms(one, CPPADCODEGEN):
-            progress(f"{one.name}: {CPPADCODEGEN}")
-            try:
-                program = programs[name].result()
-                made = cppadcodegen.contender(one.function, name, program, archive, tools)
-                one.contenders.append(made)
-            except ToolchainError as error:
-                one.absent.append(Absent(CPPADCODEGEN, "ad", f"not compiled: {error.line}"))
+            make = partial(cppadcodegen.contender, one.function, name, programs[name], archive, tools)
+            jobs.append((one, CPPADCODEGEN, "ad", make))
         if not _algorithms(one, CPPADCODEGEN):
             reason = "Pinocchio has no wrapper of this function for CppADCodeGen"
             one.absent.append(Absent(CPPADCODEGEN, "ad", reason))
+    progress("compiling CppADCodeGen's C")
+    compile_all(jobs, options)
 
 
 def _reason(algorithms: Sequence[str]) -> str:
@@ -162,16 +162,15 @@ def save_model(model: Model, path: Path) -> str | None:
         joint = _joint(pin, body.joint)
         if joint is None:
             return f"a {body.joint.kind} joint that Pinocchio does not have this way"
-        parent = 0 if body.parent == WORLD else body.parent + 1
-        added = made.addJoint(parent, joint, _se3(pin, body.placement), f"joint{index}")
+        # joint 0 is the world
+        added = made.addJoint(body.parent + 1, joint, _se3(pin, body.placement), f"joint{index}")
         made.appendBodyToJoint(added, _inertia(pin, body.inertia), pin.SE3.Identity())
     made.armature = np.array(model.armature)
     made.inertias[0] = _inertia(pin, model.base_inertia)
     for index, frame in enumerate(model.frames):
-        joint_index = 0 if frame.body == WORLD else frame.body + 1
         placement = _se3(pin, frame.placement)
         made.addFrame(
-            pin.Frame(f"frame{index}", joint_index, 0, placement, pin.FrameType.BODY, pin.Inertia.Zero())
+            pin.Frame(f"frame{index}", frame.body + 1, 0, placement, pin.FrameType.BODY, pin.Inertia.Zero())
         )
     made.saveToText(str(path))
     Path(f"{path}.contacts").write_text(_contacts(model), encoding="utf-8")
@@ -184,15 +183,13 @@ def _contacts(model: Model) -> str:
     """
     if any(contact.rows not in (3, 6) or not contact.whole for contact in model.contacts):
         return ""
-    lines = []
+    world, lines = Frame("world", WORLD, Placement.identity()), []
     for contact in model.contacts:
-        words: list[object] = [contact.rows]
-        for frame in (contact.first, contact.second):
-            placement = Placement.identity() if frame is None else frame.placement
-            words.append(0 if frame is None or frame.body == WORLD else frame.body + 1)
-            words += [repr(float(x)) for x in placement.scalars()]
-        lines.append(" ".join(map(str, words)))
-    return "".join(f"{line}\n" for line in lines)
+        words: list[float] = [contact.rows]
+        for frame in (contact.first, contact.second or world):
+            words += [frame.body + 1, *map(float, frame.placement.scalars())]
+        lines.append(" ".join(map(repr, words)) + "\n")
+    return "".join(lines)
 
 
 def _joint(pin: Any, joint: JointType) -> Any:

@@ -17,7 +17,7 @@ from rbdc.functions.declarations import Parameter
 from rbdc.functions.record import Function
 from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, run
-from rbdc.report.methods.contenders import Toolchains, compiled
+from rbdc.report.methods.contenders import Toolchain, compiled
 from rbdc.report.methods.implementation import (
     ADAPTER,
     ROBOT,
@@ -50,27 +50,37 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
 
     Raises ToolchainError with a prerequisite that is missing and how to install it.
     """
-    absent = [package for name, package in _PACKAGES.items() if _folder(name) is None]
+    folders = {package: _folder(name) for name, package in _PACKAGES.items()}
+    absent = [package for package, folder in folders.items() if folder is None]
     if absent:
         remedy = f"pip install {' '.join(absent)}, or name their folder in CPATH"
         raise ToolchainError(f"headers of {' and '.join(absent)} are not installed: {remedy}")
     there, (compiler, flags) = headers(), _compiler()
-    versions = [str(_folder(name)) for name in _PACKAGES]
-    identity = (there.identity(compiler), *flags, *versions)
-    keys = {name: cache.key("cppadcodegen", *identity, _text(name)) for name in algorithms}
-    names = {key: name for name, key in keys.items()}
+    texts = {name: render("cppadcodegen.cpp.jinja", algorithm=name, robot=ROBOT) for name in algorithms}
+    identity = (there.identity(compiler), *flags, *map(str, folders.values()))
+    names = {cache.key("cppadcodegen", *identity, text): name for name, text in texts.items()}
+
+    def program(key: str) -> Path:
+        def make(folder: Path) -> None:
+            (folder / "program.cpp").write_text(texts[names[key]], encoding="utf-8")
+            includes = [flag for found in folders.values() for flag in ("-isystem", str(found))]
+            words = [*flags, *there.include_flags, *includes, "program.cpp", "-o", "program"]
+            run([*compiler.command, *words, *there.link_flags, "-ldl"], folder)
+
+        return cache.obtain(key, make) / "program"
+
     jobs = {key: (f"{name} of Pinocchio and CppADCodeGen", _ESTIMATE) for key, name in names.items()}
-    made = side_by_side(jobs, lambda key: _program(names[key], key), progress)
-    return {name: made[key] for name, key in keys.items()}
+    made = side_by_side(jobs, program, progress)
+    return {name: made[key] for key, name in names.items()}
 
 
 def contender(
-    function: Function, algorithm: str, program: Path, archive: Path, tools: Toolchains
+    function: Function, algorithm: str, program: Future[Path], archive: Path, tools: Toolchain
 ) -> Contender:
     """The C that a program makes of the archived model, compiled with our compiler and flags. Raises
     ToolchainError where that takes longer than `SECONDS`, or fails.
     """
-    files, bare = _generated(program, archive), without_optional(function.declaration)
+    files, bare = _generated(program.result(), archive), without_optional(function.declaration)
     prototypes = [f"void {_ENTRY}(double const *const *in, double *const *out, struct LangCAtomicFun called)"]
     own = {
         f"{ROBOT}.h": header([_CALLED, *prototypes]),
@@ -78,7 +88,7 @@ def contender(
     }
     words, statements = f"CppADCodeGen's C of Pinocchio's {algorithm}", statements_of("".join(files.values()))
     made = Implementation(words, {**files, **own}, statements=statements)
-    return compiled(CPPADCODEGEN, "ad", made, tools.compiler, tools.flags, SECONDS)
+    return compiled(CPPADCODEGEN, "ad", made, tools, SECONDS)
 
 
 def _generated(program: Path, archive: Path) -> dict[str, str]:
@@ -131,25 +141,6 @@ def _compiler() -> tuple[Compiler, tuple[str, ...]]:
         if name == "gcc":
             return compiler, (*_FLAGS, *extra, *LIMITS)
     raise ToolchainError("CppADCodeGen's headers are compiled by g++ alone: install it")
-
-
-def _program(algorithm: str, key: str) -> Path:
-    """The program of a wrapper, from the cache if it is there."""
-    found, (compiler, flags) = headers(), _compiler()
-
-    def make(folder: Path) -> None:
-        (folder / "program.cpp").write_text(_text(algorithm), encoding="utf-8")
-        folders = [flag for name in _PACKAGES for flag in ("-isystem", str(_folder(name)))]
-        library = found.prefix / "lib"
-        where = [f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization", "-ldl"]
-        words = [*flags, *found.include_flags, *folders, "program.cpp", "-o", "program", *where]
-        run([*compiler.command, *words], folder)
-
-    return cache.obtain(key, make) / "program"
-
-
-def _text(algorithm: str) -> str:
-    return render("cppadcodegen.cpp.jinja", algorithm=algorithm, robot=ROBOT)
 
 
 def _folder(header: str) -> Path | None:

@@ -5,7 +5,6 @@ long compiling takes.
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +31,7 @@ LIMITS = (  # as Pinocchio's CMake targets set them
 GCC = ("-fno-gnu-unique",)
 """Flags of g++: else two libraries in one process share each other's statics; clang makes no such symbols."""
 _CLANGS = tuple(name.replace("clang", "clang++", 1) for name in CANDIDATES if name.startswith("clang"))
-_INCLUDE_FOLDERS = ("/usr/include", "/usr/local/include", "/opt/homebrew/include")
+_INCLUDE_FOLDERS = (f"{sys.prefix}/include", "/usr/include", "/usr/local/include", "/opt/homebrew/include")
 _ARCHIVES = "pinocchio/serialization.hpp"
 _VERSIONS = ("pinocchio/config.hpp", "boost/version.hpp", "Eigen/src/Core/util/Macros.h")
 """Headers that hold the versions of the compiled libraries."""
@@ -52,6 +51,12 @@ class Headers:
     def include_flags(self) -> tuple[str, ...]:
         """The flags by which a compiler finds them."""
         return ("-isystem", str(self.prefix / "include"), "-isystem", str(self.eigen))
+
+    @property
+    def link_flags(self) -> tuple[str, ...]:
+        """The flags by which the libraries beside them are found, and Boost's, to link and to load."""
+        library = self.prefix / "lib"
+        return (f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization")
 
     def identity(self, compiler: Compiler) -> str:
         """Text that differs where what a compiler makes of them may differ."""
@@ -99,14 +104,6 @@ def compilers() -> list[tuple[str, Compiler, tuple[str, ...]]]:
     return found
 
 
-def quick_compiler() -> tuple[Compiler, tuple[str, ...]]:
-    """The compiler that takes least time, clang where there is one, and its additional flags; `headers` has
-    found one.
-    """
-    found = {name: (compiler, extra) for name, compiler, extra in compilers()}
-    return found.get("clang") or next(iter(found.values()))
-
-
 def prefix() -> Path | None:
     """The folder with `include` and `lib` of the pip package; None where it is not installed."""
     found = find_spec("pinocchio")
@@ -115,8 +112,12 @@ def prefix() -> Path | None:
 
 
 def eigen() -> Path | None:
-    """The folder of Eigen's headers; None where there is none."""
-    return next((folder for folder in _eigen_candidates() if (folder / "Eigen" / "Core").is_file()), None)
+    """The folder of Eigen's headers, among those of headers in general or in the usual ones; None where there
+    is none.
+    """
+    own = (place for folder in include_folders() for place in (folder, folder / "eigen3"))
+    usual = (Path(folder) / "eigen3" for folder in _INCLUDE_FOLDERS)
+    return next((folder for folder in (*own, *usual) if (folder / "Eigen" / "Core").is_file()), None)
 
 
 def include_folders() -> Iterator[Path]:
@@ -127,20 +128,6 @@ def include_folders() -> Iterator[Path]:
     if found is not None:
         yield found / "include"
     yield from (Path(folder) / "cmeel.prefix" / "include" for folder in sys.path)
-
-
-def _eigen_candidates() -> Iterator[Path]:
-    """Folders to search: those of headers in general, of pkg-config, the usual ones."""
-    for folder in include_folders():
-        yield folder
-        yield folder / "eigen3"
-    if shutil.which("pkg-config"):
-        try:
-            words = shlex.split(run(["pkg-config", "--cflags-only-I", "eigen3"]))
-        except ToolchainError:  # Eigen is not registered there
-            words = []
-        yield from (Path(word.removeprefix("-I")) for word in words)
-    yield from (Path(folder) / "eigen3" for folder in _INCLUDE_FOLDERS)
 
 
 def side_by_side(

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,7 @@ from rbdc.errors import ToolchainError
 from rbdc.native import cache
 from rbdc.native.build import Unit, compiled_object
 from rbdc.native.toolchain import Compiled, Compiler, code_bytes, run
-from rbdc.report.methods.peers.headers import (
-    LIMITS,
-    Headers,
-    compilers,
-    headers,
-    library,
-    quick_compiler,
-    side_by_side,
-)
+from rbdc.report.methods.peers.headers import LIMITS, Headers, compilers, headers, library, side_by_side
 from rbdc.report.options import NATIVE, PINOCCHIO
 
 NAME = "pinocchio"
@@ -149,7 +140,8 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
 def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Piece]:
     """The pieces of the library of the pip package, with the parts beside it that are wanted."""
-    (compiler, extra), beside = quick_compiler(), [part for part in TEMPLATE_PARTS if part in parts]
+    _, compiler, extra = min(compilers())  # by name: clang, which takes least time, where there is one
+    beside = [part for part in TEMPLATE_PARTS if part in parts]
     calls, templates = ((*_LIBRARY_FLAGS, level, *extra, *LIMITS) for level in (_CALLS, _TEMPLATES))
     what = f"the library of the pip package, version {_version()}, compiled for every processor of its kind"
     others = ", ".join(name for part in beside for name in offers[part])
@@ -185,10 +177,9 @@ def shipped_library() -> Path:
 
 def _version() -> str:
     """Pinocchio's version."""
-    try:
-        return version("pin")
-    except PackageNotFoundError:
-        return "unknown"
+    import pinocchio
+
+    return str(pinocchio.__version__)
 
 
 def _linked(
@@ -220,7 +211,7 @@ def _library(objects: Sequence[Path], compiler: Compiler, shipped: Path | None, 
     """The library of compiled files, linked or from the cache; it finds others, the shipped one too if it is
     to, by a path that is part of the key.
     """
-    where, others, files = there.prefix / "lib", list[str](), [str(path) for path in objects]
+    others, files = list[str](), [str(path) for path in objects]
     if shipped is not None:
         others.append(f"-l{_LIBRARY}")
         if sys.platform == "linux":  # hide all but the entry points, lest others take the library's own place
@@ -228,8 +219,7 @@ def _library(objects: Sequence[Path], compiler: Compiler, shipped: Path | None, 
 
     def make(folder: Path) -> None:
         (folder / "entries.map").write_text("{ global: rbdc_peer_*; local: *; };\n")
-        found = [f"-L{where}", f"-Wl,-rpath,{where}", "-lboost_serialization"]
-        run([*compiler.command, "-shared", *files, "-o", "peer.so", *others, *found], folder)
+        run([*compiler.command, "-shared", *files, "-o", "peer.so", *others, *there.link_flags], folder)
 
-    key = cache.key("pinocchio", there.identity(compiler), str(where), *others, *files)
+    key = cache.key("pinocchio", there.identity(compiler), *there.link_flags, *others, *files)
     return cache.obtain(key, make) / "peer.so"
