@@ -80,7 +80,7 @@ def _as_far_as_in_loops(model: Model, function: Function) -> Function:
     """
     kinds = {p.kind for p in function.declaration.inputs}
     in_loops = Kind.PARAMETERS not in kinds and not (model.world_forces and Kind.WRENCHES in kinds)
-    if in_loops and not model.curved:
+    if in_loops and not model.curves:
         return function
     return replace(function, policy=replace(function.policy, rolled={}, windows=""))
 
