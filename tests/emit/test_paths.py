@@ -11,7 +11,7 @@ import pytest
 
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.emit.paths.kernels import has_windows
-from rbdc.emit.paths.layout import FEWEST, goes_along_paths, scheduled, windows
+from rbdc.emit.paths.layout import FEWEST, LIMBS, goes_along_paths, scheduled, windows
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
@@ -73,19 +73,17 @@ def test_rows_and_windows(seed: int) -> None:
     """Every body once, after what carries it; every pair in a window, no other."""
     model = path_tree(seed, 40)
     schedule = scheduled(model)
-    assert sorted(schedule.places) == [k for k in range(model.njoints) if not model.bodies[k].joint.free]
-    assert len(set(schedule.places.values())) == len(schedule.places)
-    for body, place in schedule.places.items():
+    places = {node.body: divmod(slot, LIMBS) for node, slot in schedule.slots.items()}
+    columns_of = {node.body: node.column for node in schedule.nodes}
+    assert sorted(places) == [k for k in range(model.njoints) if not model.bodies[k].joint.free]
+    assert len(set(places.values())) == len(places)
+    for body, (row, _) in places.items():
         above = model.bodies[body].parent
-        carrier = schedule.places[above].row if above in schedule.places else 0
-        assert carrier < place.row
-        row = schedule.above[place.row - 1]
-        assert row is None or row == carrier
+        carrier = places[above][0] if above in places else -1
+        assert carrier < row
+        assert schedule.above[row] in (-1, carrier + 1)
     pairs = {
-        (schedule.column(x), schedule.column(y))
-        for y in schedule.places
-        for x in model.support(y)
-        if x in schedule.places and x != WORLD
+        (columns_of[x], columns_of[y]) for y in places for x in model.support(y) if x in places and x != WORLD
     }
     for width in (2, 4, 8):
         covered: set[int] = set()

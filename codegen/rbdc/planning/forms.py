@@ -150,8 +150,8 @@ def kernel_along_paths(subject: Subject) -> Plan | None:
     model, function = subject.model, subject.function
     if not has_windows(model, function):
         return None
-    bodies, kernel = kernel_bodies(model, function.policy.windows), kernel_of(function)
-    scalar = function.declaration.scalar
+    kernel, scalar = kernel_of(function), function.declaration.scalar
+    bodies = tuple(kernel_bodies(model, kernel))
     return Plan(
         KERNEL_ALONG_PATHS,
         kernel_cost(kernel, model, scalar, bodies),
