@@ -15,7 +15,7 @@ from rbdc.emit.paths.layout import FEWEST, LIMBS, goes_along_paths, scheduled, w
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, DriveTerm, Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.generation import PLAIN, generate
@@ -66,6 +66,18 @@ def test_every_width_by_every_compiler(variant: str, compiler: str, tmp_path: Pa
 @pytest.mark.parametrize("variant", WIDTHS)
 def test_single_precision(variant: str, tmp_path: Path) -> None:
     compare(PathKernel(path_tree(1, 24), variant, COMPILERS[-1], tmp_path, FLOAT), 2e-5)
+
+
+def test_the_width_of_dry_friction_is_taken_at_run_time(tmp_path: Path) -> None:
+    tree = path_tree(2, 20, mimic="coupled")
+    bodies = (replace(body, friction=0.3) for body in tree.bodies)
+    model = replace(tree, bodies=tuple(bodies), drive_terms=(DriveTerm.FRICTION,))
+    kernel = PathKernel(model, WIDTHS[0], COMPILERS[0], tmp_path)
+    q, v, a, _ = inputs(model)
+    for width in (None, np.array(0.5)):
+        known = model if width is None else replace(model, friction_width=0.5)
+        for x, y in zip(kernel(q, v, a, None, width), wanted(known, q, v, a, None), strict=True):
+            assert_close(x, y, 1e-12)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5])

@@ -19,6 +19,7 @@ from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
 from rbdc.emit.paths.tables import tables_of
 from rbdc.emit.paths.widths import widths_of
 from rbdc.emit.render import render
+from rbdc.functions.declarations import FRICTION_WIDTH
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.lanes import LaneProgram
@@ -111,11 +112,16 @@ def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[
             for k, x in enumerate(values)
             if x != 0.0
         ]
+    known = model.friction_width
+    if any(model.friction):
+        given = f"{FRICTION_WIDTH} != NULL ? *{FRICTION_WIDTH} : {scalar.literal(known)}"
+        lines.append(f"const {scalar.name} width = {given};")
     for k, terms in enumerate(model.friction):
         for force, width, _ in terms:
-            numerator, least = scalar.literal(float(force * width * width)), scalar.literal(width * width)
+            least = f"{scalar.literal((width / known) ** 2)} * (width * width)"
             square = f"(v[{k}] * v[{k}] + {least})"
             root = f"{scalar.function('sqrt')}({square})"
+            numerator = f"{scalar.literal(float(force))} * {least}"
             lines.append(f"{outputs[1]}[{k * model.nv + k}] += {numerator} / ({square} * {root});")
     return lines
 
