@@ -104,7 +104,14 @@ def test_flop_are_counted_lane_by_lane() -> None:
     )
     program = Program("f", (Array("x", 2),), (Array("r", 1),), values, ((11,),), (), {})
     assert cost(program) == Cost(
-        additions=1 + 3, multiplications=1, divisions=1, calls=1, others=1, vectors=3, moves=1, lane_flops=8
+        additions=1 + 3,
+        multiplications=1,
+        divisions=1,
+        calls=1,
+        negations=1,
+        vectors=3,
+        moves=1,
+        lane_flops=8,
     )
     assert cost(program).flops == 4 + 1 + 8
     assert cost(program).operations == 4 + 1 + 1 + 1 + 3

@@ -13,15 +13,16 @@ from rbdc.ir.operations import MUL, NEG, REDUCE, Form
 class Cost:
     """Counts of operations by kind.
 
-    `calls` are those of elementary functions; `others` are negations, comparisons and selections, which
-    mostly cost nothing. An operation on all lanes of a vector counts once, as one of `vectors`; taking lanes
-    and putting them together are `moves`. `lane_flops` counts the additions, subtractions and multiplications
-    among the vector operations again, once for each lane.
+    `calls` are those of elementary functions; `others` are comparisons and selections. An operation on all
+    lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`.
+    `lane_flops` counts the additions, subtractions and multiplications among the vector operations again,
+    once for each lane.
     """
 
     additions: int = 0
     multiplications: int = 0
     divisions: int = 0
+    negations: int = 0
     calls: int = 0
     others: int = 0
     vectors: int = 0
@@ -30,7 +31,10 @@ class Cost:
 
     @property
     def operations(self) -> int:
-        """Additions, multiplications, divisions, calls and vector operations."""
+        """Additions, multiplications, divisions, calls and vector operations.
+
+        Negations and selections mostly cost nothing.
+        """
         return self.additions + self.multiplications + self.divisions + self.calls + self.vectors
 
     @property

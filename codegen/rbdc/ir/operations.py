@@ -115,7 +115,14 @@ CONSTANT = Operation("constant", 0, latency=0, form=Form.LEAF)
 INPUT = Operation("input", 0, latency=0, form=Form.LEAF)
 
 NEG = Operation(
-    "neg", 1, operator.neg, signs=(-1,), form=Form.PREFIX, spelling="-", precedence=Precedence.UNARY
+    "neg",
+    1,
+    operator.neg,
+    signs=(-1,),
+    counted_as="negations",
+    form=Form.PREFIX,
+    spelling="-",
+    precedence=Precedence.UNARY,
 )
 
 

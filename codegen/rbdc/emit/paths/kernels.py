@@ -5,7 +5,7 @@ longest registers, each as one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rbdc.emit.paths.layout import Schedule, goes_along_paths, moving_bodies, scheduled
 from rbdc.emit.paths.widths import Width, factor_products, inverse_products, widths_of
@@ -102,7 +102,7 @@ def _loops(schedule: Schedule, bodies: Sequence[LaneProgram]) -> Cost:
     for body in bodies:
         if body.program.name != "external_row":
             total += body.cost.times(schedule.rows if body.program.name.endswith("_row") else 1)
-    return total
+    return replace(total, negations=0)
 
 
 def _derivatives(kernel: PathKernel, schedule: Schedule, width: Width) -> int:
