@@ -12,6 +12,7 @@ import numpy as np
 from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.library import VARIANTS, render_library, variant_flags
+from rbdc.emit.paths.kernels import kernel_of
 from rbdc.emit.paths.layout import goes_along_paths
 from rbdc.emit.paths.paths import kernel_source
 from rbdc.functions.catalogue import functions_of
@@ -101,8 +102,7 @@ def chain(size: int) -> Model:
 
 def kernel_alone(model: Model, function: Function, robot: str = "robot") -> FunctionSource:
     """The kernel of a function, whatever planning would choose."""
-    bodies = kernel_bodies(model, function.policy.windows)
-    return kernel_source(robot, function, model, bodies)
+    return kernel_source(robot, function, model, tuple(kernel_bodies(model, kernel_of(function))))
 
 
 class PathKernel:

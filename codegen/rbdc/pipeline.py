@@ -214,7 +214,7 @@ def _planned(job: _Job) -> tuple[list[str], list[str]]:
     """
     from rbdc.analysis.availability import buildable
     from rbdc.functions.catalogue import select
-    from rbdc.planning.size import check_size
+    from rbdc.planning.forms import check_size
 
     model, options = job.model, job.options
     selected = select(model, options.functions, options.preset)

@@ -10,10 +10,10 @@ from rbdc.emit.registry import Generated
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, FLOAT
 from rbdc.model import Model
-from rbdc.planning.batches import goes_one_by_one
+from rbdc.planning.batches import batch_plan, goes_one_by_one
 from rbdc.planning.candidates import over
 from rbdc.planning.forms import Subject, chosen_plan
-from rbdc.planning.generation import GenerationOptions, generate, planned_function
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 
 ROBOT = "robot"
@@ -59,13 +59,14 @@ def test_samples_go_as_measured(robot: str, name: str, one_by_one: bool) -> None
     """One by one where that takes less time on processors of both makers by both compilers."""
     root = "free-flyer" if robot in ("hyq", "simple_humanoid") else "fixed"
     model = Model.from_urdf(resolve(robot), root_joint=root)
-    planned = planned_function(Subject(model, functions_of(model)[name]), batch=True)
-    assert planned.batch.samples and planned.batch.one_by_one is one_by_one
-    helpers = over(planned.function, pickle.loads(pickle.dumps(DOUBLE)))
+    subject = Subject(model, functions_of(model)[name])
+    batch = batch_plan(subject, chosen_plan(subject))
+    assert batch.samples and batch.one_by_one is one_by_one
+    helpers = over(subject.function, pickle.loads(pickle.dumps(DOUBLE)))
     plan = chosen_plan(Subject(model, helpers))
-    assert goes_one_by_one(helpers, plan, planned.batch) is one_by_one, "in processes of a build"
-    single = over(planned.function, FLOAT)
-    assert not goes_one_by_one(single, chosen_plan(Subject(model, single)), planned.batch), "not measured"
+    assert goes_one_by_one(helpers, plan, batch.samples) is one_by_one, "in processes of a build"
+    single = over(subject.function, FLOAT)
+    assert not goes_one_by_one(single, chosen_plan(Subject(model, single)), batch.samples), "not measured"
 
 
 @pytest.mark.slow

@@ -11,11 +11,11 @@ import pytest
 
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.emit.paths.kernels import has_windows
-from rbdc.emit.paths.layout import FEWEST, goes_along_paths, scheduled, windows
+from rbdc.emit.paths.layout import FEWEST, LIMBS, goes_along_paths, scheduled, windows
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, DriveTerm, Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.generation import PLAIN, generate
@@ -68,24 +68,34 @@ def test_single_precision(variant: str, tmp_path: Path) -> None:
     compare(PathKernel(path_tree(1, 24), variant, COMPILERS[-1], tmp_path, FLOAT), 2e-5)
 
 
+def test_the_width_of_dry_friction_is_taken_at_run_time(tmp_path: Path) -> None:
+    tree = path_tree(2, 20, mimic="coupled")
+    bodies = (replace(body, friction=0.3) for body in tree.bodies)
+    model = replace(tree, bodies=tuple(bodies), drive_terms=(DriveTerm.FRICTION,))
+    kernel = PathKernel(model, WIDTHS[0], COMPILERS[0], tmp_path)
+    q, v, a, _ = inputs(model)
+    for width in (None, np.array(0.5)):
+        known = model if width is None else replace(model, friction_width=0.5)
+        for x, y in zip(kernel(q, v, a, None, width), wanted(known, q, v, a, None), strict=True):
+            assert_close(x, y, 1e-12)
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5])
 def test_rows_and_windows(seed: int) -> None:
     """Every body once, after what carries it; every pair in a window, no other."""
     model = path_tree(seed, 40)
     schedule = scheduled(model)
-    assert sorted(schedule.places) == [k for k in range(model.njoints) if not model.bodies[k].joint.free]
-    assert len(set(schedule.places.values())) == len(schedule.places)
-    for body, place in schedule.places.items():
+    places = {node.body: divmod(slot, LIMBS) for node, slot in schedule.slots.items()}
+    columns_of = {node.body: node.column for node in schedule.nodes}
+    assert sorted(places) == [k for k in range(model.njoints) if not model.bodies[k].joint.free]
+    assert len(set(places.values())) == len(places)
+    for body, (row, _) in places.items():
         above = model.bodies[body].parent
-        carrier = schedule.places[above].row if above in schedule.places else 0
-        assert carrier < place.row
-        row = schedule.above[place.row - 1]
-        assert row is None or row == carrier
+        carrier = places[above][0] if above in places else -1
+        assert carrier < row
+        assert schedule.above[row] in (-1, carrier + 1)
     pairs = {
-        (schedule.column(x), schedule.column(y))
-        for y in schedule.places
-        for x in model.support(y)
-        if x in schedule.places and x != WORLD
+        (columns_of[x], columns_of[y]) for y in places for x in model.support(y) if x in places and x != WORLD
     }
     for width in (2, 4, 8):
         covered: set[int] = set()

@@ -12,7 +12,7 @@ from rbdc.errors import UnsupportedError
 from rbdc.ir.builder import Builder, Rule, rewrite
 from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
-from rbdc.ir.nodes import Program, Value
+from rbdc.ir.nodes import Program, Section, Value
 from rbdc.ir.operations import ADD, COS, DIV, EXTRACT, INPUT, LESS, MUL, NEG, SIN, SQRT, SUB, WHERE, Operation
 from rbdc.ir.passes.angles import JOINT_ANGLES, gather_angles
 from rbdc.ir.passes.function_splitting import chunk
@@ -257,7 +257,7 @@ def test_optimise_keeps_the_values(seed: int) -> None:
 def test_optimise_is_idempotent() -> None:
     vector, outputs, _ = random_expressions(3)
     once = optimise(from_casadi("f", [("x", [vector[k] for k in range(8)])], [("r", outputs)]))
-    assert str(optimise(once)) == str(once)
+    assert optimise(once) == once
 
 
 @pytest.mark.parametrize("limit", [5, 20, 60])
@@ -300,33 +300,10 @@ def test_labels_become_sections_and_names() -> None:
     product = x[0] * x[1]
     recorder.record("first", "p = x0 x1", "p", [product])
     program = optimise(from_casadi("f", [("x", x)], [("r", [product + x[0]])], recorder))
-    lines = str(program).splitlines()
-    assert lines[1] == "  # first: p = x0 x1"
-    assert any(line.endswith("# p") for line in lines)
+    ((index, name),) = program.symbols.items()
+    assert (name, program.values[index].operation) == ("p", MUL)
+    assert program.sections[program.values[index].section] == Section("first", "p = x0 x1")
     assert evaluate(program, x=[2.0, 3.0]) == [[8.0]]
-
-
-def test_programs_print() -> None:
-    def make(b: Builder, x: list[int]) -> list[int]:
-        wide = b.raw(MUL, (b.gather((x[0], x[1])), b.lanes([2.0, 3.0])))
-        turned = b.rotate(wide, 1, 2)
-        return [b.raw(NEG, (b.raw(SUB, (b.reduce(turned, 2), b.constant(0.5))),))]
-
-    assert str(remove_dead_code(program(make))).splitlines() == [
-        "program f(x[4])",
-        "  # : ",
-        "  %0 = input(x, 0)",
-        "  %1 = input(x, 1)",
-        "  %2:2 = gather(%0, %1)",
-        "  %3:2 = lanes(2.0, 3.0)",
-        "  %4:2 = mul(%2, %3)",
-        "  %5:2 = rotate(%4, 1)",
-        "  %6 = reduce(%5)",
-        "  %7 = constant(0.5)",
-        "  %8 = sub(%6, %7)",
-        "  %9 = neg(%8)",
-        "  y = [%9]",
-    ]
 
 
 def test_unknown_operation_is_refused() -> None:

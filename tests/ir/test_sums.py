@@ -103,7 +103,7 @@ def test_a_robot_computes_the_same(name: str) -> None:
 
 def unfused(program: Program) -> int:
     """Additions, subtractions and products that no multiply-add does together with another."""
-    users = program.users()
+    users = program.users
     count = 0
     for value in program.arithmetic():
         products = [k for k in value.arguments if program.values[k].operation is MUL and len(users[k]) == 1]

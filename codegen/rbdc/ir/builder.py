@@ -137,19 +137,13 @@ class Builder:
         """A value of another builder with its arguments in this one, simplified by the rules."""
         if value.operation.numeric is not None:
             return self.apply(value.operation, arguments)
-        if value.constant is not None:
-            return self.constant(value.constant)
-        if value.source is not None:
-            return self.input(*value.source)
-        if value.operation is LANES:
-            return self.lanes(value.numbers)
-        if value.operation is GATHER:
-            return self.gather(arguments)
         if value.operation is ROTATE:
             return self.rotate(arguments[0], value.lane, value.width)
         if value.operation is EXTRACT:
             return self.extract(arguments[0], value.lane)
-        return self.reduce(arguments[0], value.lane)
+        if value.operation is REDUCE:
+            return self.reduce(arguments[0], value.lane)
+        return self._intern(value._replace(arguments=arguments, section=0))
 
     def negated(self, index: int) -> int | None:
         """x if value `index` is -x."""

@@ -143,10 +143,6 @@ class LoopNest:
     arrays: Mapping[str, int]
     statements: tuple[Statement, ...]
 
-    def steps(self) -> Iterator[Step]:
-        """All steps, in the order of the text."""
-        return (statement for statement in every(self.statements) if isinstance(statement, Step))
-
     def cost(self) -> Cost:
         """Operations of a call without its optional arguments: those of each step as often as it runs."""
         return _cost(self.statements, {}, {table.name: table for table in self.tables})

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
-from rbdc.ir.operations import EXTRACT, MUL, ROTATE, Operation
+from rbdc.ir.operations import MUL, Operation
 
 
 class Value(NamedTuple):
@@ -35,12 +36,6 @@ class Value(NamedTuple):
     def known(self) -> tuple[float, ...]:
         """The numbers that it is in its lanes: one for a scalar, none if it is no constant."""
         return self.numbers if self.constant is None else (self.constant,)
-
-    def __str__(self) -> str:
-        """The right-hand side of the assignment: values are %0, %1, ... in their order."""
-        lane = [self.lane] if self.operation in (EXTRACT, ROTATE) else []
-        shown = [*(f"%{k}" for k in self.arguments), *self.known, *(self.source or ()), *lane]
-        return f"{self.operation}({', '.join(map(str, shown))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +105,7 @@ class Program:
             symbols={new[k]: symbol for k, symbol in self.symbols.items() if k in new},
         )
 
+    @cached_property
     def users(self) -> list[list[int]]:
         """The users of each value; an output counts as the user -1."""
         users: list[list[int]] = [[] for _ in self.values]
@@ -121,10 +117,11 @@ class Program:
                 users[index].append(-1)
         return users
 
-    def is_fused(self, users: Sequence[Sequence[int]], index: int) -> bool:
-        """Whether a value is a product that one sum alone uses: it is made there. `users`: of each value."""
-        alone = self.values[index].operation is MUL and len(users[index]) == 1 and users[index][0] >= 0
-        return alone and bool(self.values[users[index][0]].operation.signs)
+    def is_fused(self, index: int) -> bool:
+        """Whether a value is a product that one sum alone uses: it is made there."""
+        users = self.users[index]
+        alone = self.values[index].operation is MUL and len(users) == 1 and users[0] >= 0
+        return alone and bool(self.values[users[0]].operation.signs)
 
     def terms(self, index: int, is_inner: Callable[[int], bool], sign: int = 1) -> Iterator[tuple[int, int]]:
         """The terms of a sum with their signs, in their order; of an inner sum its own terms."""
@@ -134,18 +131,3 @@ class Program:
                 yield from self.terms(part, is_inner, sign * own)
             else:
                 yield part, sign * own
-
-    def __str__(self) -> str:
-        """One line a value, sections as comments, then the outputs; deterministic."""
-        lines = [f"program {self.name}({', '.join(f'{a.name}[{a.size}]' for a in self.inputs)})"]
-        section = -1
-        for index, value in enumerate(self.values):
-            if value.section != section:
-                section = value.section
-                lines.append(f"  # {self.sections[section].title}: {self.sections[section].formula}")
-            width = f":{value.width}" if value.width > 1 else ""
-            symbol = f"  # {self.symbols[index]}" if index in self.symbols else ""
-            lines.append(f"  %{index}{width} = {value}{symbol}")
-        for array, result in zip(self.outputs, self.results, strict=True):
-            lines.append(f"  {array.name} = [{', '.join(f'%{k}' for k in result)}]")
-        return "\n".join(lines) + "\n"

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any
 
+from rbdc.spatial.scalars import polynomial
+
 
 class Form(Enum):
     """How a backend writes an operation."""
@@ -203,10 +205,8 @@ def _cotangent_ratio(c: float, s2: float) -> float:
     """(1 - (t/2) cot(t/2)) / t^2 of the same; a power series where the difference would cancel."""
     x = math.atan2(math.sqrt(s2), c)
     if x < 0.1:
-        u = 4.0 * x * x
-        return 1 / 12 + u * (
-            1 / 720 + u * (1 / 30240 + u * (1 / 1209600 + u * (1 / 47900160 + u * 691 / 1307674368000)))
-        )
+        coefficients = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
+        return float(polynomial(4.0 * x * x, *coefficients))
     return 0.25 * (1.0 - x * c / math.sqrt(s2)) / (x * x)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from rbdc.emit.backend import BatchPlan
 from rbdc.functions.record import Function
@@ -41,8 +41,8 @@ def batch_plan(subject: Subject, plan: Plan, *, side_by_side: bool = False) -> B
     """How several samples are computed beside the plan for one; `side_by_side`: by the kernels for several
     where single calls take less time too.
     """
-    batch = BatchPlan(side_by_side_programs(subject, plan))
-    return replace(batch, one_by_one=not side_by_side and goes_one_by_one(subject.function, plan, batch))
+    samples = side_by_side_programs(subject, plan)
+    return BatchPlan(samples, not side_by_side and goes_one_by_one(subject.function, plan, samples))
 
 
 def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
@@ -66,16 +66,16 @@ def _most(subject: Subject) -> int:
     return MAXIMUM_DOF if subject.function.to_solve is None else ALWAYS_IN_COLUMNS
 
 
-def goes_one_by_one(function: Function, plan: Plan, batch: BatchPlan) -> bool:
+def goes_one_by_one(function: Function, plan: Plan, samples: Sequence[Program]) -> bool:
     """Whether samples of doubles take less time one by one, on processors of both makers and by both
     compilers: those of functions that mostly copy, by the measurement at `MOSTLY_COPIED`, and where four
     limbs run in lanes in a single call those of functions whose policy says so, by that at `FOUR_LIMBS`.
     """
     declaration = function.declaration
-    if not batch.samples or not plan.kernels or declaration.scalar != DOUBLE:
+    if not samples or not plan.kernels or declaration.scalar != DOUBLE:
         return False
     single = plan.kernels[0]
     if function.policy.one_by_one_in_limbs:
         return {value.width for value in single.values} == FOUR_LIMBS
     numbers = sum(p.size for p in (*declaration.required, *declaration.outputs))
-    return not gathered_calls(single) and cost(batch.samples[0]).operations < MOSTLY_COPIED * numbers
+    return not gathered_calls(single) and cost(samples[0]).operations < MOSTLY_COPIED * numbers

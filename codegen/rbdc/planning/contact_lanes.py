@@ -28,19 +28,14 @@ def contact_moves(model: Model, step: Mapping[int, int], inputs: Sequence[Parame
     where limbs are not alike in these.
     """
     contacts, every = _moved(model, step), range(total_rows(model))
+
+    def moved(places: Mapping[int, range]) -> dict[int, int]:
+        pairs = ((places[here], places[there]) for here, there in contacts.items() if here in places)
+        return {own: other for pair in pairs for own, other in zip(*pair, strict=True)}
+
     held = [model.contacts.index(contact) for contact in with_the_world(model)]
-    rows, targets = (
-        {
-            own: other
-            for here, there in contacts.items()
-            if here in places
-            for own, other in zip(places[here], places[there], strict=True)
-        }
-        for places in (
-            dict(enumerate(every[own] for own in row_slices(model).values())),
-            {number: range(7 * k, 7 * k + 7) for k, number in enumerate(held)},
-        )
-    )
+    rows = moved(dict(enumerate(every[own] for own in row_slices(model).values())))
+    targets = moved({number: range(7 * k, 7 * k + 7) for k, number in enumerate(held)})
     moves = {Kind.CONTACT_FORCES: rows, Kind.PLACEMENTS: targets}
     found = {(p.name, own): (p.name, other) for p in inputs for own, other in moves.get(p.kind, {}).items()}
     return found | _moved_solution(model, step, rows)

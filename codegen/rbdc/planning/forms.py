@@ -4,7 +4,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,7 +19,7 @@ from rbdc.emit.paths.paths import kernel_source
 from rbdc.emit.second_order.loops import Called, LoopsAlongPaths, body_names, layout
 from rbdc.emit.second_order.source import loops_source as path_loops_source
 from rbdc.errors import UnsupportedError
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.record import Function
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
@@ -43,6 +43,7 @@ from rbdc.planning.candidates import (
     left_to_solve,
 )
 from rbdc.planning.limb_lanes import lane_model
+from rbdc.planning.loops.forms import MAXIMUM_BODIES
 from rbdc.planning.loops.forms import rolled as rolled_loops
 from rbdc.planning.loops.kernel_bodies import kernel_bodies
 from rbdc.planning.loops.path_bodies import path_bodies
@@ -68,15 +69,14 @@ class Plan:
     """A function of a model in one form: the operations of a call for one sample without the optional input,
     those of functions that it calls included, and its C.
 
-    printed: gives the C, by the robot's name. method: the algorithm, as the manifest names it. kernels:
-    the straight-line programs that it mostly consists of, if it does. looped: operations of loops that
-    solve in columns or multiply matrices; moved: numbers among the columns.
+    printed: gives the C, by the robot's name. kernels: the straight-line programs that it mostly consists of,
+    if it does. looped: operations of loops that solve in columns or multiply matrices; moved: numbers among
+    the columns.
     """
 
     form: str
     cost: Cost
     printed: Callable[[str], FunctionSource]
-    method: str = ""
     kernels: tuple[Program, ...] = ()
     looped: int = 0
     moved: int = 0
@@ -106,7 +106,6 @@ def straight_line_of(function: Function, method: str, kernels: tuple[Program, ..
         STRAIGHT_LINE,
         cost(kernels[0]),
         lambda robot: function_source(robot, function.declaration, kernels, method),
-        method,
         kernels,
     )
 
@@ -132,13 +131,7 @@ def columns(subject: Subject) -> Plan | None:
         return None
     total, looped, moved = column_cost(solved[0], declaration)
     return Plan(
-        COLUMNS,
-        total,
-        lambda robot: column_source(robot, declaration, solved),
-        COLUMNS,
-        tuple(solved),
-        looped,
-        moved,
+        COLUMNS, total, lambda robot: column_source(robot, declaration, solved), tuple(solved), looped, moved
     )
 
 
@@ -149,8 +142,8 @@ def kernel_along_paths(subject: Subject) -> Plan | None:
     model, function = subject.model, subject.function
     if not has_windows(model, function):
         return None
-    bodies, kernel = kernel_bodies(model, function.policy.windows), kernel_of(function)
-    scalar = function.declaration.scalar
+    kernel, scalar = kernel_of(function), function.declaration.scalar
+    bodies = tuple(kernel_bodies(model, kernel))
     return Plan(
         KERNEL_ALONG_PATHS,
         kernel_cost(kernel, model, scalar, bodies),
@@ -203,11 +196,30 @@ def rolled(subject: Subject) -> Plan | None:
         return None
     method, nest = rolled_loops(subject.model, subject.function)
     return Plan(
-        ROLLED,
-        nest.cost(),
-        lambda robot: loops_source(robot, subject.function.declaration, nest, method),
-        method,
+        ROLLED, nest.cost(), lambda robot: loops_source(robot, subject.function.declaration, nest, method)
     )
+
+
+def check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -> None:
+    """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an
+    unusable library, where a function has no loops to fall back on. Rolled functions and those along paths
+    keep some hundred numbers for each body on the stack.
+    """
+    catalogue = functions_of(model)
+    unrolled = [name for name in names if fused or not catalogue[name].policy.rolled]
+    if style != "rolled":
+        unrolled = [name for name in unrolled if fused or not has_windows(model, catalogue[name])]
+    place = f"{model.place}: {model.nv} degrees of freedom"
+    if unrolled and model.nv > MAXIMUM_DOF:
+        frame = "leave out --fext-frame world, " if model.world_forces else ""
+        raise UnsupportedError(
+            f"{place}; this version unrolls at most {MAXIMUM_DOF}: {frame}fix some joints, "
+            f"or give --functions among {', '.join(rollable())}{', without --fuse' if fused else ''}"
+        )
+    if model.njoints > MAXIMUM_BODIES:
+        raise UnsupportedError(
+            f"{place}; this version takes at most {MAXIMUM_BODIES} moving bodies: fix some joints"
+        )
 
 
 FORMS: Mapping[str, Callable[[Subject], Plan | None]] = {

@@ -5,7 +5,7 @@ once.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.trace import Trace
@@ -32,7 +32,7 @@ def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Eva
     return evaluate
 
 
-def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str]) -> Function:
+def fused(model: Model, names: Sequence[str]) -> Function:
     """One function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the outputs
     of all.
 
@@ -43,7 +43,7 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
     Raises OptionError for fewer than two functions, unknown ones, the same one twice, and frames that are
     missing or unknown.
     """
-    parts = [_part(model, catalogue, name) for name in names]
+    parts = [_part(model, name) for name in names]
     plain = [part.declaration.name for part in parts]
     if len(parts) < 2 or len(set(plain)) < len(plain):
         raise OptionError(f"--fuse {','.join(names)!a}: name two or more functions, each once")
@@ -63,6 +63,18 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
     return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)
 
 
+def fused_functions(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, Function]:
+    """The functions out of these groups of --fuse, by their names.
+
+    Raises OptionError for two of one name, and what `fused` raises.
+    """
+    made = [fused(model, group) for group in groups]
+    by_name = {function.name: function for function in made}
+    if len(by_name) < len(made):
+        raise OptionError(f"--fuse: two groups of the same functions, {', '.join(by_name)}: give each once")
+    return by_name
+
+
 def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
     """The solves that a function and its derivatives end in, in this order, where they have them."""
     values, *others = parts
@@ -71,12 +83,12 @@ def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
     return None
 
 
-def _asked(model: Model, catalogue: Mapping[str, Function], text: str) -> Part:
+def _asked(model: Model, text: str) -> Part:
     """The function that a part of --fuse names; for one of frames the frame's index and the reference.
 
     Raises OptionError for what is unknown, and for a frame that is missing or too many.
     """
-    name, *at = text.split("@")
+    catalogue, (name, *at) = functions_of(model), text.split("@")
     if name not in catalogue:
         raise OptionError(f"--fuse: no function {name!a}; there are {', '.join(catalogue)}")
     function = catalogue[name]
@@ -94,18 +106,17 @@ def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[P
     """By name of every entry point that a package can have, with these groups of --fuse, the functions of the
     catalogue that it is.
     """
-    catalogue = functions_of(model)
-    parts: dict[str, tuple[Part, ...]] = {name: (Part(name),) for name in catalogue}
+    parts: dict[str, tuple[Part, ...]] = {name: (Part(name),) for name in functions_of(model)}
     for group in groups:
-        found = tuple(_asked(model, catalogue, text) for text in group)
+        found = tuple(_asked(model, text) for text in group)
         parts["_and_".join(part.name for part in found)] = found
     return parts
 
 
-def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Function:
+def _part(model: Model, text: str) -> Function:
     """A function of the catalogue; one that takes a frame for that frame alone."""
-    part = _asked(model, catalogue, text)
-    function = catalogue[part.name]
+    part = _asked(model, text)
+    function = functions_of(model)[part.name]
     if part.frame is None or function.at_frame is None:
         return function
     summary = (

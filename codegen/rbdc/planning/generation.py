@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
@@ -17,7 +17,7 @@ from rbdc.model import Model
 from rbdc.planning.batches import batch_plan
 from rbdc.planning.candidates import of_samples, over
 from rbdc.planning.forms import Subject, chosen_plan
-from rbdc.planning.fusion import fused
+from rbdc.planning.fusion import fused_functions
 from rbdc.processes import spread, uncollected
 
 
@@ -57,66 +57,39 @@ def generate(
 
     The same arguments give the same bytes, by any number of processes.
     """
-    catalogue, fuse, backends = functions_of(model), options.fuse, backends_of(options.targets)
+    catalogue, backends = functions_of(model), backends_of(options.targets)
     package = Package(model, robot, tuple(catalogue), options.scalar, options.portable, options.warnings)
     for backend in backends:
         backend.check(package, [catalogue[name].declaration for name in names])
-    framed = tuple(name for name in names if catalogue[name].declaration.framed)
+    every = [*names, *fused_functions(model, options.fuse)]
+    framed = [name for name in names if catalogue[name].declaration.framed]
     # the longest first: a catalogue ends with derivatives
-    alone = [_Task((name,)) for name in reversed(names) if name not in framed]
-    tasks = [
-        *(_Task(tuple(group), fused=True) for group in fuse),
-        *alone,
-        *([_Task(framed)] if framed else []),
-    ]
+    tasks = [[name] for name in reversed(every) if name not in framed]
+    tasks += [framed] if framed else []  # they share their steps
     work = partial(_sources, package, backends=backends, options=options)
-    made = spread(
-        work, tasks, options.processes, lambda task: progress(f"{', '.join(task.names)}: generating")
-    )
-    together, single = ([x for part in half for x in part] for half in (made[: len(fuse)], made[len(fuse) :]))
-    sources = [*sorted(single, key=lambda source: names.index(source.declaration.name)), *together]
+    made = spread(work, tasks, options.processes, lambda task: progress(f"{', '.join(task)}: generating"))
+    sources = [source for part in made for source in part]
+    sources.sort(key=lambda source: every.index(source.declaration.name))
     return assembled(package, sources, backends)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """Functions that are made together: those of frames, which share their steps, or those that are to share
-    an entry point.
-    """
-
-    names: tuple[str, ...]
-    fused: bool = False
-
-
 def _sources(
-    package: Package, task: _Task, *, backends: Sequence[Backend], options: GenerationOptions
+    package: Package, names: Sequence[str], *, backends: Sequence[Backend], options: GenerationOptions
 ) -> list[FunctionSource]:
-    catalogue = functions_of(package.model)
-    if task.fused:
-        functions = [fused(package.model, catalogue, task.names)]
-    else:
-        functions = [catalogue[name] for name in task.names]
+    functions = {**functions_of(package.model), **fused_functions(package.model, options.fuse)}
     with uncollected():
-        return [_source(package, over(function, package.scalar), backends, options) for function in functions]
+        return [_source(package, over(functions[name], package.scalar), backends, options) for name in names]
 
 
 def _source(
     package: Package, function: Function, backends: Sequence[Backend], options: GenerationOptions
 ) -> FunctionSource:
     """The text of a function by all targets."""
-    subject, batch = Subject(package.model, function), any(backend.needs_samples for backend in backends)
-    planned = planned_function(subject, options, batch=batch)
-    if any(backend.needs_program for backend in backends) and not function.declaration.framed:
-        planned = replace(planned, program=verify(chain_sums(of_samples(subject.candidates)[-1])))
-    return emitted(package, planned, backends)
-
-
-def planned_function(
-    subject: Subject, options: GenerationOptions = PLAIN, *, batch: bool = False
-) -> PlannedFunction:
-    """The function in the form that takes least time by the style of the options; `batch`: with programs for
-    several samples where these are worth while.
-    """
+    subject = Subject(package.model, function)
     plan = chosen_plan(subject, options.style)
-    several = batch_plan(subject, plan, side_by_side=options.side_by_side) if batch else BatchPlan()
-    return PlannedFunction(subject.function, plan.printed, several)
+    batch, program = BatchPlan(), None
+    if any(backend.needs_samples for backend in backends):
+        batch = batch_plan(subject, plan, side_by_side=options.side_by_side)
+    if any(backend.needs_program for backend in backends) and not function.declaration.framed:
+        program = verify(chain_sums(of_samples(subject.candidates)[-1]))
+    return emitted(package, PlannedFunction(function, plan.printed, batch, program), backends)

@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
-from typing import Any
 
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
@@ -77,7 +76,7 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     of `reduced`.
     """
     small = reduced(constant_part(model), space)
-    found = groups(small, nested=nested)
+    found = groups(small) if nested else [replace(group, nested=()) for group in groups(small)]
     if not found or (nested and not any(group.nested for group in found)):
         return None
     if not all(_take_the_same(model, bodies) for group in found for bodies in group.lanes()):
@@ -191,11 +190,9 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
             list(islice(row, count))
             for count in (len(constants(bodies[index])), 12, len(DRIVE_NUMBERS), *[12] * len(described))
         )
-        body = with_constants(bodies[index], own)
-        given: dict[str, Any] = {f.name: getattr(body, f.name) for f in fields(JointSpaceBody)}
-        given |= {"chosen": Placement.of(chosen), **dict(zip(DRIVE_NUMBERS, drive, strict=True))}
-        contacts = zip(described, map(Placement.of, frames), strict=True)
-        bodies[index] = LaneBody(**given, contacts=tuple(contacts))
+        given = vars(with_constants(bodies[index], own)) | dict(zip(DRIVE_NUMBERS, drive, strict=True))
+        contacts = tuple(zip(described, map(Placement.of, frames), strict=True))
+        bodies[index] = LaneBody(**given | {"chosen": Placement.of(chosen), "contacts": contacts})
     return replace(limbs.model, bodies=tuple(bodies))
 
 

@@ -64,14 +64,14 @@ def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
     ]
 
 
-def groups(model: Model, *, nested: bool = False) -> list[LimbGroup]:
-    """The groups of the model, outermost first; a limb is in one group only, but for groups within the limbs
-    where these are asked for. Only limbs of one-dof joints without coupling.
+def groups(model: Model) -> list[LimbGroup]:
+    """The groups of the model, outermost first; a limb is in one group only, but for groups within limbs.
+    Only limbs of one-dof joints without coupling.
     """
     signatures: dict[int, Signature | None] = {}
     for index in reversed(range(model.njoints)):
         signatures[index] = _signature(model, index, signatures)
-    return _groups(model, signatures, range(-1, model.njoints), LANES, nested=nested)
+    return _groups(model, signatures, range(-1, model.njoints), LANES)
 
 
 def _groups(
@@ -80,7 +80,6 @@ def _groups(
     bodies: Iterable[int],
     sizes: Sequence[int],
     *,
-    nested: bool,
     within: bool = False,
 ) -> list[LimbGroup]:
     """The groups among the children of some bodies. A single joint is not worth a vector, but `within` limbs,
@@ -101,8 +100,8 @@ def _groups(
             for size in sizes:
                 while len(siblings) >= size and (within or len(siblings) % size == 0):
                     limbs = tuple(tuple(_bodies(model, root, signatures)) for root in siblings[:size])
-                    room = [n for n in sizes if nested and n * size <= sizes[0]]
-                    inner = _groups(model, signatures, limbs[0], room, nested=True, within=True)
+                    room = [n for n in sizes if n * size <= sizes[0]]
+                    inner = _groups(model, signatures, limbs[0], room, within=True)
                     found.append(LimbGroup(limbs, tuple(inner)))
                     taken.update(siblings[:size])
                     siblings = siblings[size:]

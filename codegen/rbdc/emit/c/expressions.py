@@ -62,7 +62,7 @@ class StatementWriter:
         self._angles = joint_angles(program, scalar)
         self._cleared = self._sparse_outputs()
         self._together = made_together(program, self._angles, chunks.chunk_of, scalar)
-        self._uses = program.users()
+        self._uses = program.users
         self._inline = inlined(program, chunks, self._angles, self._uses)
         self._names = self._choose_names()
 

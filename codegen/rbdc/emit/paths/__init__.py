@@ -12,7 +12,7 @@ first joint. A kernel is two kinds of loops:
 - over *windows* of columns (`layout.Window`): consecutive degrees of freedom side by side in a register,
   and for each the rows of the matrices that are not zero there. Degrees of freedom are numbered depth first,
   so that a subtree is consecutive. What the first loops give is turned into arrays over the degrees of
-  freedom in between, `tables.GROUP` rows at a time.
+  freedom in between, as many rows at a time as there are lanes.
 
 Kernels that solve with M take its factors from articulated bodies: with
 D_i = s_i . U_i and K_i = U_i / D_i in one frame for all, M = L^T D L with L_ij = s_j . K_i for j above i.

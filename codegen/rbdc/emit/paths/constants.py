@@ -51,30 +51,29 @@ AXIS = tuple(f"s_{entry}" for entry in range(6))
 OWN = tuple(f"own_{name}" for name in POSE)
 """The names of the frames in which external forces are given."""
 
-_NAMES = (*POSE, *INERTIA, *AXIS, *OWN)
 _NOTHING = (0.0,) * len(INERTIA)
 
 
 def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
     """The constants of a model that goes along paths; moving: with those of external forces."""
-    small, nodes = reduced(schedule.model), schedule.nodes
+    small = reduced(schedule.model)
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
-    empty = [0.0] * len(_NAMES)
+    names = (*POSE, *INERTIA, *AXIS, *(OWN if moving else ()))
+    empty = [0.0] * len(names)
     rows = [
-        [empty if k is None else _numbers(small.bodies[nodes[k].body], nodes[k], origin) for k in row]
+        [empty if node is None else _numbers(small.bodies[node.body], node, origin) for node in row]
         for row in schedule.grid
     ]
     values = {
         name: tuple(tuple(row[lane][k] for lane in range(LIMBS)) for row in rows)
-        for k, name in enumerate(_NAMES)
+        for k, name in enumerate(names)
     }
-    several = not all(node.alone for node in nodes)
     used = {
         name: rows
         for name, rows in values.items()
-        if (several and name in POSE) or any(x != 0.0 for row in rows for x in row)
+        if (schedule.filled_in and name in POSE) or any(x != 0.0 for row in rows for x in row)
     }
-    return Constants({name: rows for name, rows in used.items() if moving or name not in OWN}, small, origin)
+    return Constants(used, small, origin)
 
 
 def _numbers(body: JointSpaceBody, node: Node, origin: Vector3) -> list[float]:

@@ -4,7 +4,7 @@ longest registers, each as one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.emit.paths.layout import Schedule, goes_along_paths, moving_bodies, scheduled
@@ -14,9 +14,6 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
-
-Bodies = Mapping[str, LaneProgram]
-"""The bodies of a kernel by their names."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ def has_windows(model: Model, function: Function) -> bool:
     return model.nv <= (SOLVED if kernel.factors else MOST) and not (kernel.factors and model.coupled)
 
 
-def kernel_cost(kernel: PathKernel, model: Model, scalar: ScalarType, bodies: Bodies) -> Cost:
+def kernel_cost(kernel: PathKernel, model: Model, scalar: ScalarType, bodies: Sequence[LaneProgram]) -> Cost:
     """Operations of a row of limbs, of a window's row, of a supernode's rows of M^-1."""
     schedule = scheduled(model)
     longest = widths_of(schedule, scalar)[0]
@@ -99,15 +96,15 @@ def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) ->
     return 4 * min(PRODUCT_ROWS, schedule.columns) * products
 
 
-def _loops(schedule: Schedule, bodies: Bodies) -> Cost:
+def _loops(schedule: Schedule, bodies: Sequence[LaneProgram]) -> Cost:
     """Operations of loops over rows of limbs and of what else stands beside these once, with the sines and
     cosines of the joints that turn, without external forces.
     """
-    joints = (schedule.model.bodies[schedule.nodes[k].body].joint for k in schedule.places)
+    joints = (schedule.model.bodies[node.body].joint for node in schedule.nodes)
     total = Cost(calls=2 * sum(joint.rotation == "angle" for joint in joints))
-    for name, body in bodies.items():
-        if name != "external_row":
-            total += body.cost.times(schedule.rows if name.endswith("_row") else 1)
+    for body in bodies:
+        if body.program.name != "external_row":
+            total += body.cost.times(schedule.rows if body.program.name.endswith("_row") else 1)
     return replace(total, negations=0)
 
 

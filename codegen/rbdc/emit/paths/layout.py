@@ -6,12 +6,11 @@ stands; the last one is the body.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from rbdc.model import WORLD, Body, Model
-from rbdc.spatial.scalars import is_number
 
 LIMBS = 4
 """Limbs side by side: of eight most lanes stay empty on robots with two arms and two legs."""
@@ -22,16 +21,12 @@ FEWEST = 8
 
 def goes_along_paths(model: Model) -> bool:
     """Whether kernels along paths know the joints of the model: those whose degrees of freedom are each about
-    or along a fixed axis, enough of them, in one tree below the world or below a free root; parameters are
-    numbers.
+    or along a fixed axis, enough of them, in one tree below the world or below a free root.
     """
     moving, free = moving_bodies(model), is_free_root(model)
     if sum(b.joint.nv for b in moving) < FEWEST or (free and any(b.parent == WORLD for b in moving)):
         return False
-    friction = (x for terms in model.friction for term in terms for x in term)
-    numbers = (*model.armature, *model.damping, *model.stiffness, *friction)
-    known = all(b.joint.in_lanes or b.joint.axis_by_axis for b in moving)
-    return known and all(map(is_number, numbers))
+    return all(b.joint.in_lanes or b.joint.axis_by_axis for b in moving)
 
 
 def is_free_root(model: Model) -> bool:
@@ -44,16 +39,17 @@ def moving_bodies(model: Model) -> tuple[Body, ...]:
     return model.bodies[is_free_root(model) :]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Node:
-    """A degree of freedom: that of number `part` of the `count` of the joint of a body; a free root is one
-    node. parent: the node that carries it, WORLD for none.
+    """A degree of freedom of a joint that is no free root: that of number `part` of the `count` of a body's
+    joint, and its column. parent: the node that carries it; None for the world and a free root.
     """
 
     body: int
     part: int
     count: int
-    parent: int
+    column: int
+    parent: Node | None
 
     @property
     def alone(self) -> bool:
@@ -61,38 +57,38 @@ class Node:
         return self.count == 1
 
 
-def nodes_of(model: Model) -> tuple[Node, ...]:
-    """The nodes in the order of the degrees of freedom; of joints with one they are the bodies."""
+def nodes_of(model: Model, *, free: bool = False) -> tuple[Node, ...]:
+    """The nodes by column, of a `free` root none; joints with one degree of freedom have one each."""
     nodes: list[Node] = []
-    last = {WORLD: WORLD}
+    last: dict[int, Node | None] = dict.fromkeys((WORLD, 0) if free else (WORLD,))
     for index, body in enumerate(model.bodies):
-        count = 1 if index == 0 and is_free_root(model) else body.joint.nv
-        for part in range(count):
-            nodes.append(Node(index, part, count, len(nodes) - 1 if part else last[body.parent]))
-        last[index] = len(nodes) - 1
+        for part in range(0 if index in last else body.joint.nv):
+            above = last[index if part else body.parent]
+            nodes.append(Node(index, part, body.joint.nv, len(nodes) + 6 * free, above))
+            last[index] = nodes[-1]
     return tuple(nodes)
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a node stands: its row, from 1 (0 is what carries all), and its lane."""
-
-    row: int
-    lane: int
+def parent_columns(nodes: Sequence[Node]) -> list[int]:
+    """For each node the column of the one that carries it, -1 where there is none."""
+    parents = (node.parent for node in nodes)
+    return [-1 if parent is None else parent.column for parent in parents]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rows of nodes, leaves after what carries them: the place of each that is no free root."""
+    """Rows of nodes, leaves after what carries them. slots: where each node stands, counted from row 1 on,
+    one lane after the other; row 0 is what carries all.
+    """
 
     model: Model
     nodes: tuple[Node, ...]
-    places: dict[int, Place]
+    slots: Mapping[Node, int]
 
     @cached_property
     def rows(self) -> int:
         """How many, without row 0."""
-        return max(place.row for place in self.places.values())
+        return max(self.slots.values()) // LIMBS + 1
 
     @cached_property
     def free(self) -> bool:
@@ -100,33 +96,31 @@ class Schedule:
         return is_free_root(self.model)
 
     @cached_property
-    def grid(self) -> tuple[tuple[int | None, ...], ...]:
+    def grid(self) -> list[list[Node | None]]:
         """The node of each row and lane."""
-        found: list[list[int | None]] = [[None] * LIMBS for _ in range(self.rows)]
-        for node, place in self.places.items():
-            found[place.row - 1][place.lane] = node
-        return tuple(map(tuple, found))
+        at = {slot: node for node, slot in self.slots.items()}
+        return [[at.get(LIMBS * row + lane) for lane in range(LIMBS)] for row in range(self.rows)]
 
     @cached_property
-    def parents(self) -> tuple[tuple[Place, ...], ...]:
-        """For each row and lane the place of the node above, of an empty lane that in row 0."""
-        found = [[Place(0, lane) for lane in range(LIMBS)] for _ in range(self.rows)]
-        for node, place in self.places.items():
-            above = self.places.get(self.nodes[node].parent)
-            found[place.row - 1][place.lane] = above or Place(0, place.lane)
-        return tuple(map(tuple, found))
+    def carriers(self) -> list[list[int]]:
+        """For each row and lane the slot of the node above; where there is none that in row 0, below zero."""
+        parents = ((node and node.parent for node in row) for row in self.grid)
+        return [
+            [lane - LIMBS if node is None else self.slots[node] for lane, node in enumerate(row)]
+            for row in parents
+        ]
 
     @cached_property
-    def above(self) -> tuple[int | None, ...]:
-        """For each row from 1 the row of the nodes that carry it where each is in its own lane; None where
+    def above(self) -> list[int]:
+        """For each row from 1 the row of the nodes that carry it where each is in its own lane; -1 where
         these come from several rows or lanes.
         """
-        found: list[int | None] = []
-        for nodes, parents in zip(self.grid, self.parents, strict=True):
-            rows = {place.row for node, place in zip(nodes, parents, strict=True) if node is not None}
-            own = all(place.lane == lane for lane, place in enumerate(parents))
-            found.append(rows.pop() if own and len(rows) == 1 else None)
-        return tuple(found)
+        found = []
+        for nodes, carriers in zip(self.grid, self.carriers, strict=True):
+            rows = {slot // LIMBS + 1 for node, slot in zip(nodes, carriers, strict=True) if node is not None}
+            own = all(slot % LIMBS == lane for lane, slot in enumerate(carriers))
+            found.append(rows.pop() if own and len(rows) == 1 else -1)
+        return found
 
     @cached_property
     def first(self) -> int:
@@ -136,26 +130,18 @@ class Schedule:
     @cached_property
     def columns(self) -> int:
         """Degrees of freedom of all joints, followers as well."""
-        return self.first + len(self.places)
-
-    def column(self, node: int) -> int:
-        """The column of a node that is no free root."""
-        return node - 1 + self.first if self.free else node
+        return self.first + len(self.nodes)
 
     @cached_property
-    def filled_in(self) -> list[int]:
-        """The nodes whose frame depends on several coordinates."""
-        return [k for k in self.places if self.nodes[k].part == 0 and not self.nodes[k].alone]
+    def filled_in(self) -> dict[str, Node]:
+        """The nodes whose frame depends on several coordinates, by the names of the bodies that give it."""
+        several = (node for node in self.slots if node.part == 0 and not node.alone)
+        return {f"pose{node.column}": node for node in several}
 
     @cached_property
-    def column_parents(self) -> tuple[int, ...]:
+    def column_parents(self) -> list[int]:
         """For each column of a joint that of the joint above; -1 for none but a free root."""
-        parents = [-1] * self.columns
-        for node in self.places:
-            above = self.nodes[node].parent
-            if above in self.places:
-                parents[self.column(node)] = self.column(above)
-        return tuple(parents)
+        return [-1] * self.first + parent_columns(self.nodes)
 
     @cached_property
     def above_columns(self) -> list[set[int]]:
@@ -170,29 +156,29 @@ def scheduled(model: Model) -> Schedule:
     """List scheduling by height: each chain of first-born nodes keeps its lane, the highest that may begin
     goes first.
     """
-    nodes = nodes_of(model)
-    moving = range(int(is_free_root(model)), len(nodes))
-    children = [[c for c, node in enumerate(nodes) if node.parent == k] for k in range(len(nodes))]
-    heights = [1] * len(nodes)
-    for k in reversed(moving):
-        heights[k] += max((heights[child] for child in children[k]), default=0)
-    heirs = {k: max(children[k], key=heights.__getitem__, default=None) for k in moving}
-    waiting = [k for k in moving if nodes[k].parent not in moving]
-    lanes: list[int | None] = [None] * LIMBS
-    places: dict[int, Place] = {}
+    nodes = nodes_of(model, free=is_free_root(model))
+    children: dict[Node | None, list[Node]] = {node: [] for node in (None, *nodes)}
+    for node in nodes:
+        children[node.parent].append(node)
+    heights: dict[Node, int] = {}
+    for node in reversed(nodes):
+        heights[node] = 1 + max((heights[child] for child in children[node]), default=0)
+    heirs = {node: max(children[node], key=heights.__getitem__, default=None) for node in nodes}
+    waiting, lanes = children[None], list[Node | None]([None] * LIMBS)
+    slots: dict[Node, int] = {}
     row = 0
-    while len(places) < len(moving):
-        row += 1
-        waiting.sort(key=lambda k: (-heights[k], k))
-        for lane, node in enumerate(lanes):
-            if node is None and waiting:
+    while len(slots) < len(nodes):
+        waiting.sort(key=lambda node: (-heights[node], node.column))
+        for lane, own in enumerate(lanes):
+            if own is None and waiting:
                 lanes[lane] = waiting.pop(0)
-        for lane, node in enumerate(lanes):
-            if node is not None:
-                places[node] = Place(row, lane)
-                waiting += [c for c in children[node] if c != heirs[node]]
-                lanes[lane] = heirs[node]
-    return Schedule(model, nodes, places)
+        for lane, own in enumerate(lanes):
+            if own is not None:
+                slots[own] = LIMBS * row + lane
+                waiting += [child for child in children[own] if child is not heirs[own]]
+                lanes[lane] = heirs[own]
+        row += 1
+    return Schedule(model, nodes, slots)
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,21 @@ from rbdc.emit.c.lanes import argument_names, lane_functions
 from rbdc.emit.names import comment
 from rbdc.emit.paths import entries
 from rbdc.emit.paths.constants import Constants, constants_of
-from rbdc.emit.paths.kernels import Bodies, PathKernel, kernel_cost, kernel_of
+from rbdc.emit.paths.kernels import PathKernel, kernel_cost, kernel_of
 from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
-from rbdc.emit.paths.tables import GROUP, tables_of
+from rbdc.emit.paths.tables import tables_of
 from rbdc.emit.paths.widths import PRODUCT_ROWS, widths_of
 from rbdc.emit.render import render
+from rbdc.functions.declarations import FRICTION_WIDTH
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
 
 
-def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) -> FunctionSource:
+def kernel_source(
+    robot: str, function: Function, model: Model, bodies: Sequence[LaneProgram]
+) -> FunctionSource:
     """The C of the kernel of a function, with its bodies."""
     declaration, kernel = function.declaration, kernel_of(function)
     scalar = declaration.scalar
@@ -39,7 +43,7 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
         **scalar.words,
         **_words(kernel, schedule, constants, bodies, scalar),
         **tables_of(schedule, constants, scalar),
-        lane_functions=lane_functions(list(bodies.values()), scalar),
+        lane_functions=lane_functions(bodies, scalar),
         outputs=outputs,
         diagonal=[] if kernel.factors else _diagonal(model, outputs, scalar),
         prototype=declaration.prototype(robot),
@@ -49,18 +53,18 @@ def kernel_source(robot: str, function: Function, model: Model, bodies: Bodies) 
 
 
 def _words(
-    kernel: PathKernel, schedule: Schedule, constants: Constants, bodies: Bodies, scalar: ScalarType
+    kernel: PathKernel,
+    schedule: Schedule,
+    constants: Constants,
+    bodies: Sequence[LaneProgram],
+    scalar: ScalarType,
 ) -> dict[str, Any]:
     """The words of templates for what a kernel has, and for where all lies."""
-    sincos, free = trigonometry.widths(scalar)[-1], schedule.free
     gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
     return {
-        "moving": kernel.moving,
-        "factors": kernel.factors,
-        "zeros": not kernel.factors,
-        "wide": kernel.solved,
+        "kernel": kernel,
+        "schedule": schedule,
         "calls": _calls(bodies),
-        "inputs": kernel.inputs,
         "products": range(min(PRODUCT_ROWS, schedule.columns)),
         "limbs": LIMBS,
         "lanes_of_limbs": range(LIMBS),
@@ -68,28 +72,27 @@ def _words(
         "six": range(6),
         "last": range(3, 6),
         "five": range(1, 6),
-        "half": scalar.literal(0.5),
-        "one": scalar.literal(1.0),
+        # linear parts of s are for derivatives by accelerations alone
+        "axes": (3, 4, 5) if kernel.factors else (3, 4, 5, 0, 1, 2),
         "inlined": "static inline __attribute__((always_inline))",
-        "root": free,
         "resting": [(k, scalar.literal(x)) for k, x in gravity if x != 0.0],
         "sums": range(entries.COMPOSITE_SIZE if constants.massive else entries.MASS),
         "inertias": range(entries.WITH_FORCE if kernel.solved else entries.CARRIED),
         "owns": LIMBS * schedule.rows + schedule.first + 2,
         "limbs_bytes": LIMBS * scalar.size,
-        "rows": schedule.rows,
-        "sincos": sincos,
-        "columns": schedule.columns,
-        "first": schedule.first,
+        "sincos": trigonometry.widths(scalar)[-1],
         "nv": schedule.model.nv,
-        "joint_rows": -(-schedule.rows // GROUP) * GROUP,
+        "joint_rows": -(-schedule.rows // LIMBS) * LIMBS,
         "at": entries,
-        "frame": "the axes of the free root's body" if free else "the world's axes about the first joint",
-        "carrier": "the free root, its linear velocity taken as zero"
-        if free
-        else "the world, which accelerates by -g",
         "widths": widths_of(schedule, scalar),
+        "tables": _tables(kernel),
     }
+
+
+def _tables(kernel: PathKernel) -> list[tuple[str, str]]:
+    """The tables of windows that a kernel has, each with the type of its entries."""
+    last = ("groups", "apart") if kernel.factors else ("short", "empty")
+    return [("window", "windows"), ("tile", "tiles"), ("bits", "masks"), last] if kernel.moving else []
 
 
 def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[str]:
@@ -101,11 +104,16 @@ def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[
             for k, x in enumerate(values)
             if x != 0.0
         ]
+    known = model.friction_width
+    if any(model.friction):
+        given = f"{FRICTION_WIDTH} != NULL ? *{FRICTION_WIDTH} : {scalar.literal(known)}"
+        lines.append(f"const {scalar.name} width = {given};")
     for k, terms in enumerate(model.friction):
         for force, width, _ in terms:
-            numerator, least = scalar.literal(float(force * width * width)), scalar.literal(width * width)
+            least = f"{scalar.literal((width / known) ** 2)} * (width * width)"
             square = f"(v[{k}] * v[{k}] + {least})"
             root = f"{scalar.function('sqrt')}({square})"
+            numerator = f"{scalar.literal(float(force))} * {least}"
             lines.append(f"{outputs[1]}[{k * model.nv + k}] += {numerator} / ({square} * {root});")
     return lines
 
@@ -126,9 +134,9 @@ _HERE = {
 """By argument of a body what it is called with, where that has another name."""
 
 
-def _calls(bodies: Bodies) -> dict[str, str]:
+def _calls(bodies: Sequence[LaneProgram]) -> dict[str, str]:
     """The calls of bodies, by their names."""
     return {
-        name: f"{name}({', '.join(_HERE.get(argument, argument) for argument in argument_names(body))})"
-        for name, body in bodies.items()
+        (name := body.program.name): f"{name}({', '.join(_HERE.get(x, x) for x in argument_names(body))})"
+        for body in bodies
     }

@@ -14,44 +14,41 @@ from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
 
-GROUP = 4
-"""Rows that are turned into columns at once."""
-
 
 def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, object]:
     """The words of templates for tables."""
     model, sincos = schedule.model, trigonometry.widths(scalar)[-1]
     armature = [float(x) for x in model.armature]
-    nodes = [[None if k is None else schedule.nodes[k] for k in row] for row in schedule.grid]
-    slots = [node for row in nodes for node in row]
+    slots = [node for row in schedule.grid for node in row]
     slots += [None] * (-len(slots) % sincos)
-    some = next(node for node in slots if node is not None)
-    filled = [node or some for node in slots]
+    filled = [node or next(iter(schedule.slots)) for node in slots]
+    slot_of = [LIMBS * schedule.rows + k for k in range(schedule.first)]  # after those of the others
+    slot_of += [schedule.slots[node] for node in schedule.nodes]
     rows = [
         [braced(map(scalar.literal, entry)) for entry in row]
         for row in zip(*constants.values.values(), strict=True)
     ]
-    poses = [(f"pose{k}", schedule.places[k].row - 1, schedule.places[k].lane) for k in schedule.filled_in]
+    poses = [(name, *divmod(schedule.slots[node], LIMBS)) for name, node in schedule.filled_in.items()]
     columns = (body.index_v + n for body in model.bodies for n in range(body.joint.nv))
     return {
         "table": [
             comment(f"row {n}: " + ", ".join("-" if node is None else _name(model, node) for node in row))
-            for n, row in enumerate(nodes, 1)
+            for n, row in enumerate(schedule.grid, 1)
         ],
         "constants": rows,
         "constant_count": len(constants.values),
         "slots": len(slots),
-        "above": braced(-1 if row is None else row for row in schedule.above),
-        "moved": None in schedule.above,
-        "moved_row": braced(braced(place.row for place in row) for row in schedule.parents),
-        "moved_lane": braced(braced(place.lane for place in row) for row in schedule.parents),
+        "above": braced(schedule.above),
+        "moved": -1 in schedule.above,
+        "moved_row": braced(braced(slot // LIMBS + 1 for slot in row) for row in schedule.carriers),
+        "moved_lane": braced(braced(slot % LIMBS for slot in row) for row in schedule.carriers),
         "q_of": braced(model.bodies[node.body].index_q for node in filled),
         "v_of": braced(model.bodies[node.body].index_v for node in filled),
         "scaled": _scaled(model, slots, scalar) if model.coupled or constants.slides or poses else None,
         "poses": poses,
-        "body_of": braced(braced(node.body if node else 0 for node in row) for row in nodes),
+        "body_of": braced(braced(node.body if node else 0 for node in row) for row in schedule.grid),
         "coupled": braced(columns) if model.coupled else "",
-        "slot_of": braced(_slots(schedule)),
+        "slot_of": braced(slot_of),
         "carrier_of": braced(schedule.column_parents),
         "groups": _groups(schedule, scalar),
         # a lane without a joint gets an inertia to divide by
@@ -60,7 +57,7 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
                 scalar.literal(1.0 if node is None else armature[model.bodies[node.body].index_v + node.part])
                 for node in row
             )
-            for row in nodes
+            for row in schedule.grid
         ],
         "rooted": braced(scalar.literal(x) for x in armature[: schedule.first]),
         "damping": braced(scalar.literal(float(x)) for x in model.damping) if any(model.damping) else "",
@@ -71,14 +68,6 @@ def _name(model: Model, node: Node) -> str:
     """The name of a node's body, with a number where its joint has several."""
     name = model.bodies[node.body].name
     return name if node.alone else f"{name}.{node.part}"
-
-
-def _slots(schedule: Schedule) -> list[int]:
-    """The slot of each column; those of a free root follow on the others."""
-    slots = [schedule.rows * LIMBS + k for k in range(schedule.columns)]
-    for node, place in schedule.places.items():
-        slots[schedule.column(node)] = (place.row - 1) * LIMBS + place.lane
-    return slots
 
 
 def _scaled(model: Model, slots: Sequence[Node | None], scalar: ScalarType) -> dict[str, str]:
@@ -102,14 +91,14 @@ def _groups(schedule: Schedule, scalar: ScalarType) -> list[dict[str, Any]]:
     and bytes.
     """
     groups = []
-    for first in range(0, schedule.rows, GROUP):
+    for first in range(0, schedule.rows, LIMBS):
         pieces = []
         for lane in range(LIMBS):
-            nodes = [row[lane] for row in schedule.grid[first : first + GROUP]]
-            begins = [None if k is None else schedule.column(k) - entry for entry, k in enumerate(nodes)]
+            nodes = [row[lane] for row in schedule.grid[first : first + LIMBS]]
+            begins = [None if node is None else node.column - entry for entry, node in enumerate(nodes)]
             for begin, run in groupby(range(len(nodes)), key=begins.__getitem__):
                 entry, *others = run
                 if begin is not None:
                     pieces.append((begin + entry, lane, entry, scalar.size * (1 + len(others))))
-        groups.append({"rows": range(first, first + GROUP), "pieces": pieces})
+        groups.append({"rows": range(first, first + LIMBS), "pieces": pieces})
     return groups

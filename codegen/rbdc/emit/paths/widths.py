@@ -79,13 +79,6 @@ class Shape:
         return range(self.lane)
 
     @property
-    def comment(self) -> str:
-        """A description for the reader of the C."""
-        chain = all(parent == k - 1 for k, parent in enumerate(self.parents))
-        on = "a chain" if chain else f"on {', '.join(map(str, self.parents))} of these, -1 for what is above"
-        return f"{self.size} columns{' of a free root' if self.rooted else ''}, {on}"
-
-    @property
     def pairs(self) -> int:
         """Columns with those above them within."""
         return sum(len(row.above) for row in self.rows)
@@ -222,7 +215,7 @@ class Width:
 
     @cached_property
     def turned(self) -> list[list[str]]:
-        """The steps in which as many registers as there are lanes, s, change rows for columns: halves,
+        """The steps in which as many registers as there are lanes, s, change rows for columns, t1_: halves,
         quarters and so on change places.
         """
         old, steps, half = "s", list[list[str]](), self.lanes // 2
@@ -231,11 +224,6 @@ class Width:
             steps.append([f"{new}{k} = {exchanged(row, k, half, self.lanes)}" for k in range(self.lanes)])
             old, half = new, half // 2
         return steps
-
-    @property
-    def turned_columns(self) -> list[str]:
-        """The columns by the names that `turned` gives them in the end."""
-        return [f"t1_{k}" for k in range(self.lanes)]
 
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:

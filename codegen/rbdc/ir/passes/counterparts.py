@@ -15,14 +15,14 @@ Terms = Counter[tuple[int, int]]
 class Counterparts:
     """The counterpart of each value, where it has one.
 
-    image: its index. sums: the terms of values that are sums of terms that are only exchanged. told: values
+    image: its index. sums: the values that are sums of terms that are only exchanged. told: values
     whose counterparts are not found but told, by their symbols, as if they were inputs.
     """
 
     def __init__(self, program: Program, moves: Mapping[Source, Source]) -> None:
         self.program, self.moves = program, moves
         self.image: list[int | None] = []
-        self.sums: dict[int, Terms] = {}
+        self.sums: set[int] = set()
         self.told = self._told()
         self._find_images()
 
@@ -74,7 +74,7 @@ class Counterparts:
             moved[target, sign] += count
         if moved != terms:
             return None
-        self.sums[index] = terms
+        self.sums.add(index)
         return index
 
 

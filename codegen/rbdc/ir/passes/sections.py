@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import groupby
 
@@ -51,32 +51,24 @@ class _Schedule:
 
     def __init__(self, program: Program) -> None:
         self._values = program.values
-        users = program.users()
-        fused = [program.is_fused(users, index) for index in range(len(users))]
+        users = program.users
         self._own = [
-            0 if alone else value.operation.latency
-            for alone, value in zip(fused, program.values, strict=True)
+            0 if program.is_fused(index) else value.operation.latency
+            for index, value in enumerate(program.values)
         ]
         path = list(self._own)
         for index in reversed(range(len(users))):
             path[index] += max((path[user] for user in users[index] if user >= 0), default=0)
         self._leaves = [index for index, value in enumerate(self._values) if value.operation.is_leaf]
-        self._units = self._runs()
-        self._operands = [self._from_outside(unit) for unit in self._units]
+        self._units = _runs(program, lambda index: self._values[index].section)
+        self._operands = [
+            {operand for index in unit for operand in self._values[index].arguments}.difference(unit)
+            for unit in self._units
+        ]
         self._ways = [max(path[index] for index in unit) for unit in self._units]
         self._ready: dict[int, float] = {}
         self._time = 0.0
         self.order: list[int] = []
-
-    def _runs(self) -> list[list[int]]:
-        """The values that compute something, section by section."""
-        computed = [index for index, value in enumerate(self._values) if not value.operation.is_leaf]
-        return [list(run) for _, run in groupby(computed, key=lambda index: self._values[index].section)]
-
-    def _from_outside(self, unit: Sequence[int]) -> list[int]:
-        """Values that a unit needs of others; what is no computation is there from the beginning."""
-        needed = {operand for index in unit for operand in self._values[index].arguments}
-        return sorted(needed.difference(unit, self._leaves))
 
     def run(self, rank: Callable[[int], tuple[float, float]]) -> float:
         """Put the units in order by their rank, and give the time of the last result.
@@ -111,6 +103,12 @@ class _Schedule:
         self.order += self._units[unit]
 
 
+def _runs(program: Program, label: Callable[[int], object]) -> list[list[int]]:
+    """The values that compute something, in runs with the same label."""
+    computed = [index for index, value in enumerate(program.values) if not value.operation.is_leaf]
+    return [list(run) for _, run in groupby(computed, key=label)]
+
+
 def gather_labels(program: Program) -> Program:
     """Values under the heading of what they are for; order and operations stay.
 
@@ -118,13 +116,12 @@ def gather_labels(program: Program) -> Program:
     what a section alone uses may cut it in two. After: a run of values between two of one other section,
     which nothing of its own section uses, belongs there.
     """
-    values, users = list(program.values), program.users()
+    values, users = list(program.values), program.users
 
     def label(index: int) -> Section:
         return program.sections[values[index].section]
 
-    computed = [index for index, value in enumerate(values) if not value.operation.is_leaf]
-    runs = [list(run) for _, run in groupby(computed, key=label)]
+    runs = _runs(program, label)
     for number in reversed(range(1, len(runs) - 1)):
         run, last, following = runs[number], runs[number - 1][-1], runs[number + 1][0]
         if label(last) != label(following):

@@ -90,18 +90,18 @@ def gather_like_terms(program: Program) -> Program:
     After: ``0.5 - x``, x, y. Each comes in the place of the first of its kind, the other terms stay in their
     order; lanes of constants count as constants.
     """
-    users = program.users()
 
     def is_inner(index: int) -> bool:
-        alone = len(users[index]) == 1 and users[index][0] >= 0
-        return alone and all(program.values[k].operation.is_sum for k in (index, users[index][0]))
+        users = program.users[index]
+        alone = len(users) == 1 and users[0] >= 0
+        return alone and all(program.values[k].operation.is_sum for k in (index, users[0]))
 
     sums: dict[int, dict[int | None, list[PlacedTerm]]] = {}
     for index, value in enumerate(program.values):
         if value.operation.is_sum and not is_inner(index):
             terms, alike = list(program.terms(index, is_inner)), dict[int | None, list[PlacedTerm]]()
             for place, (term, sign) in enumerate(terms):
-                alike.setdefault(_split(program, users, term)[1], []).append((place, term, sign))
+                alike.setdefault(_split(program, term)[1], []).append((place, term, sign))
             if len(alike) < len(terms):
                 sums[index] = alike
 
@@ -116,7 +116,7 @@ def gather_like_terms(program: Program) -> Program:
             if len(group) > 1:
                 made = builder.constant(0.0)
                 for _, term, sign in group:
-                    constant = _split(program, users, term)[0]
+                    constant = _split(program, term)[0]
                     factor = builder.constant(1.0) if constant is None else new[constant]
                     made = builder.apply(ADD if sign == first else SUB, (made, factor))
                 left[place] = made if base is None else builder.apply(MUL, (made, new[base]))
@@ -136,12 +136,12 @@ def gather_like_terms(program: Program) -> Program:
     return rewrite(program, RULES, gathered) if sums else program
 
 
-def _split(program: Program, users: Sequence[Sequence[int]], index: int) -> tuple[int | None, int | None]:
+def _split(program: Program, index: int) -> tuple[int | None, int | None]:
     """A term as a constant, None for 1, and the value that it multiplies, None for a constant alone."""
     value = program.values[index]
     if value.known:
         return index, None
-    if value.operation is MUL and len(users[index]) == 1:
+    if value.operation is MUL and len(program.users[index]) == 1:
         for constant, base in (value.arguments, value.arguments[::-1]):
             if program.values[constant].known:
                 return constant, base

@@ -27,12 +27,11 @@ def chain_sums(program: Program) -> Program:
 class _Chains:
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._users = program.users()
         self._ready: list[int] = []
 
     def made(self, builder: Builder, new: Sequence[int], index: int) -> int | None:
         """The chain of a sum; nothing for what is made where it is added."""
-        if self._is_inner(index) or self._is_fused(index):
+        if self._is_inner(index) or self._program.is_fused(index):
             return LEFT_OUT
         return self._sum(builder, new, index) if self._program.values[index].operation.signs else None
 
@@ -41,21 +40,18 @@ class _Chains:
 
         Across sections a sum of few values would pass from one C function to the next as all of its terms.
         """
-        values, users = self._program.values, self._users[index]
+        values, users = self._program.values, self._program.users[index]
         if not values[index].operation.signs or len(users) != 1 or users[0] < 0:
             return False
         user = values[users[0]]
         return bool(user.operation.signs) and user.section == values[index].section
-
-    def _is_fused(self, index: int) -> bool:
-        return self._program.is_fused(self._users, index)
 
     def _when(self, builder: Builder, new: Sequence[int], index: int) -> int:
         """When what is added is ready: of a product that is made here its factors."""
         for value in builder.values[len(self._ready) :]:
             before = max((self._ready[k] for k in value.arguments), default=0)
             self._ready.append(before + value.operation.latency)
-        parts = self._program.values[index].arguments if self._is_fused(index) else (index,)
+        parts = self._program.values[index].arguments if self._program.is_fused(index) else (index,)
         return max(self._ready[new[k]] for k in parts)
 
     def _sum(self, builder: Builder, new: Sequence[int], index: int) -> int:
@@ -68,7 +64,7 @@ class _Chains:
         terms.sort(key=when.__getitem__)
 
         def value(k: int) -> int:
-            if not self._is_fused(k):
+            if not self._program.is_fused(k):
                 return new[k]
             product = self._program.values[k]
             return builder.again(product, tuple(new[x] for x in product.arguments))
@@ -76,7 +72,7 @@ class _Chains:
         if any(constants) or not terms:
             made = builder.lanes(constants)
         else:
-            start = min(terms, key=lambda term: (-term[1], self._is_fused(term[0]), when[term]))
+            start = min(terms, key=lambda term: (-term[1], self._program.is_fused(term[0]), when[term]))
             terms.remove(start)
             made = value(start[0])
             if start[1] < 0:

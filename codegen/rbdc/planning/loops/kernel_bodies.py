@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.emit.paths import entries as at
 from rbdc.emit.paths.constants import AXIS, INERTIA, OWN, POSE, Constants, constants_of, pose, pose_above
-from rbdc.emit.paths.kernels import KERNELS, Bodies, PathKernel
+from rbdc.emit.paths.kernels import PathKernel
 from rbdc.emit.paths.layout import Node, scheduled
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
@@ -40,18 +40,11 @@ from rbdc.spatial.vectors import AXES
 _ZERO = Vector3.zero()
 
 
-def kernel_bodies(model: Model, name: str) -> Bodies:
-    """The bodies of a kernel by their names."""
-    return {body.program.name: body for body in _bodies(model, KERNELS[name])}
-
-
-def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
+def kernel_bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
+    """The bodies of a kernel."""
     schedule = scheduled(model)
     constants = constants_of(schedule, moving=kernel.moving)
-    if kernel.moving:
-        yield _forward(constants, solved=kernel.factors)
-    else:
-        yield _placed(constants)
+    yield _forward(constants, solved=kernel.factors) if kernel.moving else _placed(constants)
     if kernel.factors:
         yield _articulated(solved=kernel.solved)
     if kernel.solved:
@@ -64,8 +57,8 @@ def _bodies(model: Model, kernel: PathKernel) -> Iterator[LaneProgram]:
     if schedule.free and kernel.moving:
         yield _root_motion(constants, solved=kernel.solved)
         yield _root_columns(constants)
-    for k in schedule.filled_in:
-        yield _pose(constants, schedule.nodes[k], f"pose{k}")
+    for name, node in schedule.filled_in.items():
+        yield _pose(constants, node, name)
 
 
 def _root_motion(constants: Constants, *, solved: bool) -> LaneProgram:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
-from rbdc.model import WORLD, Model
+from rbdc.algorithms.tools.joint_coordinates import dof_table
+from rbdc.model import Model
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,6 @@ class Paths:
     def above(self, number: int) -> tuple[int, ...]:
         """The numbers above this one, from the root."""
         return self.entries[self.start[number] : self.own[number]]
-
-
-def dof_parents(model: Model) -> list[int]:
-    """The degree of freedom that carries each: the one before it in the same joint, or the last of the
-    parent's joint.
-    """
-    starts, parents = first_dofs(model), list[int]()
-    for body in model.bodies:
-        above = -1 if body.parent == WORLD else starts[body.parent] + model.bodies[body.parent].joint.nv - 1
-        parents += [above, *range(len(parents), len(parents) + body.joint.nv - 1)]
-    return parents
 
 
 def elimination_parents(model: Model, paths: Paths) -> list[int]:

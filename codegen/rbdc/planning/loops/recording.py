@@ -81,7 +81,10 @@ class StepRecorder:
         )
         program = verify(chain_sums(optimise(program)))
         arrays = tuple(replace(array, adds=outputs[array.name].adds) for array in program.outputs)
-        places = {name: _looked_up(place) for name, place in {**inputs, **outputs}.items()}
+        places = {
+            name: replace(place, strides=tuple((INDICES.get(k, k), stride) for k, stride in place.strides))
+            for name, place in {**inputs, **outputs}.items()
+        }
         return Step(replace(program, outputs=arrays), places)
 
 
@@ -99,11 +102,6 @@ def recorded(record: Record) -> Step:
     recorder = StepRecorder("")
     record(recorder)
     return recorder.step()
-
-
-def _looked_up(place: Place) -> Place:
-    """The place with indices in place of their names."""
-    return replace(place, strides=tuple((INDICES.get(name, name), stride) for name, stride in place.strides))
 
 
 def _argument(place: Place, taken: Collection[str] = ()) -> str:

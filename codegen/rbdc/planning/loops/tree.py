@@ -9,11 +9,12 @@ from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.names import comment
+from rbdc.emit.paths.layout import nodes_of, parent_columns
 from rbdc.ir.loops import Loop, Statement, Switch, Table
 from rbdc.model import WORLD, Model
-from rbdc.model.joint_space import JointSpaceBody, with_z_axes
+from rbdc.model.joint_space import with_z_axes
 from rbdc.model.joints import JointType
-from rbdc.planning.loops.paths import Paths, dof_parents, elimination_parents
+from rbdc.planning.loops.paths import Paths, elimination_parents
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.spatial import Force, MomentInertia, Placement, Scalar
 
@@ -130,9 +131,12 @@ class Tree:
             "placement": [tuple(float(x) + 0.0 for x in b.placement.scalars()) for b in bodies],
             "inertia": [tuple(float(x) + 0.0 for x in b.inertia.scalars()) for b in bodies],
             "chosen": [tuple(float(x) + 0.0 for x in b.chosen.scalars()) for b in bodies],
-            "coupling": [_coupling(body) for body in bodies],
+            "coupling": [
+                (1.0, 0.0) if b.coupling is None else (b.coupling.multiplier, b.coupling.offset)
+                for b in bodies
+            ],
         }
-        self.paths = Paths.of_parents(dof_parents(model))
+        self.paths = Paths.of_parents(parent_columns(nodes_of(model)))
         self.rows = Paths.of_parents(elimination_parents(model, self.paths))
 
     def differing(self, table: str, kind: BodyKind) -> list[int]:
@@ -209,8 +213,3 @@ class Tree:
         every = Switch("kind_of[i]", tuple(cases))
         body = cases[0][1] if len(cases) == 1 else (every,)
         return Loop("i", "0", str(len(self.model.bodies)), body, about, backward)
-
-
-def _coupling(body: JointSpaceBody) -> tuple[float, float]:
-    follow = body.coupling
-    return (1.0, 0.0) if follow is None else (follow.multiplier, follow.offset)

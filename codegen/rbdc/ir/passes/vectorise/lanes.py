@@ -63,7 +63,7 @@ class _Packer:
             self.image = [None if k is None else step.image[k] for k in self.image]
         self.told = {k for step in steps for k in step.told}
         self.orbit = [self._orbit(k) for k in range(len(program.values))]
-        self.sums = {k for step in steps for k in step.sums}
+        self.sums = set[int]().union(*(step.sums for step in steps))
         self._leave_what_has_no_operands()
         self.builder = Builder()
         self.wide: dict[int, int] = {}
@@ -209,14 +209,12 @@ class _Packer:
         if index in self.scalar:
             return self.scalar[index]
         orbit, value = self.orbit[index], self.program.values[index]
+        number = None if value.source is None else self.exchange.constants.get(value.source)
         self.builder.section = value.section
         if orbit is not None and value.source is None and index not in self.told:
             made = self.builder.extract(*self._lane(index))
-        elif value.constant is not None:
-            made = self.builder.constant(value.constant)
-        elif value.source is not None:
-            number = self.exchange.constants.get(value.source)
-            made = self.builder.input(*value.source) if number is None else self.builder.constant(number)
+        elif number is not None:
+            made = self.builder.constant(number)
         elif index in self.sums and self.image[index] == index:
             made = self._sum(self._terms(index), 1)
         else:

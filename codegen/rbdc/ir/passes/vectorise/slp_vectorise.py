@@ -15,10 +15,7 @@ from rbdc.reduction.limbs import LANES
 
 def join_neighbours(program: Program) -> Program:
     """See the module's docstring; an entry that is used elsewhere as well stays a scalar."""
-    users = program.users()
-    run_of = {
-        index: run for result in program.results for run in _runs(program, users, result) for index in run
-    }
+    run_of = {index: run for result in program.results for run in _runs(program, result) for index in run}
     if not run_of:
         return program
 
@@ -29,24 +26,24 @@ def join_neighbours(program: Program) -> Program:
     return rewrite(program, other=lane)
 
 
-def _runs(program: Program, users: Sequence[Sequence[int]], result: Sequence[int]) -> list[tuple[int, ...]]:
+def _runs(program: Program, result: Sequence[int]) -> list[tuple[int, ...]]:
     """Neighbours among the entries of an output, by fours, then by twos."""
     runs, start = list[tuple[int, ...]](), 0
     while start < len(result):
         widest = (tuple(result[start : start + width]) for width in LANES if start + width <= len(result))
-        run = next((candidate for candidate in widest if _are_alike(program, users, candidate)), None)
+        run = next((candidate for candidate in widest if _are_alike(program, candidate)), None)
         runs += [run] if run else []
         start += len(run) if run else 1
     return runs
 
 
-def _are_alike(program: Program, users: Sequence[Sequence[int]], run: Sequence[int]) -> bool:
+def _are_alike(program: Program, run: Sequence[int]) -> bool:
     """Whether each is one sum of inputs, and that of the next entry is of the next ones."""
     values = [program.values[index] for index in run]
     if not values[0].operation.is_sum or any(value.operation is not values[0].operation for value in values):
         return False
     columns = zip(*(value.arguments for value in values), strict=True)
-    return all(len(users[index]) == 1 for index in run) and all(
+    return all(len(program.users[index]) == 1 for index in run) and all(
         program.row(column) is not None for column in columns
     )
 
