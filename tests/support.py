@@ -36,8 +36,8 @@ SINGLE += [("hyq", "free-flyer")]
 """Those of the cases whose modules are also built in single precision."""
 
 ON_LEGS = ("anymal_b", "g1_29dof", "hyq", "simple_humanoid", "solo12")
-VALUES = ("anymal_b", "g1_29dof", "solo12", "tiago_pro")
-WITHOUT_PRODUCTS = ("hyq", "panda_arm", "r2d2", "simple_humanoid", "ur5", *VALUES)
+VALUES = ("anymal_b", "g1_29dof", "simple_humanoid", "solo12", "tiago_pro")
+WITHOUT_PRODUCTS = ("hyq", "panda_arm", "r2d2", "ur5", *VALUES)
 """Robots whose modules are built without products of derivatives and vectors, which take a third of the time,
 or without all that is of first order, which takes most of it; the exhaustive tier has them.
 """

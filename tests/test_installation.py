@@ -125,15 +125,16 @@ def test_the_wheel_works(distributions: dict[str, Path], tmp_path: Path) -> None
     check(programs, tmp_path / "env", tmp_path)
 
 
-@pytest.fixture
-def editable(source: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def editable(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of a fresh environment after what `pip install -e` does, but with the build tools of this
     one.
     """
+    folder = tmp_path_factory.mktemp("editable")
     code = "import sys, setuptools.build_meta as backend; backend.build_editable(sys.argv[1])"
-    run([sys.executable, "-c", code, str(tmp_path)], source)
-    (wheel,) = tmp_path.glob("*.whl")
-    return installed(wheel, tmp_path / "env")
+    run([sys.executable, "-c", code, str(folder)], source)
+    (wheel,) = folder.glob("*.whl")
+    return installed(wheel, folder / "env")
 
 
 def test_the_editable_install_works(source: Path, editable: Path, tmp_path: Path) -> None:

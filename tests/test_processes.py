@@ -98,7 +98,7 @@ def test_what_is_printed_is_no_answer() -> None:
 
 def test_the_text_is_the_same_by_any_number_of_processes() -> None:
     tree, names = (
-        random_tree(1),
+        random_tree(1, size=3),
         ("rnea", "crba", "aba", "aba_vjp", "frame_jacobian", "frame_velocity", "integrate"),
     )
     options = [

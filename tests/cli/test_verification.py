@@ -19,7 +19,7 @@ from rbdc.cli.commands import commands
 from rbdc.errors import VerificationError
 from rbdc.native.toolchain import find_compiler
 
-QUICK = ("--functions", "nle,rnea", "--cflags", "-O0")
+QUICK = ("--functions", "nle,rnea", "--targets", "c", "--cflags", "-O0")
 MESSAGE = (
     r"^rbdc: error: .*double_pendulum\.urdf: nle does not agree with the description: "
     r"called with single samples, at a state [^,]+, tau\[\d\] is \S+, not \S+, "

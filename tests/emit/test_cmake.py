@@ -131,7 +131,7 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def numbers() -> list[float]:
     """What the programs should print."""
     q, v, a = np.array([0.1, 0.2]), np.array([0.3, 0.4]), np.array([0.5, 0.6])
-    modules = [build_module(robot, functions=FUNCTIONS, snap=1e-11) for robot in ROBOTS]
+    modules = [build_module(r, functions=FUNCTIONS, snap=1e-11, cflags=UNOPTIMISED) for r in ROBOTS]
     m = modules[1]
     taus = [x for module in modules for x in module.rnea(q, v, a)]
     J, places = m.frame_jacobian(q, 2, "WORLD"), m.forward_kinematics(q)

@@ -7,6 +7,7 @@ import platform
 import re
 import subprocess
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -46,16 +47,21 @@ MODELS: dict[str, tuple[Callable[[], Model], tuple[str, ...] | None, str]] = {
 }
 
 
+@cache
+def generated(name: str) -> dict[str, str]:
+    """The text of a model by file."""
+    make, functions, style = MODELS[name]
+    options = GenerationOptions(style, targets=("c", "batch"), scalar=FLOAT)
+    return generate(make(), "robot", functions or presets()["full"], lambda _: None, options).files
+
+
 def write(name: str, folder: Path) -> list[str]:
     """The C of a model in a folder; the names of its C files."""
-    make, functions, style = MODELS[name]
-    model = make()
-    options = GenerationOptions(style, targets=("c", "batch"), scalar=FLOAT)
-    made = generate(model, "robot", functions or presets()["full"], lambda _: None, options)
-    for file, text in made.files.items():
+    files = generated(name)
+    for file, text in files.items():
         (folder / file).write_text(text)
         assert not file.endswith((".c", ".h")) or not re.search(r"\bdouble\b", text), file
-    return sorted(file for file in made.files if file.endswith(".c"))
+    return sorted(file for file in files if file.endswith(".c"))
 
 
 def compile_c(compiler: str, flags: Sequence[str], files: Sequence[str], folder: Path) -> None:

@@ -14,7 +14,7 @@ from rbdc.planning.calibration import Rate
 from rbdc.planning.forms import Subject
 from rbdc.resources import resolve
 from tests.emit.toy_form import LAST_METHOD, last_method
-from tests.support import build_module
+from tests.support import UNOPTIMISED, build_module
 
 
 def enter(monkeypatch: pytest.MonkeyPatch, nanoseconds: float) -> None:
@@ -40,7 +40,9 @@ def test_it_is_chosen_where_it_takes_least(monkeypatch: pytest.MonkeyPatch) -> N
 def test_its_packages_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     """A build compares every function with its reference before it is installed."""
     enter(monkeypatch, 1e-6)
-    module = build_module("double_pendulum", functions=("aba", "crba"), name="by_last_method")
+    module = build_module(
+        "double_pendulum", functions=("aba", "crba"), cflags=UNOPTIMISED, name="by_last_method"
+    )
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
     model = Model.from_urdf(resolve("double_pendulum"))
     for name in ("aba", "crba"):

@@ -41,8 +41,8 @@ CASES = {
 }
 TRIED = slow_but(CASES, (), ("hyq", "sole", "arm"))
 """Points, a sole and a weld; parallel robots have loops by points, and more robots are exhaustive."""
-FUSED = ("hyq", "arm")
-"""Robots that have values and derivatives in one function too."""
+FUSED = ("arm",)
+"""Those that have values and derivatives in one function too."""
 
 
 @cache
@@ -216,7 +216,7 @@ MASKS = list(itertools.product([0.0, 1.0], repeat=4))
 
 
 @pytest.mark.parametrize(
-    "active", slow_but([(mask,) for mask in MASKS], (), [(MASKS[k],) for k in (0, 1, 6, 11)])
+    "active", slow_but([(mask,) for mask in MASKS], (), [(MASKS[k],) for k in (0, 6, 11)])
 )
 def test_a_mask_is_a_build_of_its_own(active: tuple[float, ...]) -> None:
     model, module = built("hyq")
@@ -262,11 +262,12 @@ def test_builds_are_verified(case: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("feet", [4, 1])
 def test_derivatives_under_forces_in_one_call(feet: int) -> None:
-    """The build verifies them, alone and with the values in one call, which cost little more; limbs with
-    contacts of their own are not alike.
+    """The build verifies those on one foot, alone and with the values in one call, which cost little more;
+    limbs with contacts of their own are not alike.
     """
     names = ("contact_forward_dynamics", "contact_forward_dynamics_derivatives")
     options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": POINTS[:feet], "fuse": (names,)}
+    options["verify"] = feet == 1
     module = build_module(
         "hyq", functions=names[1:], cflags=UNOPTIMISED, name=f"under_forces{feet}", **options
     )

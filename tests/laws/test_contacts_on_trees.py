@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,17 +39,18 @@ from tests.laws.test_drives import driven
 from tests.support import UNOPTIMISED, Array, build_module, slow_but
 from tests.support_trees import mimic_tree, random_tree
 
-FUNCTIONS = (
+OF_CONTACTS = (
     *("constrained_dynamics", "constrained_dynamics_derivatives"),
     *("constrained_dynamics_vjp", "constrained_dynamics_jvp"),
     *("impulse_dynamics", "impulse_dynamics_derivatives"),
     *("contact_inverse_dynamics", "contact_forward_dynamics"),
     *("centroidal_contact_dynamics", "centroidal_contact_dynamics_derivatives"),
     *("project_configuration", "project_velocity"),
-    *("contact_jacobian", "contact_drift", "contact_error", "crba", "nle", "rnea"),
+    *("contact_jacobian", "contact_drift", "contact_error"),
 )
+FUNCTIONS = (*OF_CONTACTS, "contact_placements", "centroidal_momentum_derivative", "crba", "nle", "rnea")
 VERIFIED = (
-    *(name for name in FUNCTIONS if name not in ("crba", "nle", "rnea")),
+    *OF_CONTACTS,
     *("contact_inverse_dynamics_derivatives", "contact_forward_dynamics_derivatives", "delassus"),
 )
 QUICKLY_VERIFIED = (
@@ -93,11 +95,17 @@ def held(case: str) -> tuple[Model, tuple[Any, ...]]:
     return tree, (*contacts, loop(tree, *closed))
 
 
-@pytest.fixture(params=slow_but(TREES, QUICK, ("mimic", "planar")), scope="module")
-def pair(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
-    tree, contacts = held(request.param)
+@cache
+def built(case: str) -> tuple[Model, ModuleType]:
+    """A tree with its contacts, and its module."""
+    tree, contacts = held(case)
     model = read(tree, BuildOptions(contacts=contacts))
     return model, build_module(tree, functions=FUNCTIONS, cflags=UNOPTIMISED, contacts=contacts, verify=False)
+
+
+@pytest.fixture(params=slow_but(TREES, QUICK, ("mimic", "planar")), scope="module")
+def pair(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
+    return built(request.param)
 
 
 def state(module: ModuleType) -> tuple[Array, Array, Array, Array]:
@@ -258,19 +266,7 @@ def test_options_that_are_out_of_range_are_refused(pair: tuple[Model, ModuleType
 
 def test_the_momentum_changes_by_contacts_and_gravity() -> None:
     """On a free root: A ddq and dA/dt v of accelerations under contact forces."""
-    tree, contacts = held("spherical")
-    module = build_module(
-        tree,
-        functions=(
-            "contact_forward_dynamics",
-            "centroidal_contact_dynamics",
-            "centroidal_momentum_derivative",
-        ),
-        cflags=UNOPTIMISED,
-        contacts=contacts,
-        name="floating",
-        verify=False,
-    )
+    _, module = built("spherical")
     rng = np.random.default_rng(5)
     q, (v, tau) = module.random_configuration(2), rng.normal(size=(2, module.nv))
     tau[:6] = 0.0
@@ -329,19 +325,15 @@ def test_forces_along_the_axes_of_the_world() -> None:
     """Accelerations stay as they are, forces are turned with the contact's frame; a loop that holds less than
     vectors keeps its axes, with a warning.
     """
-    tree, contacts = held("spherical")
-    names = ("constrained_dynamics", "contact_jacobian", "contact_placements")
-    local, world = (
-        build_module(
-            tree,
-            functions=names,
-            cflags=UNOPTIMISED,
-            contacts=contacts,
-            verify=False,
-            contact_frame=frame,
-            name=f"aligned_{frame.replace('-', '_')}",
-        )
-        for frame in ("local", "local-world-aligned")
+    (tree, contacts), (_, local) = held("spherical"), built("spherical")
+    world = build_module(
+        tree,
+        functions=("constrained_dynamics", "contact_jacobian"),
+        cflags=UNOPTIMISED,
+        contacts=contacts,
+        verify=False,
+        contact_frame="local-world-aligned",
+        name="aligned",
     )
     q, v, tau, _ = state(local)
     (ddq, own), (right, forces) = (m.constrained_dynamics(q, v, tau) for m in (local, world))

@@ -13,6 +13,7 @@ import pytest
 
 from rbdc import Link, Mimic, Model
 from rbdc.errors import RbdcError
+from rbdc.functions.catalogue import presets
 from rbdc.model.joints.coupling import composed, reach
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_differences import central
@@ -57,10 +58,11 @@ def curved_tree(mimic: str) -> Model:
 
 @pytest.fixture(scope="module")
 def pair() -> tuple[ModuleType, ModuleType]:
-    """The tree, coupled and with independent joints."""
+    """The tree, coupled and with independent joints; another test has the build verify the functions."""
+    how: dict[str, Any] = {"verify": False, "cflags": UNOPTIMISED}
     return (
-        build_module(curved_tree("coupled"), functions=FUNCTIONS, cflags=UNOPTIMISED),
-        build_module(curved_tree("independent"), functions=OF_THE_TREE, verify=False, cflags=UNOPTIMISED),
+        build_module(curved_tree("coupled"), functions=FUNCTIONS, **how),
+        build_module(curved_tree("independent"), functions=OF_THE_TREE, **how),
     )
 
 
@@ -237,7 +239,8 @@ def test_every_function_and_batches() -> None:
     """Verified in all ways of calling; products are those of matrices, batches single samples."""
     model = dataclasses.replace(curved_tree("coupled"), name="curved_full")
     flags = (*UNOPTIMISED, "-march=native")
-    module = build_module(model, preset="full", targets=("c", "batch"), cflags=flags)
+    functions = tuple(dict.fromkeys((*presets()["full"], *FUNCTIONS)))
+    module = build_module(model, functions=functions, targets=("c", "batch"), cflags=flags)
     y, rate, x, w, dq, dv, dx = np.random.default_rng(5).uniform(-0.8, 0.8, (7, 9, 3))
     for name in ("rnea", "aba"):
         found = getattr(module, f"{name}_derivatives")(y, rate, x)

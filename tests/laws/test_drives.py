@@ -165,6 +165,7 @@ def test_the_width_of_friction_at_run_time() -> None:
             replace(model, friction_width=width),
             functions=(*RESISTED, *others),
             cflags=UNOPTIMISED,
+            verify=k == 0,
             name=f"friction_of_width_{k}",
         )
         for k, width in enumerate((model.friction_width, 0.02))

@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 from rbdc.resources import resolve
-from tests.support import Array, assert_close, build_module, slow_but
+from tests.support import Array, assert_close, full_module, slow_but
 
 GRAVITY = 9.81
 
@@ -93,7 +93,7 @@ def test_equations_of_motion(robot: str) -> None:
     swap = list(zip(reversed(old), reversed(plain), strict=True))  # second derivatives first
     evaluate = sp.lambdify(plain, [torque.subs(swap) for torque in torques])
     energies = sp.lambdify(plain, [kinetic.subs(swap), potential.subs(swap)])
-    module = build_module(robot, preset="full")
+    module = full_module(robot, "fixed")
     rng = np.random.default_rng(0)
     for _ in range(16):
         q, v, a = rng.uniform(-3, 3, (3, 2))

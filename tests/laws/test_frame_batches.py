@@ -18,7 +18,7 @@ from rbdc import Model
 from rbdc.functions.declarations import REFERENCES
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
-from tests.support import assert_close, build_module, slow_but
+from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
 from tests.support_trees import mimic_tree, random_tree
 
 Floats = NDArray[np.floating[Any]]
@@ -42,8 +42,9 @@ CASES = [((name, dtype),) for name in MODELS for dtype in TOLERANCE]
 @cache
 def built(name: str, dtype: str) -> tuple[Model, ModuleType]:
     model = MODELS[name]()
-    folder = {"name": f"frames_{name}_{dtype}", "dtype": dtype}
-    return model, build_module(model, functions=tuple(FUNCTIONS), targets=("c", "batch"), **folder)
+    how: dict[str, Any] = {"name": f"frames_{name}_{dtype}", "dtype": dtype, "targets": ("c", "batch")}
+    how["cflags"] = (*UNOPTIMISED, "-march=native")
+    return model, build_module(model, functions=tuple(FUNCTIONS), **how)
 
 
 @pytest.fixture(

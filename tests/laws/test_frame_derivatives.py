@@ -20,7 +20,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import reference_of
 from tests.laws.test_motion import TOLERANCE as DIFFERENCES
 from tests.laws.test_motion import rate, state
-from tests.support import Array, assert_close, build_module
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import TREES, mimic_tree, random_tree
 
 FRAMED = (
@@ -43,7 +43,8 @@ def case(request: pytest.FixtureRequest) -> Case:
     """A tree and its compiled module; the first eight seeds have every joint type at the root."""
     model = mimic_tree("coupled") if request.param == "coupled" else random_tree(request.param)
     model = replace(model, name=f"framed_{request.param}")
-    return model, build_module(model, functions=(*FRAMED, "integrate"))
+    functions = (*FRAMED, "integrate")
+    return model, build_module(model, functions=functions, cflags=UNOPTIMISED, verify=False)
 
 
 def complex_step(model: Model, base: str, arguments: Sequence[Array], *where: Any) -> list[Array]:

@@ -32,7 +32,14 @@ def module(request: pytest.FixtureRequest) -> ModuleType:
     name, flags = f"ur5_{target}_{dtype}", ("-O1", "-fno-math-errno", *TARGETS[target])
     out = OUT / "large" / compiler
     options = BuildOptions(
-        name=name, functions=FUNCTIONS, dtype=dtype, out=out, compiler=compiler, cflags=flags, jobs=1
+        name=name,
+        functions=FUNCTIONS,
+        dtype=dtype,
+        out=out,
+        compiler=compiler,
+        cflags=flags,
+        jobs=1,
+        verify=False,
     )
     return rbdc.load(build_package("ur5", options).directory)
 

@@ -13,7 +13,7 @@ import pytest
 from rbdc import Joint, Link, Model, Vector3
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.reference.manifold import integrate
-from tests.support import Array, assert_close, build_module
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement
 
 FUNCTIONS = ("integrate", "difference", "forward_kinematics", "frame_jacobian")
@@ -41,7 +41,7 @@ def chain_model() -> Model:
 def chain() -> tuple[Model, ModuleType]:
     """The model and its compiled module."""
     model = chain_model()
-    return model, build_module(model, functions=FUNCTIONS)
+    return model, build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED)
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,7 @@ def rate(q: Any, v: Any) -> Any:
 def fall(steps: int, step: float) -> tuple[Any, Any, Any, Any, Any]:
     """HyQ falls freely from rest and moves one leg: its module, the problem, q, v and the joints' torques."""
     options: dict[str, Any] = {"root_joint": "free-flyer", "cflags": UNOPTIMISED, "name": "hyq_control"}
+    options["verify"] = False
     m = build_module("hyq", functions=FUNCTIONS, targets=("c", "casadi"), **options)
     aba, opti = m.casadi("aba"), casadi.Opti()
     q, v = opti.variable(m.nq, steps + 1), opti.variable(m.nv, steps + 1)

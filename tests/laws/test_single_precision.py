@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.functions.catalogue import requiring, rollable
+from rbdc.functions.catalogue import requiring
 from rbdc.functions.record import Requirement
+from tests.emit.test_rolled import rolled_module, rolled_robot
 from tests.laws.test_batches import arguments, as_tuple, names_of
-from tests.support import SINGLE, UNOPTIMISED, Array, build_module, full_module, slow_but
+from tests.support import SINGLE, Array, full_module, slow_but
 
 UNIT = float(np.finfo(np.float32).eps)
 UNITS = 8.0
@@ -43,14 +44,8 @@ def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, ModuleType]:
     robot, root, _, style = request.param
     if style == "unrolled":
         return full_module(robot, root, "float32"), full_module(robot, root)
-    made: dict[str, Any] = {
-        "root_joint": root,
-        "style": "rolled",
-        "functions": rollable(),
-        "name": f"{robot}_rolled",
-    }
-    made["cflags"] = UNOPTIMISED
-    return build_module(robot, dtype="float32", **made), build_module(robot, **made)
+    model = rolled_robot(robot, root)
+    return rolled_module(*model, dtype="float32"), rolled_module(*model)
 
 
 def conditioning(double: ModuleType, q: Array) -> float:

@@ -10,7 +10,7 @@ import pytest
 from rbdc.model.formats.urdf import LIKELY_MEANT
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from tests.support import CASE_NAMES, CASES, Array, assert_close, build_module
+from tests.support import CASE_NAMES, CASES, UNOPTIMISED, Array, assert_close, build_module
 from tests.support_pinocchio import peer, pin, states
 
 
@@ -34,7 +34,9 @@ def test_rotations_move_by_no_more_than_the_tolerance(robot: str, root: str) -> 
 
 @pytest.mark.parametrize("robot", ["kuka_iiwa", "ur5"])
 def test_torques_move_as_little(robot: str) -> None:
-    module = build_module(robot, functions=("rnea",), snap=LIKELY_MEANT, name=f"{robot}_snapped")
+    module = build_module(
+        robot, functions=("rnea",), snap=LIKELY_MEANT, cflags=UNOPTIMISED, name=f"{robot}_snapped"
+    )
     p = peer(robot, "fixed")
     for q, v, a, _ in states(module):
         assert_close(module.rnea(q, v, a), np.array(pin.rnea(p.model, p.data, p.q(q), v, a)), 1e-9)

@@ -96,12 +96,15 @@ def made_of(root: str, *, apart: bool = True) -> Model:
 @cache
 def straight(root: str) -> ModuleType:
     """The functions that are no products of derivatives, straight-line, verified; with a free root those that
-    the tests call.
+    the tests call, which compare all of them.
     """
     names = (*REFERENCES, "integrate", "forward_kinematics")
     if root == "fixed":
         names = tuple(name for name in presets()["full"] if not name.endswith(PRODUCTS))
-    return build_module(screw_model(root), functions=names, cflags=UNOPTIMISED, root_joint="fixed")
+    verify = root == "fixed"
+    return build_module(
+        screw_model(root), functions=names, cflags=UNOPTIMISED, root_joint="fixed", verify=verify
+    )
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -130,8 +131,9 @@ def test_pip_makes_one_of_a_portable_package(tmp_path: Path) -> None:
     assert made.returncode == 0, made.stderr
     (wheel,) = tmp_path.glob("*.whl")
     python = tmp_path / "environment" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "environment")], check=True)
-    subprocess.run([str(python), "-m", "pip", "install", "--quiet", str(wheel)], check=True)
+    venv.create(tmp_path / "environment", with_pip=False)
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    subprocess.run([*pip, "install", "--quiet", str(wheel)], check=True)
     own = os.environ | {"RBDC_VARIANT": "baseline"}
     done = subprocess.run([str(python), "-c", CALL], env=own, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("baseline [")

@@ -25,7 +25,7 @@ from rbdc.report.present.page import benchmark_page
 from rbdc.resources import resolve, robot_names
 from tests.support_urdf import INERTIAL, joint, link, pair, robot
 
-QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "4", "--cflags", "-O1")
+QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "4", "--cflags", "-O0")
 
 
 def run(*arguments: str) -> Result:

@@ -21,11 +21,8 @@ from rbdc.report.present.baseline import judge
 from rbdc.report.present.document import wrong_results
 from rbdc.report.present.page import page
 
-QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "4", "--cflags", "-O1")
-FUNCTIONS = (
-    "rnea,aba,crba,minverse,rnea_derivatives,aba_derivatives,"
-    "frame_jacobian,com,coriolis,integrate,difference,rnea_vjp"
-)
+QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "4", "--cflags", "-O0")
+FUNCTIONS = "rnea,minverse,rnea_derivatives,aba_derivatives,frame_jacobian,coriolis,integrate,difference"
 EXACT = 1e-11
 """Relative to the largest entry; what every method but the differences must reach."""
 
@@ -43,7 +40,7 @@ def report_of(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A comparison of a dozen functions of the double pendulum, of every family and with every method."""
+    """A comparison of some functions of the double pendulum, of every family and with every method."""
     folder = tmp_path_factory.mktemp("pendulum")
     result = run("double_pendulum", "--functions", FUNCTIONS, "--out", str(folder))
     assert result.exit_code == 0, result.output
@@ -124,7 +121,7 @@ def test_the_terminal_shows_peers_and_peaks(tmp_path: Path) -> None:
     [
         ("double_pendulum", "fixed", None),
         pytest.param("double_pendulum", "fixed", "", marks=pytest.mark.exhaustive),
-        pytest.param("planar_floating", "fixed", "rnea,aba", marks=pytest.mark.slow),
+        pytest.param("planar_floating", "fixed", "aba,com,rnea_vjp", marks=pytest.mark.slow),
         pytest.param("planar_floating", "fixed", "rnea_derivatives", marks=pytest.mark.exhaustive),
         pytest.param("solo12", "free-flyer", "crba,rnea_derivatives", marks=pytest.mark.exhaustive),
         pytest.param("panda", "fixed", "rnea_derivatives", marks=pytest.mark.exhaustive),
@@ -214,6 +211,7 @@ def test_names_of_a_description_are_escaped(pendulum: Path) -> None:
     hostile = "</script><script>alert(1)</script>"
     report["robot"]["name"] = hostile
     report["robot"]["joints"][0]["name"] = hostile
+    report["functions"] = report["functions"][:1]
     assert "<script>alert" not in page(report)
 
 

@@ -21,6 +21,7 @@ from tests.support_differences import central
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: its functions are not tested")
 jnp = jax.numpy
+jax.config.update("jax_disable_most_optimizations", True)  # XLA compiles hundreds of small programs
 
 QUICK: tuple[str, ...] = ("rnea", "frame_velocity")
 OTHERS: tuple[str, ...] = ("nle", "gravity_torque", "potential_energy", "com", "frame_acceleration", "aba")
@@ -243,6 +244,7 @@ def test_single_precision() -> None:
         "cartpole",
         functions=("rnea", "rnea_derivatives"),
         targets=("c", "jax"),
+        cflags=UNOPTIMISED,
         dtype="float32",
         name="cartpole_jax",
     )

@@ -34,6 +34,7 @@ def test_a_joint_does_not_move_its_own_axis() -> None:
     assert np.max(np.abs(moved)) < 1e-15
 
 
+@pytest.mark.slow
 def test_single_precision_need_not_give_a_zero_that_is_one_whatever_the_numbers() -> None:
     """Forces in the world do not turn with the last joint, whose row and column of second derivatives are
     zeros beside others of a hundred.

@@ -19,7 +19,7 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
-from tests.support import UNOPTIMISED
+from tests.support import UNOPTIMISED, slow_but
 from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
 
 FUNCTIONS = 4
@@ -112,7 +112,7 @@ def test_builds_under_any_options_are_verified(examples: int) -> None:
     _tried(given(packages())(holds), examples)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", slow_but(WAYS, ("rolled", "single precision")))
 def test_builds_are_verified(way: str) -> None:
     _imagined(way, EXAMPLES[way])
 
