@@ -50,8 +50,11 @@ def test_only_the_changed_function_is_compiled_again(monkeypatch: pytest.MonkeyP
     changed = compile_package(c_files(comment="changed"), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
     assert sorted(compiled) == ["_package.c", f"{ROBOT}_mix.c"] and changed.extension != first.extension
     compiled.clear()
-    compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), ("-O2",))
-    assert len(compiled) == len(DECLARATIONS), "flags are part of the key; the glue has flags of its own"
+    compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), (*FLAGS, "-g"))
+    assert len(compiled) == len(DECLARATIONS), "flags are part of the key; of these the glue has the level"
+    compiled.clear()
+    compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), ("-O3",))
+    assert len(compiled) == len(DECLARATIONS) + 2
 
 
 def test_a_source_that_does_not_compile_leaves_no_artefact(store: Path) -> None:

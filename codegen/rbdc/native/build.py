@@ -180,7 +180,8 @@ def compile_package(
     sources, units = [unit.name for unit in units_of(own, ())], _in_variants(own, robot, variants)
     glue, package = extension_source(robot, declarations, variants), package_hash(files)
     identity = render("package_hash.c.jinja", hash=package)
-    least = ("-O2", "-fPIC", *least_flags(compiler))
+    level = [flag for flag in flags if flag.startswith("-O")] or ["-O2"]
+    least = (*level, "-fPIC", *least_flags(compiler))
     units.append(Unit("_native.c", glue, units[0].headers, (*least, "-I", _python_headers())))
     units.append(Unit("_package.c", identity, {}, (*least, *WARNING_FLAGS)))
     library = shared_library(EXTENSION, units, compiler, jobs)
