@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import UNOPTIMISED, build_module
+from tests.support import build_module
 
 PATIENCE = 240.0
 
@@ -69,8 +69,7 @@ def run(program: str, folder: Path, *arguments: str) -> list[str]:
 
 def package(robot: str, root: str = "fixed") -> str:
     """The folder of a package with inverse dynamics."""
-    flags = (*UNOPTIMISED, "-march=native")
-    module = build_module(robot, root_joint=root, functions=("rnea",), targets=("c", "batch"), cflags=flags)
+    module = build_module(robot, root_joint=root, functions=("rnea",), targets=("c", "batch"))
     return str(Path(str(module.__file__)).parent)
 
 
