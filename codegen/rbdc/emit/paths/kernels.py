@@ -93,7 +93,7 @@ def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) ->
     products = 0
     for window, apart in zip(width.windows, width.apart, strict=True):
         products += sum(schedule.first + (0 if alone else len(window.tiles)) for alone in apart)
-    return 4 * min(PRODUCT_ROWS, schedule.columns) * products
+    return 4 * PRODUCT_ROWS * products
 
 
 def _loops(schedule: Schedule, bodies: Sequence[LaneProgram]) -> Cost:

@@ -65,7 +65,7 @@ def _words(
         "kernel": kernel,
         "schedule": schedule,
         "calls": _calls(bodies),
-        "products": range(min(PRODUCT_ROWS, schedule.columns)),
+        "products": range(PRODUCT_ROWS),
         "limbs": LIMBS,
         "lanes_of_limbs": range(LIMBS),
         "three": range(3),

@@ -165,16 +165,17 @@ class Width:
         Unitree G1 and the simple humanoid take 0.94 to 0.96 of the time with it.
         """
         schedule = self.schedule
-        paths = [{column, *above} for column, above in enumerate(schedule.above_columns)]
-        size = min(PRODUCT_ROWS, schedule.columns)
-        starts = (min(row, schedule.columns - size) for row in range(0, schedule.columns, size))
-        groups = [range(start, start + size) for start in starts]
+        # above a row with entries all rows have them: the uppermost joint tells
+        tops = [min((column, *above)) for column, above in enumerate(schedule.above_columns)]
+        last = schedule.columns - PRODUCT_ROWS
+        starts = [min(row, last) for row in range(0, schedule.columns, PRODUCT_ROWS)]
+        windows = ({tile.row for tile in window.tiles} for window in self.windows)
         return [
             [
-                rows.start >= schedule.first and all(paths[row].isdisjoint(entries) for row in rows)
-                for rows in groups
+                start >= schedule.first and own.isdisjoint(tops[start : start + PRODUCT_ROWS])
+                for start in starts
             ]
-            for entries in ({tile.row for tile in window.tiles} for window in self.windows)
+            for own in windows
         ]
 
     @cached_property
