@@ -122,9 +122,7 @@ def batch_context(scalar: ScalarType) -> dict[str, Any]:
     """The part of the header of batches that is about sines and cosines."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
-    halving, others = reduced(scalar, scalar.lanes, "others")
-    words = {"error": _OF[scalar].error, "halving": halving, "others": others}
-    return {**_context(scalar, wide, math.pi), **polynomials, **words}
+    return {**_context(scalar, wide, math.pi), **polynomials, "error": _OF[scalar].error}
 
 
 def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, Any]:
