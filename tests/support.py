@@ -37,10 +37,17 @@ SINGLE += [("hyq", "free-flyer")]
 
 ON_LEGS = ("anymal_b", "g1_29dof", "hyq", "simple_humanoid", "solo12")
 VALUES = ("anymal_b", "g1_29dof", "simple_humanoid", "solo12", "tiago_pro")
-WITHOUT_PRODUCTS = ("hyq", "panda_arm", "r2d2", "ur5", *VALUES)
+WITHOUT_PRODUCTS = ("hyq", "panda", "panda_arm", "r2d2", "ur5", *VALUES)
 """Robots whose modules are built without products of derivatives and vectors, which take a third of the time,
 or without all that is of first order, which takes most of it; the exhaustive tier has them.
 """
+OF_VALUES = (
+    *("rnea", "nle", "gravity_torque", "crba", "minverse", "aba", "torque_regressor"),
+    *("forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration"),
+    *("com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy"),
+    *("integrate", "difference"),
+)
+"""What the peers compare of `VALUES`; the others of their functions are half of their operations."""
 SMALL = ("cartpole", "double_pendulum")
 OTHER_ROOTS = [
     (robot, root) for robot, root in CASES if robot not in SMALL and (root == "fixed") == (robot in ON_LEGS)
@@ -70,8 +77,10 @@ OUT = Path(__file__).parent.parent / ".rbdc-cache" / "generated"
 # Correctness does not depend on the optimisation level; -O1 compiles faster; contraction as in real builds.
 FLAGS = ("-O1", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
 
-UNOPTIMISED = ("-O0", "-ffp-contract=fast")
-"""For what is built many times over: compiling that optimised would take most of the suite's time."""
+UNOPTIMISED = ("-O0", "-march=native", "-ffp-contract=fast")
+"""For what is built many times over: compiling that optimised would take most of the suite's time; so would
+taking vectors apart, which gcc does slowly for processors without them.
+"""
 
 
 def build_module(description: Any, **options: Any) -> ModuleType:
@@ -92,15 +101,17 @@ PRODUCTS = ("_vjp", "_jvp")
 @cache
 def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     """Every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those that are
-    `WITHOUT_PRODUCTS` none of these, of `VALUES` and `OTHER_ROOTS` those `without_derivatives`.
+    `WITHOUT_PRODUCTS` none of these, of `OTHER_ROOTS` those `without_derivatives`, and `OF_VALUES`.
     """
     how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
-    if (robot, root) in OTHER_ROOTS or robot in VALUES:
+    if robot in VALUES:
+        how["functions"] = OF_VALUES
+    elif (robot, root) in OTHER_ROOTS:
         how["functions"] = without_derivatives()
     elif robot in WITHOUT_PRODUCTS:
         how["functions"] = tuple(name for name in presets()["full"] if not name.endswith(PRODUCTS))
     elif (robot, root) in WITH_BATCHES:
-        how |= {"targets": ("c", "batch"), "cflags": (*UNOPTIMISED, "-march=native")}
+        how["targets"] = ("c", "batch")
     return build_module(robot, root_joint=root, dtype=dtype, **how)
 
 

@@ -117,9 +117,9 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("cmake") is None or shutil.which("c++") is None:
         pytest.skip("no cmake or no C++ compiler")
     folder = tmp_path_factory.mktemp("installed")
-    for robot, march in zip(ROBOTS, ("native", "portable"), strict=True):
+    for robot, march, flags in zip(ROBOTS, ("native", "portable"), (UNOPTIMISED, ("-O0",)), strict=True):
         options = BuildOptions(
-            functions=FUNCTIONS, out=OUT / "cmake", targets=("c",), cflags=UNOPTIMISED, march=march, jobs=1
+            functions=FUNCTIONS, out=OUT / "cmake", targets=("c",), cflags=flags, march=march, jobs=1
         )
         package = build_package(robot, options).directory
         made, first = str(folder / robot), f"-DCMAKE_INSTALL_PREFIX={folder / 'first'}"

@@ -43,8 +43,7 @@ CASES = [((name, dtype),) for name in MODELS for dtype in TOLERANCE]
 def built(name: str, dtype: str) -> tuple[Model, ModuleType]:
     model = MODELS[name]()
     how: dict[str, Any] = {"name": f"frames_{name}_{dtype}", "dtype": dtype, "targets": ("c", "batch")}
-    how["cflags"] = (*UNOPTIMISED, "-march=native")
-    return model, build_module(model, functions=tuple(FUNCTIONS), **how)
+    return model, build_module(model, functions=tuple(FUNCTIONS), cflags=UNOPTIMISED, **how)
 
 
 @pytest.fixture(

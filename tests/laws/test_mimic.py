@@ -7,8 +7,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from tests.peers.test_pinocchio_kinematics import ALSO, CENTROIDAL, FRAMED
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, without_derivatives
-from tests.support_trees import mimic_tree
+from tests.support_trees import LAW_FUNCTIONS, law_module, mimic_tree
 
 pytestmark = pytest.mark.slow
 
@@ -26,10 +27,9 @@ OFFSET = np.array([-0.5 * -0.1 + 0.3, 0, 0, -0.1, 0, 0])
 @pytest.fixture(scope="module")
 def pair() -> tuple[ModuleType, ModuleType]:
     """The same tree, coupled and with independent joints."""
-    coupled, full = (mimic_tree(mimic) for mimic in ("coupled", "independent"))
-    names = (*without_derivatives(), "coriolis")
+    full = mimic_tree("independent")
     return (
-        build_module(coupled, functions=(*names, "rnea_derivatives", "aba_derivatives"), cflags=UNOPTIMISED),
+        law_module(mimic_tree("coupled")),
         build_module(full, functions=OF_THE_TREE, cflags=UNOPTIMISED, verify=False),
     )
 
@@ -75,6 +75,14 @@ def test_kinematics(pair: tuple[ModuleType, ModuleType], state: tuple[Array, Arr
     assert_close(coupled.centroidal_momentum_matrix(q), full.centroidal_momentum_matrix(Q) @ G, 1e-12)
     assert_close(coupled.kinetic_energy(q, v), full.kinetic_energy(Q, V), 1e-12)
     assert_close(coupled.potential_energy(q), full.potential_energy(Q), 1e-12)
+
+
+def test_other_functions_are_verified() -> None:
+    """By the build: what neither these tests nor others compare."""
+    compared = {*LAW_FUNCTIONS, *FRAMED, *CENTROIDAL, *ALSO}
+    others = tuple(name for name in without_derivatives() if name not in compared)
+    functions = (*others, "rnea_derivatives", "aba_derivatives")
+    build_module(mimic_tree("coupled"), functions=functions, name="mimic_others", cflags=UNOPTIMISED)
 
 
 def test_manifold(pair: tuple[ModuleType, ModuleType], state: tuple[Array, Array, Array]) -> None:

@@ -93,10 +93,12 @@ def rate(q: Any, v: Any) -> Any:
 
 
 def fall(steps: int, step: float) -> tuple[Any, Any, Any, Any, Any]:
-    """HyQ falls freely from rest and moves one leg: its module, the problem, q, v and the joints' torques."""
-    options: dict[str, Any] = {"root_joint": "free-flyer", "cflags": UNOPTIMISED, "name": "hyq_control"}
+    """A double pendulum without a mount falls freely from rest and moves one joint: its module, the problem,
+    q, v and the joints' torques.
+    """
+    options: dict[str, Any] = {"root_joint": "free-flyer", "cflags": UNOPTIMISED, "name": "falling"}
     options["verify"] = False
-    m = build_module("hyq", functions=FUNCTIONS, targets=("c", "casadi"), **options)
+    m = build_module("double_pendulum", functions=FUNCTIONS, targets=("c", "casadi"), **options)
     aba, opti = m.casadi("aba"), casadi.Opti()
     q, v = opti.variable(m.nq, steps + 1), opti.variable(m.nv, steps + 1)
     tau = opti.variable(m.nv - 6, steps)
@@ -119,7 +121,7 @@ def test_ipopt_finds_no_wrong_derivative_of_a_free_flyer(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_quadruped_falls() -> None:
+def test_a_free_flyer_falls() -> None:
     steps, step = 4, 0.05
     m, opti, q, v, tau = fall(steps, step)
     opti.solver("ipopt", {"print_time": False}, {"print_level": 0})

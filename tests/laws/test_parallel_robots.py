@@ -23,6 +23,7 @@ from tests.support_parallel import MECHANISMS
 
 pin: Any = pinocchio
 
+VERIFIED = ("four_bar", "two_rod_ankle")
 QUICK = ("four_bar",)
 """Mechanisms of the default tier."""
 TRIED = slow_but(MECHANISMS, QUICK, set(MECHANISMS) - {"delta"})
@@ -46,9 +47,9 @@ def model_of(case: str) -> Model:
 
 @cache
 def built(case: str) -> ModuleType:
-    """Verified against the dense references in every function."""
-    loops = MECHANISMS[case]().loops
-    return build_module(written(case), functions=FUNCTIONS, contacts=loops, cflags=UNOPTIMISED, name=case)
+    """Of two, in the plane and in space, verified against the dense references in every function."""
+    options: dict[str, Any] = {"contacts": MECHANISMS[case]().loops, "cflags": UNOPTIMISED, "name": case}
+    return build_module(written(case), functions=FUNCTIONS, verify=case in VERIFIED, **options)
 
 
 def states(case: str, seed: int) -> tuple[Array, Array, Array]:

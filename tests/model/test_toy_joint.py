@@ -35,8 +35,6 @@ from tests.model.screw_joint import Screw
 from tests.support import PRODUCTS, UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_trees import random_inertia, random_placement, vector
 
-pytestmark = pytest.mark.slow
-
 KINDS = ("screw", "revolute", "spherical", "screw", "screw")
 PARENTS = (None, 0, 0, 2, 3)
 """Screws at the root, inside and at a leaf, above and below other joints; the last two are one after the
@@ -128,7 +126,7 @@ def rolled(root: str) -> ModuleType:
     )
 
 
-@pytest.fixture(params=slow_but(ROOTS, ["fixed"], ()))
+@pytest.fixture(params=slow_but(ROOTS, (), ["fixed"]))
 def root(request: pytest.FixtureRequest) -> str:
     """The root of the tree."""
     return str(request.param)
@@ -153,7 +151,7 @@ REFERENCES: Mapping[str, tuple[Callable[..., Any], int]] = {
 """Functions of which each entry means the same for both models, by the reference and the number of inputs."""
 
 
-@pytest.mark.parametrize("style", slow_but([straight, rolled], [rolled]))
+@pytest.mark.parametrize("style", [straight, rolled])
 def test_a_screw_is_a_rotation_with_a_slide_that_follows(
     style: Callable[[str], ModuleType], root: str
 ) -> None:
@@ -202,6 +200,7 @@ def test_energy_changes_by_the_power_of_the_joints(root: str) -> None:
     assert_close(np.array((energy(STEP) - energy(-STEP)) / (2.0 * STEP)), np.array(tau @ v), 1e-6)
 
 
+@pytest.mark.slow
 def test_reductions_leave_a_type_of_which_they_know_nothing_as_it_is() -> None:
     model = screw_model()
     small = reduced(model)
@@ -217,6 +216,7 @@ def test_reductions_leave_a_type_of_which_they_know_nothing_as_it_is() -> None:
     assert not groups(reduced(replace(arms, bodies=bodies)))
 
 
+@pytest.mark.slow
 def test_what_a_type_does_not_have_is_an_error() -> None:
     with pytest.raises(TypeError, match=r"Odd.sampling has 'oddly', none of revolute"):
 
@@ -227,6 +227,7 @@ def test_what_a_type_does_not_have_is_an_error() -> None:
         Screw.described(Vector3(0.0, 0.0, 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", JOINT_TYPES, ids=lambda own: own.kind)
 def test_a_joint_is_drawn_as_its_class_says(own: type[JointType]) -> None:
     lower, upper = np.full(own.nq, -np.inf), np.full(own.nq, np.inf)

@@ -12,18 +12,31 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tests.support import CASE_NAMES, CASES, Array, assert_close, full_module
+from tests.support import CASES, UNOPTIMISED, VALUES, Array, assert_close, build_module, full_module, without
 from tests.support_pinocchio import REFERENCES, Peer, peer, pin, states
 
 TOLERANCE = 1e-9
+FUNCTIONS = ("frame_jacobian", "frame_velocity_derivatives", "frame_acceleration_derivatives")
 
 Case = tuple[ModuleType, Peer]
 
 
-@pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(p.values, marks=p.marks) for p in without(CASES, VALUES)],
+    ids="-".join,
+)
 def case(request: pytest.FixtureRequest) -> Case:
+    """The compiled module and Pinocchio's model of one robot."""
     robot, root = request.param
-    return full_module(robot, root), peer(robot, root)
+    return (alone if robot in VALUES else full_module)(robot, root), peer(robot, root)
+
+
+def alone(robot: str, root: str) -> ModuleType:
+    """The module with `FUNCTIONS` of a robot whose full one lacks them."""
+    return build_module(
+        robot, root_joint=root, functions=FUNCTIONS, name=f"{robot}_frames", cflags=UNOPTIMISED
+    )
 
 
 def moving_with_the_frame(derivative: Array, jacobian: Array, motion: Array) -> Array:

@@ -13,7 +13,7 @@ import pytest
 
 from rbdc import Model
 from tests.laws.test_lanes import creature
-from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
+from tests.support import UNOPTIMISED, VALUES, Array, assert_close, build_module, full_module, slow_but
 from tests.support_pinocchio import REFERENCES, Peer, peer
 from tests.support_trees import mimic_tree, random_tree
 
@@ -36,11 +36,14 @@ STEP = 1e-6
 
 @pytest.fixture(params=slow_but(ROBOTS, ("kuka_iiwa",), ("hyq",)), scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Peer]:
-    root = ROBOTS[request.param]
-    functions = (*FRAMED, *CENTROIDAL, *REGRESSORS, *SHAPES, *ALSO)
-    name = f"{request.param}_kinematics"
-    options: dict[str, Any] = {"name": name, "root_joint": root, "cflags": UNOPTIMISED}
-    return build_module(request.param, functions=functions, **options), peer(request.param, root)
+    robot, root = request.param, ROBOTS[request.param]
+    return (alone if robot in VALUES else full_module)(robot, root), peer(robot, root)
+
+
+def alone(robot: str, root: str) -> ModuleType:
+    """The module with these functions of a robot whose full one lacks them."""
+    functions, name = (*FRAMED, *CENTROIDAL, *REGRESSORS, *SHAPES, *ALSO), f"{robot}_kinematics"
+    return build_module(robot, functions=functions, name=name, root_joint=root, cflags=UNOPTIMISED)
 
 
 def state(module: ModuleType) -> tuple[Array, Array, Array]:
