@@ -39,11 +39,13 @@ ROBOTS = {
 }
 FIRST = ("rnea_derivatives", "rnea_vjp")
 EXTERNAL = (
+    ("frame_velocity", "frame_velocity_derivatives", "com", "com_jacobian"),
     ("rnea", *FIRST, "rnea_second_derivatives"),
     ("aba", "aba_derivatives", "aba_vjp", *FIRST, "rnea_second_derivatives"),
-    ("frame_velocity", "frame_velocity_derivatives", "com", "com_jacobian"),
 )
-"""Functions of packages for CasADi and JAX: Jacobians and Hessians need others beside them."""
+"""Functions of packages for CasADi and JAX: Jacobians and Hessians need others beside them. The first is the
+smallest, for some mutants are of it however few are asked for.
+"""
 PATHS = ("rnea_derivatives", "minverse", "aba_derivatives", "rnea_second_derivatives")
 """Functions that a tree of 40 joints has along its paths."""
 
