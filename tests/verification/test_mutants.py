@@ -35,7 +35,7 @@ OTHER_STATES = 7
 ROBOTS = {
     "kuka_iiwa": lambda: Model.from_urdf(resolve("kuka_iiwa")),
     "hyq": lambda: Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
-    "every_joint_type": lambda: random_tree(3, size=8),
+    "every_joint_type": lambda: random_tree(4, size=8),
 }
 FIRST = ("rnea_derivatives", "rnea_vjp")
 EXTERNAL = (
