@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 # Most tests start processes that import rbdc, the check of a build among them: bytecode saves each a second.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Of what is installed into fresh environments most is never imported: pip need not compile it.
+os.environ["PIP_COMPILE"] = "0"
 
 os.environ["RBDC_CACHE"] = str(Path(__file__).parent.parent / ".rbdc-cache" / "cache")
 

@@ -28,14 +28,22 @@ PAGES += [
 ]
 WORDS = 900
 """Of the first page, at most."""
-COPIED = ("codegen", "generated/cartpole", "generated/double_pendulum", "robots", "templates", "tests")
-"""Of the checkout, so that no command of a page changes it."""
+COPIED = ("generated/cartpole", "generated/double_pendulum")
+"""Folders of the checkout that commands of a page may write to."""
+SOURCES = ("codegen", "robots", "templates", "tests")
+"""Folders that they read: links to these take a thousand files less than copies, but for what is installed or
+tested, which leaves traces in them.
+"""
 
 _BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#:]+)\)")
 _COMMAND = re.compile(r"\brbdc (compare|benchmark|experiment [\w-]+)\b")
 _QUICKLY = "--peers casadi --seconds 0.01 --samples 16"
 """Options that win over a page's: to compile the calls of Pinocchio's library takes more than a minute."""
+_LARGE = re.compile(r"\b(hyq|ur5)\b")
+"""Robots of commands that measure, which do so here on one of two joints: what is tested are the commands."""
+_EVERYTHING = re.compile(r"^rbdc (build|wheel) (?!.*--functions)")
+"""Commands that make a package of all functions: the one that installs rbdc does so too, these take one."""
 _TESTS = re.compile(r"\bpytest\b")
 _INSTALL = "python3 -m venv"
 
@@ -74,10 +82,13 @@ PARAMETERS = [
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A copy of what a clone has, a description of the reader's own, and a compiler that compiles fast."""
-    for name in COPIED:
+def folder(block: Block, tmp_path: Path) -> Path:
+    """What a clone has, a description of the reader's own, and a compiler that compiles fast."""
+    linked = () if _INSTALL in block.text or _TESTS.search(block.text) else SOURCES
+    for name in {*COPIED, *SOURCES} - {*linked}:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in linked:
+        (tmp_path / name).symlink_to(ROOT / name)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
     shutil.copy(resolve("double_pendulum"), tmp_path / "my_robot.urdf")
@@ -105,8 +116,10 @@ def run_shell(block: Block, folder: Path) -> None:
             line = re.sub(r"^pip install -e '\.", f"pip install -e '{ROOT}", line)
             line = _TESTS.sub(r"\g<0> --collect-only", line)
             if found := _COMMAND.search(line):
-                few = "" if found[1].startswith("experiment") else " --checked 2"
-                line = f"{line.partition(' #')[0]} {_QUICKLY}{few}"
+                few = "--root-joint fixed" if found[1].startswith("experiment") else "--checked 2"
+                line = f"{_LARGE.sub('double_pendulum', line.partition(' #')[0])} {_QUICKLY} {few}"
+            elif _EVERYTHING.match(line):
+                line = f"{line.partition(' #')[0]} --functions rnea"
             lines.append(line)
     run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
 

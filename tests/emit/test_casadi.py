@@ -177,18 +177,21 @@ def test_jacobians(robot: str, root: str, length: float) -> None:
         )
 
 
+SPHERES = [("double_pendulum", "free-flyer"), ("balls", "fixed"), ("joints", "fixed"), ("hyq", "free-flyer")]
 HESSIANS = [
-    pytest.param("kuka_iiwa", "fixed", marks=pytest.mark.slow),
-    ("double_pendulum", "free-flyer"),
-    ("balls", "fixed"),
-    ("joints", "fixed"),
-    pytest.param("hyq", "free-flyer", marks=pytest.mark.exhaustive),
+    ("double_pendulum_continuous", "fixed", 1.0),
+    pytest.param("kuka_iiwa", "fixed", 1.0, marks=pytest.mark.exhaustive),
+    *slow_but(
+        [(*case, length) for case in SPHERES for length in (1.0, 1.3)],
+        [(*case, length) for case in SPHERES[:3] for length in (1.0, 1.3)],
+        (),
+    ),
 ]
+"""With the length of what stands for rotations: on the unit sphere and off it, where the robot has any."""
 
 
-@pytest.mark.parametrize("length", [1.0, 1.3])
 @pytest.mark.parametrize("name", TWICE)
-@pytest.mark.parametrize(("robot", "root"), HESSIANS)
+@pytest.mark.parametrize(("robot", "root", "length"), HESSIANS)
 def test_hessians(robot: str, root: str, name: str, length: float) -> None:
     """Symmetric, and against central differences of gradients."""
     m = twice(robot, root)
@@ -203,9 +206,8 @@ def test_hessians(robot: str, root: str, name: str, length: float) -> None:
     assert np.abs(H - H.T).max() <= 1e-12 * np.abs(H).max()
 
 
-@pytest.mark.parametrize("length", [1.0, 1.3])
 @pytest.mark.parametrize("name", TWICE)
-@pytest.mark.parametrize(("robot", "root"), HESSIANS)
+@pytest.mark.parametrize(("robot", "root", "length"), HESSIANS)
 def test_jacobians_of_jacobians(robot: str, root: str, name: str, length: float) -> None:
     """Against central differences of Jacobians, whole and times a direction from the right and from the
     left.

@@ -265,15 +265,16 @@ def test_rows_of_the_inverse_show_what_they_name() -> None:
     assert [cholesky[name] for name in columns] == [5.0, 2.0, None]
 
 
-def test_what_differences_leave_at_rest_is_truncation() -> None:
+@pytest.mark.parametrize(("robot", "root"), [("cartpole", "fixed"), ("double_pendulum", "free-flyer")])
+def test_what_differences_leave_at_rest_is_truncation(robot: str, root: str) -> None:
     """Measured: one-sided differences leave what truncation predicts, to all digits that rounding leaves;
     central differences and the complex step nothing.
     """
     options = CompareOptions(
-        cflags=("-O0",), root_joint="fixed", methods=("numerical",), peers=(), samples=2, checked=2,
+        cflags=("-O0",), root_joint=root, methods=("numerical",), peers=(), samples=2, checked=2,
         seconds=0.01,
     )  # fmt: skip
-    found, _ = precision("cartpole", options, lambda text: None)
+    found, _ = precision(robot, options, lambda text: None)
     by_method = {(r["function"], r["output"], r["method"]): r for r in found}
     for (_, output, method), residue in by_method.items():
         if method == "finite-difference" and output.endswith("_dv"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rbdc.model.attachments import Cluster, Contact, Frame, ParameterRow
@@ -127,6 +128,18 @@ class Model:
     actuators: tuple[Actuator, ...] = ()
     world_aligned: bool = False
     clusters: tuple[Cluster, ...] = ()
+
+    def __hash__(self) -> int:
+        """The hash of all fields, computed once: functions of a model are looked up for every frame."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, entry.name) for entry in fields(self)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the hash: those of strings differ between processes."""
+        return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     @staticmethod
     def assemble(name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Model:
