@@ -42,8 +42,6 @@ _QUICKLY = "--peers casadi --seconds 0.01 --samples 16"
 """Options that win over a page's: to compile the calls of Pinocchio's library takes more than a minute."""
 _LARGE = re.compile(r"\b(hyq|ur5)\b")
 """Robots of commands that measure, which do so here on one of two joints: what is tested are the commands."""
-_EVERYTHING = re.compile(r"^rbdc (build|wheel) (?!.*--functions)")
-"""Commands that make a package of all functions: the one that installs rbdc does so too, these take one."""
 _TESTS = re.compile(r"\bpytest\b")
 _INSTALL = "python3 -m venv"
 
@@ -118,8 +116,6 @@ def run_shell(block: Block, folder: Path) -> None:
             if found := _COMMAND.search(line):
                 few = "--root-joint fixed" if found[1].startswith("experiment") else "--checked 2"
                 line = f"{_LARGE.sub('double_pendulum', line.partition(' #')[0])} {_QUICKLY} {few}"
-            elif _EVERYTHING.match(line):
-                line = f"{line.partition(' #')[0]} --functions rnea"
             lines.append(line)
     run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
 
