@@ -212,7 +212,7 @@ void cartpole_aba_derivatives_lanes(size_t n, const double *restrict q, const do
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[8];
+        cartpole_vector8 results[8];
         if (cartpole_aba_derivatives_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
             cartpole_expand8(results, ddq_dq_places, 4, ddq_dq + 8 * 4 * i);
             cartpole_expand8(results, ddq_dv_places, 4, ddq_dv + 8 * 4 * i);
@@ -228,7 +228,7 @@ void cartpole_aba_derivatives_batch(size_t n, const double *restrict q, const do
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[8], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[8], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

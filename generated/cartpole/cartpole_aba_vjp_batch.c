@@ -183,7 +183,7 @@ void cartpole_aba_vjp_lanes(size_t n, const double *restrict q, const double *re
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[5];
+        cartpole_vector8 results[5];
         if (cartpole_aba_vjp_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
             cartpole_expand8(results, w_ddq_dq_places, 2, w_ddq_dq + 8 * 2 * i);
             cartpole_expand8(results, w_ddq_dv_places, 2, w_ddq_dv + 8 * 2 * i);
@@ -199,7 +199,7 @@ void cartpole_aba_vjp_batch(size_t n, const double *restrict q, const double *re
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[5], room[2], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[5], room[2], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -249,8 +249,8 @@ static inline int cartpole_moderate8(const cartpole_lanes8 *restrict x, size_t n
     for (size_t k = 0; k < n * sizeof *x / RBDC_PART; ++k) {
         others |= 0x412e848000000000 - (parts[k] & 0x7fffffffffffffff); /* negative where the bits of |x|, NaN or not, are beyond */
     }
-    long long entries[RBDC_PART / sizeof(double)], any = 0;
-    memcpy(entries, &others, sizeof entries);
+    long long any = 0, entries[RBDC_PART / sizeof(double)] __attribute__((aligned(RBDC_PART)));
+    *(part *)entries = others; /* no memcpy: what has an address is in memory all the while */
     for (size_t k = 0; k < sizeof entries / sizeof any; ++k) {
         any |= entries[k];
     }

@@ -145,7 +145,7 @@ void cartpole_centroidal_dynamics_derivatives_lanes(size_t n, const double *rest
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[15];
+        cartpole_vector8 results[15];
         if (cartpole_centroidal_dynamics_derivatives_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results)) {
             cartpole_expand8(results, dh_dq_places, 12, dh_dq + 8 * 12 * i);
             cartpole_expand8(results, dhdot_dq_places, 12, dhdot_dq + 8 * 12 * i);
@@ -162,7 +162,7 @@ void cartpole_centroidal_dynamics_derivatives_batch(size_t n, const double *rest
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[15], room[12], *const past = 48 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], a_lanes[8], results[15], room[12], *const past = 48 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -86,7 +86,7 @@ void cartpole_centroidal_momentum_derivative_lanes(size_t n, const double *restr
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[4];
+        cartpole_vector8 results[4];
         if (cartpole_centroidal_momentum_derivative_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results)) {
             cartpole_expand8(results, dh_places, 6, dh + 8 * 6 * i);
             continue;
@@ -100,7 +100,7 @@ void cartpole_centroidal_momentum_derivative_batch(size_t n, const double *restr
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[4], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], a_lanes[8], results[4], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

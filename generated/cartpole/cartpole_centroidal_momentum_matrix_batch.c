@@ -69,7 +69,7 @@ void cartpole_centroidal_momentum_matrix_lanes(size_t n, const double *restrict 
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[5];
+        cartpole_vector8 results[5];
         if (cartpole_centroidal_momentum_matrix_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
             cartpole_expand8(results, A_places, 12, A + 8 * 12 * i);
             continue;
@@ -83,7 +83,7 @@ void cartpole_centroidal_momentum_matrix_batch(size_t n, const double *restrict 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[5], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], results[5], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_centroidal_momentum_matrix_block(q_lanes, results)) {

@@ -86,7 +86,7 @@ void cartpole_com_acceleration_batch(size_t n, const double *restrict q, const d
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[3], room[3], *const past = 3 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], a_lanes[8], results[3], room[3], *const past = 3 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -64,7 +64,7 @@ void cartpole_com_jacobian_lanes(size_t n, const double *restrict q, double *res
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[4];
+        cartpole_vector8 results[4];
         if (cartpole_com_jacobian_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
             cartpole_expand8(results, J_places, 6, J + 8 * 6 * i);
             continue;
@@ -78,7 +78,7 @@ void cartpole_com_jacobian_batch(size_t n, const double *restrict q, double *res
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[4], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], results[4], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_com_jacobian_block(q_lanes, results)) {

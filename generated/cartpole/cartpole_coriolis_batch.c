@@ -65,7 +65,7 @@ void cartpole_coriolis_lanes(size_t n, const double *restrict q, const double *r
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[2];
+        cartpole_vector8 results[2];
         if (cartpole_coriolis_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results)) {
             cartpole_expand8(results, C_places, 4, C + 8 * 4 * i);
             continue;
@@ -79,7 +79,7 @@ void cartpole_coriolis_batch(size_t n, const double *restrict q, const double *r
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[2], room[4], *const past = 4 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], results[2], room[4], *const past = 4 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -62,7 +62,7 @@ void cartpole_crba_lanes(size_t n, const double *restrict q, double *restrict M)
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[3];
+        cartpole_vector8 results[3];
         if (cartpole_crba_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
             cartpole_expand8(results, M_places, 4, M + 8 * 4 * i);
             continue;
@@ -76,7 +76,7 @@ void cartpole_crba_batch(size_t n, const double *restrict q, double *restrict M)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[3], room[4], *const past = 4 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], results[3], room[4], *const past = 4 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_crba_block(q_lanes, results)) {

@@ -76,7 +76,7 @@ void cartpole_frame_placement_batch(size_t n, const double *restrict q, int fram
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[16], room[16], *const past = 16 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], results[16], room[16], *const past = 16 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_frame_placement_block(q_lanes, frame, reference, results + 0)) {

@@ -72,7 +72,7 @@ void cartpole_gravity_torque_batch(size_t n, const double *restrict q, double *r
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[2], room[2], *const past = 2 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], results[2], room[2], *const past = 2 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_gravity_torque_block(q_lanes, results + 0)) {

@@ -77,7 +77,7 @@ void cartpole_kinetic_energy_regressor_lanes(size_t n, const double *restrict q,
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[6];
+        cartpole_vector8 results[6];
         if (cartpole_kinetic_energy_regressor_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results)) {
             cartpole_expand8(results, y_places, 20, y + 8 * 20 * i);
             continue;
@@ -91,7 +91,7 @@ void cartpole_kinetic_energy_regressor_batch(size_t n, const double *restrict q,
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = 20 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = 20 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -62,7 +62,7 @@ void cartpole_potential_energy_regressor_lanes(size_t n, const double *restrict 
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[4];
+        cartpole_vector8 results[4];
         if (cartpole_potential_energy_regressor_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
             cartpole_expand8(results, y_places, 20, y + 8 * 20 * i);
             continue;
@@ -76,7 +76,7 @@ void cartpole_potential_energy_regressor_batch(size_t n, const double *restrict 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[4], room[20], *const past = 20 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], results[4], room[20], *const past = 20 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_potential_energy_regressor_block(q_lanes, results)) {

@@ -103,7 +103,7 @@ void cartpole_relative_jacobian_batch(size_t n, const double *restrict q, int fr
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_relative_jacobian_block(q_lanes, frame, other, reference, results + 0)) {

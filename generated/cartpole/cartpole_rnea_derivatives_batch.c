@@ -153,7 +153,7 @@ void cartpole_rnea_derivatives_lanes(size_t n, const double *restrict q, const d
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[7];
+        cartpole_vector8 results[7];
         if (cartpole_rnea_derivatives_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
             cartpole_expand8(results, dtau_dq_places, 4, dtau_dq + 8 * 4 * i);
             cartpole_expand8(results, dtau_dv_places, 4, dtau_dv + 8 * 4 * i);
@@ -169,7 +169,7 @@ void cartpole_rnea_derivatives_batch(size_t n, const double *restrict q, const d
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[7], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[7], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -145,7 +145,7 @@ void cartpole_rnea_vjp_lanes(size_t n, const double *restrict q, const double *r
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[5];
+        cartpole_vector8 results[5];
         if (cartpole_rnea_vjp_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), (const cartpole_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
             cartpole_expand8(results, w_dtau_dq_places, 2, w_dtau_dq + 8 * 2 * i);
             cartpole_expand8(results, w_dtau_dv_places, 2, w_dtau_dv + 8 * 2 * i);
@@ -161,7 +161,7 @@ void cartpole_rnea_vjp_batch(size_t n, const double *restrict q, const double *r
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[5], room[2], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[5], room[2], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

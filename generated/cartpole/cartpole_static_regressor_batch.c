@@ -65,7 +65,7 @@ void cartpole_static_regressor_lanes(size_t n, const double *restrict q, double 
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[6];
+        cartpole_vector8 results[6];
         if (cartpole_static_regressor_block((const cartpole_lanes8 *)(q + 16 * i), results)) {
             cartpole_expand8(results, Y_places, 24, Y + 8 * 24 * i);
             continue;
@@ -79,7 +79,7 @@ void cartpole_static_regressor_batch(size_t n, const double *restrict q, double 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], results[6], room[24], *const past = 24 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], results[6], room[24], *const past = 24 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         if (cartpole_static_regressor_block(q_lanes, results)) {

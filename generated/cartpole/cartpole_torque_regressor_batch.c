@@ -82,7 +82,7 @@ void cartpole_torque_regressor_lanes(size_t n, const double *restrict q, const d
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        cartpole_lanes8 results[8];
+        cartpole_vector8 results[8];
         if (cartpole_torque_regressor_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results)) {
             cartpole_expand8(results, Y_places, 40, Y + 8 * 40 * i);
             continue;
@@ -96,7 +96,7 @@ void cartpole_torque_regressor_batch(size_t n, const double *restrict q, const d
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[8], room[40], *const past = 40 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], a_lanes[8], results[8], room[40], *const past = 40 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -303,7 +303,7 @@ void double_pendulum_aba_derivatives_lanes(size_t n, const double *restrict q, c
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[11];
+        double_pendulum_vector8 results[11];
         if (double_pendulum_aba_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
             double_pendulum_expand8(results, ddq_dq_places, 4, ddq_dq + 8 * 4 * i);
             double_pendulum_expand8(results, ddq_dv_places, 4, ddq_dv + 8 * 4 * i);
@@ -319,7 +319,7 @@ void double_pendulum_aba_derivatives_batch(size_t n, const double *restrict q, c
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[11], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[11], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -266,7 +266,7 @@ void double_pendulum_centroidal_dynamics_derivatives_lanes(size_t n, const doubl
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[41];
+        double_pendulum_vector8 results[41];
         if (double_pendulum_centroidal_dynamics_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results)) {
             double_pendulum_expand8(results, dh_dq_places, 12, dh_dq + 8 * 12 * i);
             double_pendulum_expand8(results, dhdot_dq_places, 12, dhdot_dq + 8 * 12 * i);
@@ -283,7 +283,7 @@ void double_pendulum_centroidal_dynamics_derivatives_batch(size_t n, const doubl
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[41], room[12], *const past = 48 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], v_lanes[8], a_lanes[8], results[41], room[12], *const past = 48 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -99,7 +99,7 @@ void double_pendulum_centroidal_momentum_matrix_lanes(size_t n, const double *re
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[11];
+        double_pendulum_vector8 results[11];
         if (double_pendulum_centroidal_momentum_matrix_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
             double_pendulum_expand8(results, A_places, 12, A + 8 * 12 * i);
             continue;
@@ -113,7 +113,7 @@ void double_pendulum_centroidal_momentum_matrix_batch(size_t n, const double *re
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], results[11], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], results[11], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         if (double_pendulum_centroidal_momentum_matrix_block(q_lanes, results)) {

@@ -81,7 +81,7 @@ void double_pendulum_com_batch(size_t n, const double *restrict q, double *restr
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], results[3], room[3], *const past = 3 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], results[3], room[3], *const past = 3 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         if (double_pendulum_com_block(q_lanes, results + 0)) {

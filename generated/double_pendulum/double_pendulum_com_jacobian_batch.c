@@ -79,7 +79,7 @@ void double_pendulum_com_jacobian_lanes(size_t n, const double *restrict q, doub
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[5];
+        double_pendulum_vector8 results[5];
         if (double_pendulum_com_jacobian_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
             double_pendulum_expand8(results, J_places, 6, J + 8 * 6 * i);
             continue;
@@ -93,7 +93,7 @@ void double_pendulum_com_jacobian_batch(size_t n, const double *restrict q, doub
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], results[5], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], results[5], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         if (double_pendulum_com_jacobian_block(q_lanes, results)) {

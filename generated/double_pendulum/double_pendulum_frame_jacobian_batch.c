@@ -70,7 +70,7 @@ void double_pendulum_frame_jacobian_batch(size_t n, const double *restrict q, in
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         if (double_pendulum_frame_jacobian_block(q_lanes, frame, reference, results + 0)) {

@@ -79,7 +79,7 @@ void double_pendulum_kinetic_energy_regressor_lanes(size_t n, const double *rest
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[6];
+        double_pendulum_vector8 results[6];
         if (double_pendulum_kinetic_energy_regressor_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), results)) {
             double_pendulum_expand8(results, y_places, 20, y + 8 * 20 * i);
             continue;
@@ -93,7 +93,7 @@ void double_pendulum_kinetic_energy_regressor_batch(size_t n, const double *rest
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = 20 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], v_lanes[8], results[6], room[20], *const past = 20 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -64,7 +64,7 @@ void double_pendulum_minverse_lanes(size_t n, const double *restrict q, double *
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[3];
+        double_pendulum_vector8 results[3];
         if (double_pendulum_minverse_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
             double_pendulum_expand8(results, Minv_places, 4, Minv + 8 * 4 * i);
             continue;
@@ -78,7 +78,7 @@ void double_pendulum_minverse_batch(size_t n, const double *restrict q, double *
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], results[3], room[4], *const past = 4 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], results[3], room[4], *const past = 4 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         if (double_pendulum_minverse_block(q_lanes, results)) {

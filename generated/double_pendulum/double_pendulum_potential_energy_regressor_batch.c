@@ -72,7 +72,7 @@ void double_pendulum_potential_energy_regressor_lanes(size_t n, const double *re
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[7];
+        double_pendulum_vector8 results[7];
         if (double_pendulum_potential_energy_regressor_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
             double_pendulum_expand8(results, y_places, 20, y + 8 * 20 * i);
             continue;
@@ -86,7 +86,7 @@ void double_pendulum_potential_energy_regressor_batch(size_t n, const double *re
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], results[7], room[20], *const past = 20 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], results[7], room[20], *const past = 20 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         if (double_pendulum_potential_energy_regressor_block(q_lanes, results)) {

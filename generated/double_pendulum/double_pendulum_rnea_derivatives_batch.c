@@ -219,7 +219,7 @@ void double_pendulum_rnea_derivatives_lanes(size_t n, const double *restrict q, 
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[11];
+        double_pendulum_vector8 results[11];
         if (double_pendulum_rnea_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(fext != NULL ? fext + 96 * i : NULL), results)) {
             double_pendulum_expand8(results, dtau_dq_places, 4, dtau_dq + 8 * 4 * i);
             double_pendulum_expand8(results, dtau_dv_places, 4, dtau_dv + 8 * 4 * i);
@@ -235,7 +235,7 @@ void double_pendulum_rnea_derivatives_batch(size_t n, const double *restrict q, 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[11], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[11], room[4], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);

@@ -82,7 +82,7 @@ void double_pendulum_static_regressor_lanes(size_t n, const double *restrict q, 
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[13];
+        double_pendulum_vector8 results[13];
         if (double_pendulum_static_regressor_block((const double_pendulum_lanes8 *)(q + 16 * i), results)) {
             double_pendulum_expand8(results, Y_places, 24, Y + 8 * 24 * i);
             continue;
@@ -96,7 +96,7 @@ void double_pendulum_static_regressor_batch(size_t n, const double *restrict q, 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], results[13], room[24], *const past = 24 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], results[13], room[24], *const past = 24 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         if (double_pendulum_static_regressor_block(q_lanes, results)) {

@@ -101,7 +101,7 @@ void double_pendulum_torque_regressor_lanes(size_t n, const double *restrict q, 
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        double_pendulum_lanes8 results[10];
+        double_pendulum_vector8 results[10];
         if (double_pendulum_torque_regressor_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results)) {
             double_pendulum_expand8(results, Y_places, 40, Y + 8 * 40 * i);
             continue;
@@ -115,7 +115,7 @@ void double_pendulum_torque_regressor_batch(size_t n, const double *restrict q, 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[10], room[40], *const past = 40 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], v_lanes[8], a_lanes[8], results[10], room[40], *const past = 40 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);

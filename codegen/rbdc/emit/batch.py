@@ -13,7 +13,7 @@ from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, Plann
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures
 from rbdc.emit.c.frames import climb_file, kernel_words
-from rbdc.emit.c.vectors import exchanged, vector_view
+from rbdc.emit.c.vectors import SHORTEST, exchanged, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -178,6 +178,7 @@ def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         vector=vector_view(scalar, scalar.lanes),
         square_entries=scalar.lanes * scalar.lanes,
         squares=[_square(scalar, macro) for macro in _REGISTERS],
+        shortest=SHORTEST,
         **scalar.words,
         **trigonometry.batch_context(scalar),
     )
