@@ -4,6 +4,7 @@ lost costs a retry.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from tests.support import build_module
 
 PATIENCE = 240.0
+SOON = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"}
+"""Who asks the lost worker for data may try for half a minute by default."""
 
 JOBLIB = """
 import sys
@@ -62,7 +65,8 @@ def run(program: str, folder: Path, *arguments: str) -> list[str]:
     file = folder / "program.py"
     file.write_text(program)
     command = [sys.executable, str(file), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    own = os.environ | SOON
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, env=own)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

@@ -19,7 +19,7 @@ from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Paramet
 from rbdc.runtime._processor import variants
 from rbdc.runtime._runtime import Entry
 from rbdc.runtime.load import load
-from rbdc.verification import casadi_calls, jax_calls
+from rbdc.verification import casadi_calls
 from rbdc.verification.casadi_calls import External
 
 Array = NDArray[np.floating[Any]]
@@ -135,6 +135,8 @@ class Callee:
         return [np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1]) for x in found]
 
     def _jax(self, call: Call) -> list[Array]:
+        from rbdc.verification import jax_calls  # a tenth of the time to start, for few packages
+
         symbol = f"{self._module.name}_jax_{call.declaration.name}"
         return jax_calls.answer(self._path("jax"), symbol, call.declaration, call.arrays, call.extra)
 

@@ -82,11 +82,18 @@ class References:
 
     def __init__(self, model: Model, tolerance: float) -> None:
         self.model, self.tolerance = model, tolerance
-        self.perturbation = Perturbation(tolerance, _SEED)
-        lengths = {False: 0.0, True: longest_offset(model)}
-        self.perturbed = {
-            in_space: self.perturbation.model(model, length) for in_space, length in lengths.items()
-        }
+        self._perturbed: dict[int, tuple[Perturbation, dict[bool, Model]]] = {}
+
+    def perturbed(self, states: int) -> tuple[Perturbation, dict[bool, Model]]:
+        """How numbers change in so many states, and the model with such numbers, for outputs that are not
+        vectors in the world and for those that are.
+        """
+        if states not in self._perturbed:
+            change = Perturbation(self.tolerance, _SEED, states)
+            lengths = {False: 0.0, True: longest_offset(self.model)}
+            models = {in_space: change.model(self.model, length) for in_space, length in lengths.items()}
+            self._perturbed[states] = change, models
+        return self._perturbed[states]
 
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
@@ -95,11 +102,12 @@ class References:
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
         last_places = UNITS * float(np.finfo(declaration.scalar.dtype).eps)
         scale = np.max([np.ones(states), *(_largest(x.T) for x in inputs.values())], axis=0)
-        given = once(_perturbed, self, declaration, inputs)
+        change, models = self.perturbed(states)
+        given = once(_perturbed, change, self.model, declaration, inputs)
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
-                found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
+                found = _evaluated(models[outputs[len(result)].in_space], part, given)
             own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
             made = [
                 _expected(_rows(x, states), p, self.tolerance, scale, last_places=last_places, framed=framed)
@@ -134,10 +142,10 @@ class References:
 
 
 def _perturbed(
-    references: References, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
+    change: Perturbation, model: Model, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
 ) -> dict[str, list[Scalar]]:
     """Inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
-    of = partial(references.perturbation.input, references.model, declaration)
+    of = partial(change.input, model, declaration)
     return {p.name: of(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
 
 

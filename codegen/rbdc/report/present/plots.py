@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axis import Axis
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
 from rbdc.report.present.tables import BENCHMARKED, least_time, nanoseconds, ratio_words, shown_methods
@@ -99,6 +99,16 @@ def _show(axis: Axis, words: Callable[[float], str]) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def _show_powers(*axes: Axis) -> None:
+    """Powers of ten as 1e-12: formulas, as matplotlib has them, are set by a parser that takes a third of the
+    time of a page.
+    """
+    for axis in axes:
+        axis.set_major_locator(LogLocator(numticks=7))
+        axis.set_major_formatter(LogFormatter())
+        axis.set_minor_formatter(LogFormatter())
+
+
 def batch_curves(batch: Mapping[str, Any]) -> str:
     """The time of a sample over the size of the batch, both on logarithmic axes: a curve for each method."""
     points = {
@@ -126,6 +136,7 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
         axes.set_xscale("log")
         left, right = axes.get_xlim()
         axes.set_xlim(min(left, 1e-17), max(right, 1e-12))
+        _show_powers(axes.xaxis)
         _label(axes, [m["method"] for m in methods])
         return _svg(figure)
 
@@ -143,7 +154,7 @@ def pattern(entry: Mapping[str, Any]) -> str:
             zeros = f"{int((values == 0.0).sum())} of {values.size} entries are 0"
             one.set_title(f"{method}\n{zeros}", fontsize=10)
         figure.suptitle(entry["output"], fontsize=10)
-        figure.colorbar(image, ax=list(axes), shrink=0.8, label="size of the entry")
+        figure.colorbar(image, ax=list(axes), shrink=0.8, label="size of the entry", format=LogFormatter())
         return _svg(figure)
 
 
@@ -176,6 +187,7 @@ def grown(
         axes.set_xscale("log", base=2)
         _show(axes.xaxis, "{:,.0f}".format)
         axes.set_yscale("log")
+        _show_powers(axes.yaxis)
         if shown is not None:
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             _show(axes.yaxis, shown)
@@ -198,6 +210,7 @@ def contours(
         axes.plot([steps[0][column]], [steps[1][row]], "o", color="#c0392b", markersize=7)
         axes.set_xscale("log")
         axes.set_yscale("log")
+        _show_powers(axes.xaxis, axes.yaxis)
         figure.colorbar(filled, ax=axes, label="log10 of the RMSRE")
         return _svg(figure)
 
