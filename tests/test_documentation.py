@@ -40,8 +40,9 @@ _LINK = re.compile(r"\]\(([^)#:]+)\)")
 _COMMAND = re.compile(r"\brbdc (compare|benchmark|experiment [\w-]+)\b")
 _QUICKLY = "--peers casadi --seconds 0.01 --samples 16"
 """Options that win over a page's: to compile the calls of Pinocchio's library takes more than a minute."""
-_LARGE = re.compile(r"\b(hyq|ur5)\b")
-"""Robots of commands that measure, which do so here on one of two joints: what is tested are the commands."""
+_SMALLER = {"hyq": "double_pendulum", "ur5": "double_pendulum", "kuka_iiwa": "double_pendulum_continuous"}
+"""Robots of commands that measure, and those on which they do so here: what is tested are the commands."""
+_LARGE = re.compile(rf"\b({'|'.join(_SMALLER)})\b")
 _TESTS = re.compile(r"\bpytest\b")
 _INSTALL = "python3 -m venv"
 
@@ -115,7 +116,8 @@ def run_shell(block: Block, folder: Path) -> None:
             line = _TESTS.sub(r"\g<0> --collect-only", line)
             if found := _COMMAND.search(line):
                 few = "--root-joint fixed" if found[1].startswith("experiment") else "--checked 2"
-                line = f"{_LARGE.sub('double_pendulum', line.partition(' #')[0])} {_QUICKLY} {few}"
+                command = _LARGE.sub(lambda name: _SMALLER[name[1]], line.partition(" #")[0])
+                line = f"{command} {_QUICKLY} {few}"
             lines.append(line)
     run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
 
