@@ -187,8 +187,9 @@ def grown(
         axes.set_xscale("log", base=2)
         _show(axes.xaxis, "{:,.0f}".format)
         axes.set_yscale("log")
-        _show_powers(axes.yaxis)
-        if shown is not None:
+        if shown is None:
+            _show_powers(axes.yaxis)
+        else:
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             _show(axes.yaxis, shown)
         _legend(figure, curves)
