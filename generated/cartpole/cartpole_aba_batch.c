@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_aba_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict ddq)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict ddq)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -35,7 +35,7 @@ static __attribute__((noinline)) void cartpole_aba_kernel8_without_fext(const ca
     ddq[1] = moving_1 * 0.9756097560975611 - t17 * t22;
 }
 
-static __attribute__((noinline)) void cartpole_aba_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict ddq)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict ddq)
 {
 
     /* pole: X = X_T X_J(q): joint placement */

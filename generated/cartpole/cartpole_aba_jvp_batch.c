@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_aba_jvp_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict dtau, cartpole_lanes8 *restrict dddq)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_jvp_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict dtau, cartpole_lanes8 *restrict dddq)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -59,7 +59,7 @@ static __attribute__((noinline)) void cartpole_aba_jvp_kernel8_without_fext(cons
     dddq[1] = 0.9756097560975611 * t49 - t22 * t53;
 }
 
-static __attribute__((noinline)) void cartpole_aba_jvp_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict dtau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dddq)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_jvp_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict dtau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dddq)
 {
 
     /* pole: X = X_T X_J(q): joint placement */

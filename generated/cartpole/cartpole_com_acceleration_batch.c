@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_com_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict acceleration)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_com_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict acceleration)
 {
 
     /* pole: X = X_T X_J(q): joint placement */

@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_com_jacobian_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_com_jacobian_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */

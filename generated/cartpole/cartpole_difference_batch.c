@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_difference_kernel8(const cartpole_lanes8 *restrict q0, const cartpole_lanes8 *restrict q1, cartpole_lanes8 *restrict dv)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_difference_kernel8(const cartpole_lanes8 *restrict q0, const cartpole_lanes8 *restrict q1, cartpole_lanes8 *restrict dv)
 {
 
     /* joints with one coordinate: q1 - q0 */

@@ -13,6 +13,13 @@ typedef double cartpole_vector4 __attribute__((vector_size(32)));
 typedef double cartpole_vector8 __attribute__((vector_size(64)));
 typedef double cartpole_lanes4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double cartpole_lanes8 __attribute__((vector_size(64), aligned(8), may_alias));
+
+/* clang aligns the vectors that it keeps on the stack only in functions that align the stack: elsewhere each may be of two lines of a cache */
+#if defined(__clang__) && defined(__x86_64__)
+#define CARTPOLE_ALIGNED_STACK __attribute__((force_align_arg_pointer))
+#else
+#define CARTPOLE_ALIGNED_STACK
+#endif
 #endif
 
 /* Sines and cosines of several angles side by side.

@@ -12,7 +12,7 @@
 #include "cartpole_batch.h"
 #include "cartpole_frames.h"
 
-static __attribute__((noinline)) void cartpole_frame_drift_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict drift)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_drift_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict drift)
 {
     int path[BODIES];
     number columns[DOFS][6], world[12];

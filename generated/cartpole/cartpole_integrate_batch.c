@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_integrate_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict dv, cartpole_lanes8 *restrict q_next)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_integrate_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict dv, cartpole_lanes8 *restrict q_next)
 {
 
     /* joints with one coordinate: q + dv */

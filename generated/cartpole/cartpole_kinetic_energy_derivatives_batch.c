@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_kinetic_energy_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict denergy_dq, cartpole_lanes8 *restrict denergy_dv)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_kinetic_energy_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict denergy_dq, cartpole_lanes8 *restrict denergy_dv)
 {
 
     /* pole: derivatives by q of the joint */

@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_potential_energy_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict energy)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_potential_energy_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict energy)
 {
 
     /* pole: X = X_T X_J(q): joint placement */

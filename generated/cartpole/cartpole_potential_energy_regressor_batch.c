@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_potential_energy_regressor_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_potential_energy_regressor_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
 
     /* pole: 0_X_i = 0_X_parent X: placement in the world */

@@ -12,7 +12,7 @@
 #include "cartpole_batch.h"
 #include "cartpole_frames.h"
 
-static __attribute__((noinline)) void cartpole_relative_jacobian_kernel8(const cartpole_lanes8 *restrict q, int frame, int other, int reference, cartpole_lanes8 *restrict J)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_relative_jacobian_kernel8(const cartpole_lanes8 *restrict q, int frame, int other, int reference, cartpole_lanes8 *restrict J)
 {
     int path[BODIES];
     number columns[DOFS][6], world[12];

@@ -11,7 +11,7 @@
 #endif
 #include "cartpole_batch.h"
 
-static __attribute__((noinline)) void cartpole_rnea_jvp_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, cartpole_lanes8 *restrict dtau)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_rnea_jvp_kernel8_without_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, cartpole_lanes8 *restrict dtau)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -40,7 +40,7 @@ static __attribute__((noinline)) void cartpole_rnea_jvp_kernel8_without_fext(con
     dtau[0] = df0_from1_fz;
 }
 
-static __attribute__((noinline)) void cartpole_rnea_jvp_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dtau)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_rnea_jvp_kernel8_with_fext(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dtau)
 {
 
     /* pole: X = X_T X_J(q): joint placement */

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_aba_vjp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict w_ddq_dq, double_pendulum_lanes8 *restrict w_ddq_dv, double_pendulum_lanes8 *restrict w_ddq_dtau)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_aba_vjp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict w_ddq_dq, double_pendulum_lanes8 *restrict w_ddq_dv, double_pendulum_lanes8 *restrict w_ddq_dtau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_kernel8_without_fe
     w_ddq_dq[1] = t106;
 }
 
-static __attribute__((noinline)) void double_pendulum_aba_vjp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_ddq_dq, double_pendulum_lanes8 *restrict w_ddq_dv, double_pendulum_lanes8 *restrict w_ddq_dtau)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_aba_vjp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_ddq_dq, double_pendulum_lanes8 *restrict w_ddq_dv, double_pendulum_lanes8 *restrict w_ddq_dtau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_centroidal_momentum_derivative_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict dh)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_centroidal_momentum_derivative_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict dh)
 {
 
     /* link1: X = X_T X_J(q): joint placement */

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_com_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict position)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_com_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict position)
 {
 
     /* link1: X = X_T X_J(q): joint placement */

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_difference_kernel8(const double_pendulum_lanes8 *restrict q0, const double_pendulum_lanes8 *restrict q1, double_pendulum_lanes8 *restrict dv)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_difference_kernel8(const double_pendulum_lanes8 *restrict q0, const double_pendulum_lanes8 *restrict q1, double_pendulum_lanes8 *restrict dv)
 {
 
     /* joints with one coordinate: q1 - q0 */

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_forward_kinematics_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_forward_kinematics_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: 0_X_i = 0_X_parent X: placement in the world */

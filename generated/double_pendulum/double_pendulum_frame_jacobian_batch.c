@@ -12,7 +12,7 @@
 #include "double_pendulum_batch.h"
 #include "double_pendulum_frames.h"
 
-static __attribute__((noinline)) void double_pendulum_frame_jacobian_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict J)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_jacobian_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict J)
 {
     int path[BODIES];
     number columns[DOFS][6], world[12];

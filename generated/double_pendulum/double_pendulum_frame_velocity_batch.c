@@ -12,7 +12,7 @@
 #include "double_pendulum_batch.h"
 #include "double_pendulum_frames.h"
 
-static __attribute__((noinline)) void double_pendulum_frame_velocity_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict velocity)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_velocity_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict velocity)
 {
     int path[BODIES];
     number columns[DOFS][6], world[12];

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_integrate_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict dv, double_pendulum_lanes8 *restrict q_next)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_integrate_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict dv, double_pendulum_lanes8 *restrict q_next)
 {
 
     /* joints with one coordinate: q + dv */

@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_rnea_jvp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, double_pendulum_lanes8 *restrict dtau)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_rnea_jvp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, double_pendulum_lanes8 *restrict dtau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -64,7 +64,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_jvp_kernel8_without_f
     dtau[0] = df0_from1_nz;
 }
 
-static __attribute__((noinline)) void double_pendulum_rnea_jvp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict dtau)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_rnea_jvp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict dtau)
 {
 
     /* link1: X = X_T X_J(q): joint placement */

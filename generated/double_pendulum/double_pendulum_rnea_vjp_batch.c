@@ -11,7 +11,7 @@
 #endif
 #include "double_pendulum_batch.h"
 
-static __attribute__((noinline)) void double_pendulum_rnea_vjp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_rnea_vjp_kernel8_without_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_kernel8_without_f
     w_dtau_dq[1] = t72;
 }
 
-static __attribute__((noinline)) void double_pendulum_rnea_vjp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_rnea_vjp_kernel8_with_fext(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)
 {
 
     /* link1: X = X_T X_J(q): joint placement */

@@ -11,7 +11,7 @@ from typing import Any
 
 from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c import trigonometry
-from rbdc.emit.c.csource import KernelCall, add_kernels, batch_view, figures
+from rbdc.emit.c.csource import KernelCall, add_kernels, aligned_stack, batch_view, figures
 from rbdc.emit.c.frames import climb_file, kernel_words
 from rbdc.emit.c.vectors import SHORTEST, exchanged, vector_view
 from rbdc.emit.names import comment
@@ -22,11 +22,6 @@ from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
 from rbdc.model import Model
-
-_KERNEL = "static __attribute__((noinline)) "
-"""A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in
-two ways.
-"""
 
 CACHED = 16 << 20
 """Bytes of results of one call from which on they are written past the caches, where most of them would not
@@ -74,7 +69,8 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     source.one_by_one, scalar = plan.one_by_one, declaration.scalar
     programs, places = side_by_side(plan.samples, scalar.lanes)
     made = FunctionSource(declaration, cost(programs[0]), batch_header(robot, scalar))
-    parts, call = add_kernels(robot, _kernel_name(robot, declaration), programs, made, storage=_KERNEL)
+    name, storage = _kernel_name(robot, declaration), _storage(robot)
+    parts, call = add_kernels(robot, name, programs, made, storage)
     source.batch_files |= made.files
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
         source,
@@ -94,6 +90,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
     """
     declaration = source.declaration
     name, lanes = _kernel_name(robot, declaration), declaration.scalar.lanes
+    parameters = ", ".join(declaration.parameters(f"{robot}_lanes{lanes}"))
     wide = [widened(step, lanes) for step in steps]
     source.batch_files |= batch_header(robot, declaration.scalar)
     source.batch_files[f"{robot}_frames_batch.c"] = climb_file(robot, model, wide, source, lanes)
@@ -106,10 +103,17 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
         figures=f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
         headers=["batch", "frames"],
         kernel="frames_kernel.c.jinja",
-        prototype=f"{_KERNEL}void {name}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})",
+        prototype=f"{_storage(robot)}void {name}({parameters})",
         call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
         **kernel_words(robot, model, declaration),
     )
+
+
+def _storage(robot: str) -> str:
+    """The words before a kernel's type. A kernel is one piece of code for both layouts: inlined into either,
+    its sums could be fused and rounded in two ways.
+    """
+    return f"static __attribute__((noinline)) {aligned_stack(robot)}"
 
 
 def _kernel_name(robot: str, declaration: FunctionDeclaration) -> str:

@@ -117,6 +117,11 @@ def add_kernels(
     return parts, _kernel_call(robot, source.declaration, kernels)
 
 
+def aligned_stack(robot: str) -> str:
+    """The word of functions that keep vectors of several samples: their stack is aligned to these vectors."""
+    return f"{robot.upper()}_ALIGNED_STACK "
+
+
 def _kernel_call(
     robot: str, declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]
 ) -> KernelCall:
@@ -151,12 +156,13 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
     if writer.chunks.count == 1:
         return _part(writer, 0, whole)
     wide = any(array.width > scalar.single_lanes for array in (*program.inputs, *program.outputs))
+    stack = aligned_stack(robot) if wide else ""
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
     about = f"{' and '.join(spaces)}: values of earlier parts."
     for number in range(writer.chunks.count):
         part_name, which = f"{name}_part{number + 1}", f"part {number + 1} of {writer.chunks.count}"
-        prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
+        prototype = f"{stack}void {part_name}({parameters(robot, program, scalar)}{shared})"
         part = _part(writer, number, prototype, f"{which.capitalize()}; {about}", spaces)
         part.declared.append(prototype)
         prototypes.append(prototype)
