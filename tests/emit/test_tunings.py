@@ -233,7 +233,7 @@ def is_known(tuning: str) -> bool:
 @pytest.mark.skipif("clang" not in COMPILERS, reason="gcc splits no vectors that a register can hold")
 @pytest.mark.parametrize("tuning", ["generic", "icelake-server", "sapphirerapids", "znver4"])
 def test_batches_have_registers_of_64_bytes_by_clang(tuning: str, tmp_path: Path) -> None:
-    """Which does without them where it is tuned for Intel's, unless it is told, and has those that it keeps on
+    """Which does without them where it is tuned for Intel's, unless it is told, and has what it keeps on
     the stack of two lines of a cache each, unless a function aligns its stack.
     """
     if not is_known(tuning):
