@@ -12,14 +12,14 @@ static void double_pendulum_aba_without_fext(const double *restrict q, const dou
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {q[0], q[1]};
-    const double offset[2] = {0.0, 3.141592651669591};
+    const double angle[2] = {q[1], q[0]};
+    const double offset[2] = {3.141592651669591, 0.0};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, offset, sine, cosine);
-    const double sin_q0 = sine[0];
-    const double cos_q0 = cosine[0];
-    const double cos_q1 = cosine[1];
-    const double sin_q1 = sine[1];
+    const double cos_q1 = cosine[0];
+    const double sin_q1 = sine[0];
+    const double sin_q0 = sine[1];
+    const double cos_q0 = cosine[1];
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double t12 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
@@ -57,14 +57,14 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {q[0], q[1]};
-    const double offset[2] = {0.0, 3.141592651669591};
+    const double angle[2] = {q[1], q[0]};
+    const double offset[2] = {3.141592651669591, 0.0};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, offset, sine, cosine);
-    const double sin_q0 = sine[0];
-    const double cos_q0 = cosine[0];
-    const double cos_q1 = cosine[1];
-    const double sin_q1 = sine[1];
+    const double cos_q1 = cosine[0];
+    const double sin_q1 = sine[0];
+    const double sin_q0 = sine[1];
+    const double cos_q0 = cosine[1];
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double t12 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;

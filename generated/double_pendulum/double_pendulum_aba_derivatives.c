@@ -12,14 +12,14 @@ static void double_pendulum_aba_derivatives_without_fext(const double *restrict 
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {q[0], q[1]};
-    const double offset[2] = {0.0, 3.141592651669591};
+    const double angle[2] = {q[1], q[0]};
+    const double offset[2] = {3.141592651669591, 0.0};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, offset, sine, cosine);
-    const double sin_q0 = sine[0];
-    const double cos_q0 = cosine[0];
-    const double cos_q1 = cosine[1];
-    const double sin_q1 = sine[1];
+    const double cos_q1 = cosine[0];
+    const double sin_q1 = sine[0];
+    const double sin_q0 = sine[1];
+    const double cos_q0 = cosine[1];
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t9 = cos_q1 * 0.0335304944;
@@ -128,14 +128,14 @@ static void double_pendulum_aba_derivatives_with_fext(const double *restrict q, 
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {q[0], q[1]};
-    const double offset[2] = {0.0, 3.141592651669591};
+    const double angle[2] = {q[1], q[0]};
+    const double offset[2] = {3.141592651669591, 0.0};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, offset, sine, cosine);
-    const double sin_q0 = sine[0];
-    const double cos_q0 = cosine[0];
-    const double cos_q1 = cosine[1];
-    const double sin_q1 = sine[1];
+    const double cos_q1 = cosine[0];
+    const double sin_q1 = sine[0];
+    const double sin_q0 = sine[1];
+    const double cos_q0 = cosine[1];
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t9 = cos_q1 * 0.0335304944;

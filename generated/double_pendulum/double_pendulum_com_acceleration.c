@@ -12,14 +12,14 @@ void double_pendulum_com_acceleration(const double *restrict q, const double *re
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {q[0], q[1]};
-    const double offset[2] = {0.0, 3.141592651669591};
+    const double angle[2] = {q[1], q[0]};
+    const double offset[2] = {3.141592651669591, 0.0};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, offset, sine, cosine);
-    const double sin_q0 = sine[0];
-    const double cos_q0 = cosine[0];
-    const double cos_q1 = cosine[1];
-    const double sin_q1 = sine[1];
+    const double cos_q1 = cosine[0];
+    const double sin_q1 = sine[0];
+    const double sin_q0 = sine[1];
+    const double cos_q0 = cosine[1];
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t10 = v[0] * v[0];

@@ -12,14 +12,14 @@ void double_pendulum_potential_energy(const double *restrict q, double *restrict
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {q[0], q[1]};
-    const double offset[2] = {0.0, 3.141592651669591};
+    const double angle[2] = {q[1], q[0]};
+    const double offset[2] = {3.141592651669591, 0.0};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, offset, sine, cosine);
-    const double sin_q0 = sine[0];
-    const double cos_q0 = cosine[0];
-    const double cos_q1 = cosine[1];
-    const double sin_q1 = sine[1];
+    const double cos_q1 = cosine[0];
+    const double sin_q1 = sine[0];
+    const double sin_q0 = sine[1];
+    const double cos_q0 = cosine[1];
 
     /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const double h0_0 = -0.04285428436 + cos_q1 * 0.0335304944;

