@@ -249,11 +249,14 @@ static inline int cartpole_moderate8(const cartpole_lanes8 *restrict x, size_t n
     for (size_t k = 0; k < n * sizeof *x / RBDC_PART; ++k) {
         others |= 0x412e848000000000 - (parts[k] & 0x7fffffffffffffff); /* negative where the bits of |x|, NaN or not, are beyond */
     }
-    long long any = 0, entries[RBDC_PART / sizeof(double)] __attribute__((aligned(RBDC_PART)));
-    *(part *)entries = others; /* no memcpy: what has an address is in memory all the while */
-    for (size_t k = 0; k < sizeof entries / sizeof any; ++k) {
-        any |= entries[k];
-    }
+    /* one by one, not by a loop, for which gcc would store them: what is stored whole is not read in parts before the caches have it */
+    long long any = others[0] | others[1];
+#if RBDC_PART > 16
+    any |= others[2] | others[3];
+#endif
+#if RBDC_PART > 32
+    any |= others[4] | others[5] | others[6] | others[7];
+#endif
     return any >= 0;
 }
 

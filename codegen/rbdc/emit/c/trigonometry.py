@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from rbdc.emit.c.vectors import SHORTEST, reduced, vector_view
@@ -122,7 +123,18 @@ def batch_context(scalar: ScalarType) -> dict[str, Any]:
     """The part of the header of batches that is about sines and cosines."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
-    return {**_context(scalar, wide, math.pi), **polynomials, "error": _OF[scalar].error}
+    first, *further = _entries(scalar)
+    entries = {"first_entries": first[1], "further_entries": further}
+    return {**_context(scalar, wide, math.pi), **polynomials, **entries, "error": _OF[scalar].error}
+
+
+def _entries(scalar: ScalarType) -> list[tuple[int, str]]:
+    """All entries of a register, by the bytes of the registers that end before them."""
+    ends = [0, *(1 << k for k in range(scalar.lanes.bit_length()) if scalar.size << k >= SHORTEST)]
+    return [
+        (begin * scalar.size, " | ".join(f"others[{k}]" for k in range(begin, end)))
+        for begin, end in pairwise(ends)
+    ]
 
 
 def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, Any]:
