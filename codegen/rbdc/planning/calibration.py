@@ -31,14 +31,15 @@ class Rate:
     moved: float = 0.0
 
 
-NEAR_CODE = 90_000
+NEAR_CODE = 60_000
 """Bytes of code of a kernel up to which operations take `Rate.near`.
 
-On the Xeon the derivatives of forward dynamics of quadrupeds (5,000 to 5,500 operations, some 75 KB) take
-0.11 to 0.15 ns an operation, no more than their inverses of M in 20 KB; TIAGo's derivatives of inverse
-dynamics (7,750 operations, some 110 KB) 0.25. In between, derivatives under contact forces of HyQ as
-straight-line code take 0.13 by clang 19 and 0.11 by gcc 12 with 89 KB, 0.21 and 0.17 with 96 KB. An
-exception: TIAGo's inverse of M in columns, 50 KB, 0.26.
+Derivatives of forward dynamics of an arm (54 KB) and of quadrupeds (67 to 72 KB) take, in ns an operation,
+0.10 to 0.14 and 0.24 to 0.27 on a Xeon of 2023 (Emerald Rapids), 0.11 and 0.16 to 0.18 on Zen 4, 0.08 to 0.1
+and 0.16 to 0.17 on Zen 5, but 0.08 and 0.11 to 0.12 on the Xeon of the other figures, where those of HyQ
+under contact forces take 0.11 to 0.13 with 89 KB, 0.17 to 0.21 with 96 KB. In columns quadrupeds take 0.62 to
+0.9 of the time on the first, 0.89 on Zen 4 by clang, 1.3 on the last. TIAGo's derivatives of inverse dynamics
+(7,750 operations, some 110 KB) take 0.25. An exception: TIAGo's inverse of M in columns, 50 KB, 0.26.
 """
 
 STRAIGHT_LINE = "straight line"
