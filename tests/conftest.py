@@ -1,4 +1,4 @@
-"""One build cache for a checkout, the same examples in every run, and the tier of tests of robots."""
+"""One build cache for a checkout, the same examples in every run, tiers of tests and slices of the last."""
 
 from __future__ import annotations
 
@@ -25,10 +25,20 @@ settings.register_profile(
 settings.load_profile("untimed")
 
 
+def pytest_configure() -> None:
+    """Refuse a slice that is none before tests are collected."""
+    from tests.support_slices import parsed
+
+    try:
+        parsed(os.environ.get("RBDC_SLICE", "1/1"))
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests of robots that `tests.support.QUICK` lacks as slow or exhaustive, before -m selects. Of two
-    parameters, one slow and one exhaustive, the latter wins.
+    parameters, one slow and one exhaustive, the latter wins. Of exhaustive tests `RBDC_SLICE` keeps a slice.
     """
     from tests.support import is_exhaustive, is_quick
 
@@ -41,6 +51,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("exhaustive"):
             item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
+    if "RBDC_SLICE" in os.environ:
+        _keep_slice(config, items, os.environ["RBDC_SLICE"])
+
+
+def _keep_slice(config: pytest.Config, items: list[pytest.Item], text: str) -> None:
+    """Deselect the exhaustive tests that are not in slice k of n."""
+    from tests.support_slices import parsed, slices
+
+    k, n = parsed(text)
+    tier = [item for item in items if item.get_closest_marker("exhaustive")]
+    of = zip(tier, slices([item.nodeid for item in tier], n), strict=True)
+    others = [item for item, one in of if one != k]
+    config.hook.pytest_deselected(items=others)
+    left = set(others)
+    items[:] = [item for item in items if item not in left]
 
 
 def _words(params: Mapping[str, object]) -> Iterator[str]:
