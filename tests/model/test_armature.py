@@ -11,6 +11,8 @@ from rbdc.errors import DescriptionError, OptionError
 from tests.cli.test_bad_input import run
 from tests.support_urdf import joint, link, messages, model, pair, robot
 
+REDUCED = "<mechanicalReduction>100</mechanicalReduction>"
+INERTIA = "<motorInertia>1e-4</motorInertia>"
 DRAKE = '<robot name="r" xmlns:drake="http://drake.mit.edu">'
 
 
@@ -64,6 +66,59 @@ def test_transmissions_of_one_joint_make_the_actuation_matrix(tmp_path: Path) ->
         model(tmp_path, with_motors(plain.format("j", actuator.format("a", "ten"))))
 
 
+ROS = (
+    '<transmission name="t"><type>transmission_interface/SimpleTransmission</type>{}'
+    '<joint name="j"><hardwareInterface>EffortJointInterface</hardwareInterface></joint>{}</transmission>'
+)
+
+
+@pytest.mark.parametrize(
+    "transmission",
+    [
+        ROS.format("", f'<actuator name="m">{REDUCED}{INERTIA}</actuator>'),
+        ROS.format(REDUCED + INERTIA, '<actuator name="m"/>'),  # as the PR2's have it
+        ROS.format("", f'<actuator name="m"><drake:gear_ratio value="100"/>{INERTIA}</actuator>'),
+    ],
+)
+def test_motor_inertia_counts_by_the_square_of_the_reduction(transmission: str, tmp_path: Path) -> None:
+    read = model(tmp_path, with_motors(transmission))
+    assert read.armature == pytest.approx([1.0, 0.0])
+    assert read.actuation == [[100.0], [0.0]]
+    assert not any("transmission" in message for message in messages(read))
+
+
+def test_motors_that_share_a_joint_add_up(tmp_path: Path) -> None:
+    motors = f'<actuator name="m">{REDUCED}{INERTIA}</actuator><actuator name="n">{INERTIA}</actuator>'
+    read = model(tmp_path, with_motors(ROS.format("", motors)))
+    assert read.armature == pytest.approx([1.0001, 0.0])
+    assert (read.actuation, [motor.name for motor in read.actuators]) == (
+        [[100.0, 1.0], [0.0, 0.0]],
+        ["m", "n"],
+    )
+
+
+def test_what_a_transmission_says_beside_is_named(tmp_path: Path) -> None:
+    actuator = f'<actuator name="m" id="3">{REDUCED}<motorTorqueConstant>2</motorTorqueConstant></actuator>'
+    two_joints = f'<joint name="j"/><joint name="k"/><actuator name="n">{INERTIA}</actuator>'
+    differential = f"<transmission>{two_joints}</transmission>"
+    unnamed = ROS.format("", f"<actuator>{INERTIA}</actuator>")
+    read = model(tmp_path, with_motors(ROS.format("<compensator/>", actuator), differential, unnamed))
+    for what in (
+        "1 x id of <actuator> in a <transmission>",
+        "1 x <motorTorqueConstant> in a <transmission>",
+        "1 x <compensator> in a <transmission>",
+        "1 x <motorInertia> in a <transmission> of 2 joints",
+        "1 x <actuator> without a name in the actuation matrix",
+    ):
+        assert f"{what}: not used" in messages(read)
+
+
+def test_motors_of_fixed_joints_are_named(tmp_path: Path) -> None:
+    fixed = with_motors(ROS.format("", f'<actuator name="m">{INERTIA}</actuator>'))
+    read = model(tmp_path, fixed.replace('name="j" type="revolute"', 'name="j" type="fixed"'))
+    assert "1 x <transmission> name a joint that does not exist, is fixed" in " ".join(messages(read))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -71,6 +126,8 @@ def test_transmissions_of_one_joint_make_the_actuation_matrix(tmp_path: Path) ->
         (with_motors(motor("much")), "much"),
         (with_motors(motor("-1")), "the negative armature -1.0"),
         (with_motors(motor("1").replace('<joint name="j"/>', "")), "names 0 joints"),
+        (with_motors(motor("1").replace("<drake:rotor", INERTIA + "<drake:rotor")), "keep one"),
+        (with_motors(ROS.format("", f'<actuator name="m">{INERTIA[:-15]}a</motorInertia></actuator>')), "4a"),
     ],
 )
 def test_refused_motors(text: str, message: str, tmp_path: Path) -> None:

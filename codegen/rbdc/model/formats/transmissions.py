@@ -1,0 +1,138 @@
+"""Motors in URDF: armature and actuation from <transmission> elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from lxml import etree
+
+from rbdc.model.description import Actuator, Joint
+from rbdc.model.joints import ONE_DOF
+from rbdc.model.xml import Document, shown
+
+REDUCTION = "mechanicalReduction"
+MOTOR_INERTIA = "motorInertia"
+ROTOR_INERTIA = "rotor_inertia"
+GEAR_RATIO = "gear_ratio"
+_DRAKE = (ROTOR_INERTIA, GEAR_RATIO)
+_TEXT = ("hardwareInterface", "role")
+_KNOWN = {
+    "transmission": ("name", "type", "joint", "actuator"),
+    "joint": ("name", *_TEXT),
+    "actuator": ("name", REDUCTION, MOTOR_INERTIA, *_TEXT),
+}
+"""Attributes and children that are read, or that are names; all else is noted."""
+
+
+class Transmissions:
+    """Armature by joint (kg m^2, kg), and the motors that act on one joint.
+
+    A motor's force on the joint is multiplied by <mechanicalReduction> or, where that is absent, by Drake's
+    <drake:gear_ratio>. What the joint feels of the motor's inertia is <motorInertia> times the square of that
+    factor, or Drake's <drake:rotor_inertia> times gear_ratio^2: in Drake, <mechanicalReduction> has no
+    bearing on an inertia.
+
+    `unused(what, element)` takes note of what is not used.
+    """
+
+    def __init__(self, document: Document, unused: Callable[[str, etree._Element], None]) -> None:
+        self.document, self.unused = document, unused
+        self.armature: dict[str, float] = {}
+        self.motors: list[Actuator] = []
+        self.elements: dict[str, etree._Element] = {}
+
+    def read(self, element: etree._Element) -> None:
+        """Read a <transmission>. Raises DescriptionError for numbers that are none, and for Drake's inertia
+        without a joint.
+        """
+        parts = list(self.document.children(element))
+        joints, motors = ([part for part in parts if part.tag == tag] for tag in ("joint", "actuator"))
+        if len(joints) != 1 or not motors or not joints[0].get("name"):
+            self._left_out(element, motors, len(joints))
+            return
+        joint, own = self.document.attribute(joints[0], "name"), element if len(motors) == 1 else None
+        for motor in motors:
+            self._motor(joint, motor, own)
+        self.elements.setdefault(joint, element)
+        shared = (REDUCTION, MOTOR_INERTIA) if own is not None else ()
+        for part in (element, *joints, *motors):
+            self._note_others(part, shared if part is element else ())
+
+    def given_to(self, joints: Sequence[Joint]) -> tuple[list[Joint], tuple[Actuator, ...]]:
+        """The joints with their armature, and the motors of those that have one coordinate; a note on other
+        motors. Raises DescriptionError where the joint of an armature does not exist.
+        """
+        kinds = {joint.name: joint.kind for joint in joints}
+        for name, element in self.elements.items():
+            if name not in kinds and name in self.armature:
+                problem = f'a <transmission> names the joint "{shown(name)}", which does not exist'
+                self.document.fail(problem, "name a joint", element)
+        known = [motor for motor in self.motors if kinds.get(motor.gains[0][0]) in ONE_DOF]
+        if count := len(self.motors) - len(known):
+            problem = "name a joint that does not exist, is fixed or has several coordinates: not used"
+            self.document.note(f"{count} x <transmission> {problem}")
+        made = [replace(joint, armature=self.armature.get(joint.name, 0.0)) for joint in joints]
+        return made, tuple(known)
+
+    def _left_out(self, element: etree._Element, motors: list[etree._Element], joints: int) -> None:
+        """Note a <transmission> that is not between motors and one joint; what would be armature by name."""
+        if any(_drake(motor, ROTOR_INERTIA) is not None for motor in motors):
+            problem = f"a <transmission> with <drake:{ROTOR_INERTIA}> names {joints} joints"
+            self.document.fail(problem, "let it name one", element)
+        for inertia in element.iter(MOTOR_INERTIA):
+            self.unused(f"<{MOTOR_INERTIA}> in a <transmission> of {joints} joints", inertia)
+        self.unused("<transmission> in <robot>", element)
+
+    def _motor(self, joint: str, motor: etree._Element, shared: etree._Element | None) -> None:
+        """A motor at a joint. `shared`: the transmission, whose own numbers count where it has one motor."""
+        reduction, inertia = (self._text(motor, shared, tag) for tag in (REDUCTION, MOTOR_INERTIA))
+        gear, rotor = (self._value(motor, name) for name in (GEAR_RATIO, ROTOR_INERTIA))
+        factor = next(x for x in (reduction, gear, 1.0) if x is not None)
+        if inertia is not None and rotor is not None:
+            problem = f"an <actuator> has <{MOTOR_INERTIA}> and <drake:{ROTOR_INERTIA}>"
+            self.document.fail(problem, "keep one: they are the same inertia", motor)
+        if inertia is not None:
+            self._add(joint, inertia * factor * factor)
+        if rotor is not None:
+            own = 1.0 if gear is None else gear
+            self._add(joint, rotor * own * own)
+        name = motor.get("name")
+        if name:
+            self.motors.append(Actuator(name, ((joint, 0, factor),)))
+        else:
+            self.unused("<actuator> without a name in the actuation matrix", motor)
+
+    def _add(self, joint: str, inertia: float) -> None:
+        self.armature[joint] = self.armature.get(joint, 0.0) + inertia
+
+    def _text(self, motor: etree._Element, shared: etree._Element | None, tag: str) -> float | None:
+        """The number in an element of the motor or of its transmission, None without one."""
+        places = (place for place in (motor, shared) if place is not None)
+        found = next((part for place in places if (part := place.find(tag)) is not None), None)
+        return None if found is None else self.document.written(found)
+
+    def _value(self, motor: etree._Element, name: str) -> float | None:
+        found = _drake(motor, name)
+        return None if found is None else self.document.number(found, "value")
+
+    def _note_others(self, part: etree._Element, further: Sequence[str]) -> None:
+        """Note attributes and children of a <transmission>, or of a part of it, that are not read."""
+        known = (*_KNOWN[str(part.tag)], *further)
+        for name in part.attrib:
+            if name not in known:
+                self.unused(f"{shown(str(name))} of <{part.tag}> in a <transmission>", part)
+        for child in self.document.children(part):
+            if child.tag not in known and not (part.tag == "actuator" and _drake_name(child) in _DRAKE):
+                self.unused(f"<{shown(str(child.tag))}> in a <transmission>", child)
+
+
+def _drake(motor: etree._Element, name: str) -> etree._Element | None:
+    """The child of that name in Drake's namespace."""
+    return next((child for child in motor if _drake_name(child) == name), None)
+
+
+def _drake_name(element: etree._Element) -> str | None:
+    """The name of an element in the namespace of Drake, whatever address a description gives it."""
+    in_it = isinstance(element.tag, str) and element.prefix == "drake"
+    return etree.QName(element).localname if in_it else None
