@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from rbdc import DescriptionError, Limits, Mimic, Placement, Rotation, Vector3
 from rbdc.model.formats.reading import read_description
+from rbdc.model.formats.urdf import KINDS
 from rbdc.model.xml import MAXIMUM_BYTES, shown
 from tests.support import Array
 from tests.support_urdf import LIMIT, joint, link, messages, model, pair, read, robot
 
 
-@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "fixed", "floating", "planar"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_joint_kinds(kind: str, tmp_path: Path) -> None:
     (read_joint,) = read(tmp_path, pair(kind=kind)).joints
     assert (read_joint.name, read_joint.kind, read_joint.parent, read_joint.child, read_joint.line) == (
@@ -101,6 +102,43 @@ def test_inertia_in_a_rotated_frame(tmp_path: Path) -> None:
     )
 
 
+def test_drakes_ball_is_spherical(tmp_path: Path) -> None:
+    """<drake:joint> has the types that URDF lacks; one that is not read is refused, for it is of the tree."""
+    drakes = joint("j", "base", "arm", "", "{}").replace("joint", "drake:joint")
+    text = robot(link("base"), link("arm"), drakes).replace("<robot", '<robot xmlns:drake="urn:drake"')
+    (only,) = read(tmp_path, text.format("ball")).joints
+    assert (only.kind, only.name, only.child) == ("spherical", "j", "arm")
+    with pytest.raises(DescriptionError, match=r'r.urdf:4: joint "j" has the unknown type "universal"'):
+        read(tmp_path, text.format("universal"))
+
+
+def test_a_spherical_joint_turns_about_its_origin(tmp_path: Path) -> None:
+    body = '<origin xyz="1 2 3"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="3" velocity="4"/>'
+    read_model = model(tmp_path, pair(body, "spherical"))
+    assert (read_model.nq, read_model.nv) == (4, 3)
+    (only,) = read_model.bodies
+    assert (only.described, only.limits) == ("spherical", Limits(velocity=4.0, effort=3.0))
+    said = " ".join(messages(read_model))
+    assert "1 fixed, floating or spherical joints have an <axis>: not used" in said
+    assert "1 x lower of the <limit> of a spherical joint: not used" in said
+
+
+def test_origins_by_quaternions(tmp_path: Path) -> None:
+    turned = read(tmp_path, pair('<origin quat_xyzw="0 0 0.6 0.8"/>' + LIMIT)).joints[0].placement.rotation
+    expected = Rotation.from_rpy(0.0, 0.0, 2.0 * math.atan2(0.6, 0.8))
+    np.testing.assert_allclose(turned.rows(), expected.rows(), atol=1e-15)
+    long = read(tmp_path, pair('<origin quat_xyzw="0 0 0.9 1.2"/>' + LIMIT))
+    np.testing.assert_allclose(long.joints[0].placement.rotation.rows(), expected.rows(), atol=1e-15)
+    assert messages(long) == ["<origin> has a quat_xyzw of length 1.5: normalised"]
+    for entries, problem in (
+        ("0 0 0 0", "of length 0"),
+        ("0 0 1", "has 3 numbers"),
+        ('0 0 0 1" rpy="1 0 0', "rpy and"),
+    ):
+        with pytest.raises(DescriptionError, match=f"r.urdf:4: .*{problem}"):
+            read(tmp_path, pair(f'<origin quat_xyzw="{entries}"/>' + LIMIT))
+
+
 def test_mass_without_inertia_is_a_point_mass(tmp_path: Path) -> None:
     body = '<inertial><origin xyz="0 0 2"/><mass value="3"/></inertial>'
     description = read(tmp_path, robot(link("base"), link("arm", body), joint("j", "base", "arm")))
@@ -129,6 +167,9 @@ UNUSED = {
         "1 x jerk of <limit>",
         4,
     ),
+    "text": (pair("<axis>0 0 1</axis>" + LIMIT), "1 x text in <axis>", 4),
+    "part of a part": (pair("<axis xyz='0 0 1'><spring/></axis>" + LIMIT), "1 x <spring> in <axis>", 4),
+    "robot's": (pair().replace("<robot ", "<robot style='3' "), "1 x style of <robot>", 1),
     "inertial part": (
         with_parts(arm="<inertial><mass value='0'/><drag/></inertial>"),
         "1 x <drag> in <inertial>",
@@ -151,6 +192,11 @@ def test_limits_of_fixed_joints_are_noted(tmp_path: Path) -> None:
     description = read(tmp_path, text)
     assert messages(description) == ["1 x <limit> of a fixed joint: not used"]
     assert description.joints[1].limits == Limits()
+
+
+def test_dynamics_of_fixed_joints_are_noted(tmp_path: Path) -> None:
+    text = pair('<dynamics damping="3"/>', "fixed")
+    assert messages(read(tmp_path, text)) == ["1 x <dynamics> of a fixed joint: not used"]
 
 
 def test_velocity_and_effort_of_a_continuous_joint_count(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from rbdc.model.joints import DESCRIBED, JointType
 from rbdc.spatial import Inertia, Placement, Vector3
 
 JOINT_KINDS = (*DESCRIBED, "fixed")
-"""The values of `Joint.kind`; `spherical` has no URDF spelling, it is for models built in code."""
+"""The values of `Joint.kind`."""
 
 
 _UNIT_TOLERANCE = 1e-12

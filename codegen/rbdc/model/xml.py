@@ -151,6 +151,12 @@ def line_of(where: etree._Element | int | None) -> int | None:
     return line if isinstance(line, int) else None
 
 
+def drake_name(element: etree._Element) -> str | None:
+    """The name of an element in the namespace of Drake, whatever address a description gives it."""
+    in_it = isinstance(element.tag, str) and element.prefix == "drake"
+    return etree.QName(element).localname if in_it else None
+
+
 def shown(text: str) -> str:
     """Text from a description inside a message: one line, bounded, printable."""
     whole = printable(text)

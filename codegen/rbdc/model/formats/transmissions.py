@@ -9,7 +9,7 @@ from lxml import etree
 
 from rbdc.model.description import Actuator, Joint
 from rbdc.model.joints import ONE_DOF
-from rbdc.model.xml import Document, shown
+from rbdc.model.xml import Document, drake_name, shown
 
 REDUCTION = "mechanicalReduction"
 MOTOR_INERTIA = "motorInertia"
@@ -123,16 +123,10 @@ class Transmissions:
             if name not in known:
                 self.unused(f"{shown(str(name))} of <{part.tag}> in a <transmission>", part)
         for child in self.document.children(part):
-            if child.tag not in known and not (part.tag == "actuator" and _drake_name(child) in _DRAKE):
+            if child.tag not in known and not (part.tag == "actuator" and drake_name(child) in _DRAKE):
                 self.unused(f"<{shown(str(child.tag))}> in a <transmission>", child)
 
 
 def _drake(motor: etree._Element, name: str) -> etree._Element | None:
     """The child of that name in Drake's namespace."""
-    return next((child for child in motor if _drake_name(child) == name), None)
-
-
-def _drake_name(element: etree._Element) -> str | None:
-    """The name of an element in the namespace of Drake, whatever address a description gives it."""
-    in_it = isinstance(element.tag, str) and element.prefix == "drake"
-    return etree.QName(element).localname if in_it else None
+    return next((child for child in motor if drake_name(child) == name), None)

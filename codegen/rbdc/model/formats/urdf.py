@@ -13,17 +13,22 @@ from rbdc.model.description import Description, Joint, Limits, Link, Mimic
 from rbdc.model.formats.transmissions import Transmissions
 from rbdc.model.joints import WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
-from rbdc.model.xml import Document, line_of, shown
+from rbdc.model.xml import Document, drake_name, line_of, shown
 from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, Vector3
 
-KINDS = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
-"""URDF's types of joints."""
+KINDS = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed", "spherical")
+"""Types of joints: URDF's, and "spherical", as PyBullet and others read it."""
+_KINDS = {kind: kind for kind in KINDS}
+_OF_DRAKE = {"ball": "spherical", "planar": "planar"}
+"""Types of a <drake:joint>."""
 _BOUNDED = ("revolute", "prismatic")
 """Joints that have position limits, whose absence is noted."""
 POLYNOMIAL = "polycoef"
 """The attribute of a <mimic> with the coefficients of a polynomial, as MuJoCo's equality of joints has it;
 URDF has no word of its own.
 """
+QUATERNION = "quat_xyzw"
+"""The attribute of an <origin> that stands for rpy from URDF 1.1 on."""
 LIKELY_MEANT = 1e-11
 """Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so, and are taken so unless
 --snap says otherwise: rpy="1.57079632679 0 0" leaves 5e-12.
@@ -39,12 +44,13 @@ _CHILDREN = {
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
 }
 _ATTRIBUTES = {
+    "robot": ("name", "version"),
     "link": ("name",),
     "inertial": (),
     "mass": ("value",),
     "inertia": _TENSOR,
     "joint": ("name", "type"),
-    "origin": ("xyz", "rpy"),
+    "origin": ("xyz", "rpy", QUATERNION),
     "parent": ("link",),
     "child": ("link",),
     "axis": ("xyz",),
@@ -80,12 +86,13 @@ class _Reader:
         if root.tag != "robot":
             problem = f"the root element is <{shown(str(root.tag))}>, not <robot> or <mujoco>"
             document.fail(problem, "give a URDF file", root)
+        self._remainder(root)
         name = root.get("name") or Path(document.file).stem
         links, joints, transmissions = [], [], Transmissions(document, self._count)
         for element in document.children(root):
             if element.tag == "link":
                 links.append(self._link(element))
-            elif element.tag == "joint":
+            elif element.tag == "joint" or drake_name(element) == "joint":
                 joints.append(self._joint(element))
             elif element.tag == "transmission":
                 transmissions.read(element)
@@ -121,16 +128,19 @@ class _Reader:
     def _joint(self, element: etree._Element) -> Joint:
         document = self.document
         name, kind = document.attribute(element, "name"), document.attribute(element, "type")
-        called = f'joint "{shown(name)}"'
-        if kind not in KINDS:
+        called, kinds = f'joint "{shown(name)}"', _KINDS if element.tag == "joint" else _OF_DRAKE
+        if kind not in kinds:
             problem = f'{called} has the unknown type "{shown(kind)}"'
-            document.fail(problem, f"use one of {', '.join(KINDS)}", element)
+            document.fail(problem, f"use one of {', '.join(kinds)}", element)
+        kind = kinds[kind]
         parts = self._parts(element, called)
         for required in ("parent", "child"):
             if required not in parts:
                 remedy = f'give it <{required} link="..."/>'
                 document.fail(f"{called} has no <{required}>", remedy, element)
         axis, drive = parts.get("axis"), parts.get("dynamics")
+        if kind == "fixed" and drive is not None:
+            self._count("<dynamics> of a fixed joint", drive)
         return Joint(
             name,
             kind,
@@ -179,8 +189,22 @@ class _Reader:
         if origin is None:
             return Placement.identity()
         translation = self.document.vector(origin, "xyz", (0.0, 0.0, 0.0))
-        rotation = Rotation.from_rpy(*self.document.vector(origin, "rpy", (0.0, 0.0, 0.0)))
+        rotation = self._rotation(origin)
         return Placement(self._snapped(rotation) if snap else rotation, Vector3(*translation))
+
+    def _rotation(self, origin: etree._Element) -> Rotation:
+        quaternion = self.document.numbers(origin, QUATERNION, [4], "four")
+        if not quaternion:
+            return Rotation.from_rpy(*self.document.vector(origin, "rpy", (0.0, 0.0, 0.0)))
+        if "rpy" in origin.attrib:
+            self.document.fail(f"<origin> has rpy and {QUATERNION}", "keep one", origin)
+        length = math.hypot(*quaternion)
+        if not 0.5 < length < 2.0:
+            problem = f"<origin> has a {QUATERNION} of length {length:.6g}"
+            self.document.fail(problem, "give a quaternion of length 1", origin)
+        if abs(length - 1.0) > 1e-4:
+            self.document.note(f"<origin> has a {QUATERNION} of length {length:.6g}: normalised", origin)
+        return Rotation.from_quaternion(*(entry / length for entry in quaternion))
 
     def _snapped(self, rotation: Rotation) -> Rotation:
         made = snapped(rotation, self.snap)
@@ -193,21 +217,25 @@ class _Reader:
         parts: dict[str, etree._Element] = {}
         for child in self.document.children(element):
             tag = str(child.tag)
-            if tag not in _CHILDREN[str(element.tag)]:
-                self._unused(str(element.tag), child)
+            if tag not in _CHILDREN.get(_tag(element), ()):
+                self._unused(_tag(element), child)
             elif tag in parts:
                 self.document.fail(f"{owner} has two <{tag}>", "keep one", child)
             else:
                 parts[tag] = child
                 if tag not in _CHILDREN:
-                    self._attributes(child)
-        self._attributes(element)
+                    self._parts(child, f"<{tag}>")
+        self._remainder(element)
         return parts
 
-    def _attributes(self, element: etree._Element) -> None:
+    def _remainder(self, element: etree._Element) -> None:
+        """Note attributes that are not honoured, and text, which no element of URDF has."""
+        tag = _tag(element)
         for name in element.attrib:
-            if name not in _ATTRIBUTES[str(element.tag)]:
-                self._count(f"{shown(str(name))} of <{element.tag}>", element)
+            if name not in _ATTRIBUTES[tag]:
+                self._count(f"{shown(str(name))} of <{tag}>", element)
+        if any(map(str.strip, filter(None, (element.text, *(child.tail for child in element))))):
+            self._count(f"text in <{tag}>", element)
 
     def _unused(self, owner: str, element: etree._Element) -> None:
         self._count(f"<{shown(str(element.tag))}> in <{owner}>", element)
@@ -228,7 +256,12 @@ class _Reader:
             note(f"{found} and are kept as written; {remedy}")
         without_axis = [joint for joint in joints if joint.kind not in WITH_AXIS]
         if ignored := sum(joint.axis != _X for joint in without_axis):
-            note(f"{ignored} fixed or floating joints have an <axis>: not used")
+            note(f"{ignored} fixed, floating or spherical joints have an <axis>: not used")
+
+
+def _tag(element: etree._Element) -> str:
+    """The name of an element; of Drake's as of those it stands for."""
+    return drake_name(element) or str(element.tag)
 
 
 def snapped(rotation: AnyRotation, snap: float) -> Rotation:
