@@ -410,9 +410,8 @@ def test_what_mujoco_says_is_whole(tmp_path: Path) -> None:
     """It names the file last."""
     mesh = tmp_path / "in a folder of meshes with a long name" / "the left side of the hand.stl"
     asset = f'<asset><mesh name="hand" file="{mesh}"/></asset>'
-    (tmp_path / "scene.xml").write_text(
-        f'<mujoco>{asset}<worldbody><geom type="mesh" mesh="hand"/></worldbody></mujoco>'
-    )
+    hand = body("a", '<joint/><geom type="mesh" mesh="hand"/>')
+    (tmp_path / "scene.xml").write_text(scene(hand, before=asset))
     with pytest.raises(DescriptionError, match=mesh.name) as refused:
         Model.from_file(tmp_path / "scene.xml")
     assert "..." not in str(refused.value) and len(str(refused.value).splitlines()) == 1

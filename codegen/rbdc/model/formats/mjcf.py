@@ -14,18 +14,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
-from rbdc.errors import DescriptionError, UnsupportedError
+from rbdc.errors import UnsupportedError
 from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, Loop, Mimic, Note
 from rbdc.model.formats import mjcf_elements as elements
+from rbdc.model.formats.mjcf_compiler import Compiled
+from rbdc.model.formats.mjcf_compiler import compiled as compiled_by_mujoco
 from rbdc.model.formats.mjcf_elements import BALL, CONNECT, FREE, HINGE, SLIDE
 from rbdc.model.formats.urdf import snapped
 from rbdc.model.joints.coupling import composed, trimmed
-from rbdc.model.xml import Document, free_name, on_one_line, shown
+from rbdc.model.xml import Document, free_name, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 _KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
@@ -46,12 +47,13 @@ def read_mjcf(document: Document, snap: float) -> Description:
     Raises DescriptionError where MuJoCo refuses it, UnsupportedError for what changes the dynamics and is not
     supported, and where MuJoCo is not installed.
     """
-    compiled, noted = _compiled(document)
+    made = compiled_by_mujoco(document)
+    compiled = made.model
     elements.refuse(compiled, document.file)
-    reader = _Reader(compiled, document.file, snap)
+    reader = _Reader(made, document.file, snap)
     links, joints = reader.tree()
     said = [*elements.left_out(compiled), *reader.renamed]
-    notes = [*document.notes, *noted, *(Note(message) for message in said)]
+    notes = [*document.notes, *made.notes, *(Note(message) for message in said)]
     x, y, z = (0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity)
     return Description(
         document.root.get("model") or "robot",
@@ -67,32 +69,6 @@ def read_mjcf(document: Document, snap: float) -> Description:
     )
 
 
-def _compiled(document: Document) -> tuple[Any, list[Note]]:
-    """MuJoCo's compiled model, and what MuJoCo warns of."""
-    try:
-        import mujoco
-    except ImportError as error:
-        raise UnsupportedError(
-            f"{document.file}: MJCF is read by the package mujoco, which is not installed: "
-            "pip install 'rbdc[mjcf]'"
-        ) from error
-    mj: Any = mujoco
-    said: list[str] = []
-    mj.set_mju_user_warning(said.append)  # else MuJoCo writes a file in the working directory
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            compiled = mj.MjSpec.from_file(document.file).compile()
-    except (ValueError, OSError, RuntimeError) as error:
-        problem = f"MuJoCo refuses it: {on_one_line(str(error))}"
-        raise DescriptionError(problem, "mend the MJCF", document.file, None) from error
-    finally:
-        mj.set_mju_user_warning(None)
-    return compiled, [
-        Note(f"MuJoCo: {on_one_line(str(text))}") for text in [*said, *(w.message for w in caught)]
-    ]
-
-
 def _disabled(compiled: Any, what: str) -> bool:
     import mujoco
 
@@ -101,8 +77,10 @@ def _disabled(compiled: Any, what: str) -> bool:
 
 
 class _Reader:
-    def __init__(self, compiled: Any, file: str, snap: float) -> None:
-        self.m, self.file, self.snap = compiled, file, snap
+    def __init__(self, made: Compiled, file: str, snap: float) -> None:
+        self.m, self.file, self.snap = made.model, file, snap
+        self.joint_lines, self.body_lines = made.joint_lines, made.body_lines
+        compiled = made.model
         self.taken: set[str] = set()
         self.renamed: list[str] = []
         self.joint_names = [self._unique(compiled.joint(j).name, f"joint{j}") for j in range(compiled.njnt)]
@@ -130,7 +108,8 @@ class _Reader:
 
     def _chain(self, body: int, above: str) -> Iterator[tuple[Joint, Link]]:
         """The joints of a body with the links that they carry, the last of which is the body's own."""
-        name, link = self.body_names[body], Link(self.body_names[body], self._inertia(body))
+        name = self.body_names[body]
+        link = Link(name, self._inertia(body), self.body_lines.get(body))
         first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
         at = _pose(self.m.body_pos[body], self.m.body_quat[body])
         at = Placement(snapped(at.rotation, self.snap), at.translation)
@@ -172,6 +151,7 @@ class _Reader:
             place = at.compose(Placement(Rotation.identity(), _vector(self.m.jnt_pos[j])))
         drive = self._drive(j, kind)
         joint = Joint(self.joint_names[j], _KINDS[kind], above, "", place, axis, self._limits(j), **drive)
+        joint = replace(joint, line=self.joint_lines.get(j))
         if kind in (SLIDE, HINGE) and ref != 0.0:
             joint = replace(joint, placement=place.compose(joint.joint_type().placement([-ref])))
         return joint
@@ -185,11 +165,11 @@ class _Reader:
         others = list(self._other_drives(j, kind, damping, friction))
         named = {term for term, _ in others}
         if max(armature) - min(armature) > _EVEN * max(map(abs, armature)):
-            self._unsupported(j, f"armature that differs by direction: {armature}")
+            remedy = "give it one armature along all directions"
+            self._unsupported(j, f"has armature that differs by direction: {armature}", remedy)
         if kind == FREE and armature[0] != 0.0:
-            self._unsupported(
-                j, "armature, which MuJoCo counts along the world's axes; give the body more mass"
-            )
+            problem = "has armature, which MuJoCo counts along the world's axes"
+            self._unsupported(j, f"is free and {problem}", "set armature=0 there, or use <freejoint/>")
         sprung = DriveTerm.SPRINGS not in named and not _disabled(self.m, "SPRING")
         stiffness = float(self.m.jnt_stiffness[j]) if sprung else 0.0
         return {
@@ -231,9 +211,10 @@ class _Reader:
                 values = [value + own * g * g for value, g in zip(values, gear, strict=False)]
         return values
 
-    def _unsupported(self, j: int, problem: str) -> None:
-        name = shown(self.joint_names[j])
-        raise UnsupportedError(f'{self.file}: joint "{name}" has {problem}')
+    def _unsupported(self, j: int, problem: str, remedy: str) -> NoReturn:
+        line = self.joint_lines.get(j)
+        place = self.file if line is None else f"{self.file}:{line}"
+        raise UnsupportedError(f'{place}: joint "{shown(self.joint_names[j])}" {problem}; {remedy}')
 
     def _limits(self, j: int) -> Limits:
         lower, upper, effort = -math.inf, math.inf, math.inf

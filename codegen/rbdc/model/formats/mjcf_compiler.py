@@ -1,0 +1,127 @@
+"""MuJoCo's compiler: the compiled model with what it warns of, and the lines of joints and bodies."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from rbdc.errors import DescriptionError, UnsupportedError
+from rbdc.model.description import Note
+from rbdc.model.xml import Document, on_one_line
+
+_CORNERS = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+"""Vertices of the mesh that stands in for one whose file is not there."""
+_OTHER_FILES = ("include", "attach", "model")
+"""Elements that take elements from other files, whose lines MuJoCo does not tell from those of the file."""
+
+_LINE = re.compile(r"\bline ([0-9]+)\b")
+_NO_FILE = "Error opening file"
+"""MuJoCo's words for a file that is missing."""
+
+
+class Compiled(NamedTuple):
+    """model: MuJoCo's. notes: what it warns of. joint_lines, body_lines: by number, where they are known."""
+
+    model: Any
+    notes: list[Note]
+    joint_lines: dict[int, int]
+    body_lines: dict[int, int]
+
+
+def compiled(document: Document) -> Compiled:
+    """Compile a document. Files of meshes, textures, height fields and skins that no inertia needs may be
+    missing: a note says so.
+
+    Raises DescriptionError where MuJoCo refuses the document, UnsupportedError where MuJoCo is not installed.
+    """
+    try:
+        import mujoco
+    except ImportError as error:
+        raise UnsupportedError(
+            f"{document.file}: MJCF is read by the package mujoco, which is not installed: "
+            "pip install 'rbdc[mjcf]'"
+        ) from error
+    mj: Any = mujoco
+    said: list[str] = []
+    known = not any(True for _ in document.root.iter(*_OTHER_FILES))
+    mj.set_mju_user_warning(said.append)  # else MuJoCo writes a file in the working directory
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            spec, model, missing = _read(mj, document.file)
+    except (ValueError, OSError, RuntimeError) as error:
+        said_of_it, line = _said(error), _LINE.search(str(error)) if known else None
+        remedy = "put it there, or give its body an <inertial>" if _NO_FILE in said_of_it else "mend the MJCF"
+        problem, at = f"MuJoCo refuses it: {said_of_it}", int(line[1]) if line else None
+        raise DescriptionError(problem, remedy, document.file, at) from error
+    finally:
+        mj.set_mju_user_warning(None)
+    notes = [Note(f"MuJoCo: {on_one_line(str(text))}") for text in [*said, *(w.message for w in caught)]]
+    joints, bodies = (dict(_lines(items)) if known else {} for items in (spec.joints, spec.bodies))
+    return Compiled(model, [*notes, *missing], joints, bodies)
+
+
+def _read(mj: Any, file: str) -> tuple[Any, Any, list[Note]]:
+    """The specification, its compiled model and notes. If MuJoCo refuses the specification, stand-ins replace
+    files that no inertia needs.
+    """
+    spec = mj.MjSpec.from_file(file)
+    try:
+        return spec, spec.compile(), []
+    except (ValueError, OSError, RuntimeError) as error:
+        spec = mj.MjSpec.from_file(file)  # the one that was refused cannot be walked any more
+        count, said = _stand_ins(mj, spec), _said(error)
+        try:
+            model = spec.compile()
+        except (ValueError, OSError, RuntimeError):
+            raise error from None
+    what = f"read without {count} files of meshes, textures, height fields and skins: no inertia needs them"
+    return spec, model, [Note(f"MuJoCo: {said}: {what}")]
+
+
+def _stand_ins(mj: Any, spec: Any) -> int:
+    """Replace what comes from files and no inertia needs; the number of replacements."""
+    needed = {geom.meshname for body in spec.bodies for geom in body.geoms if _has_inertia(mj, body, geom)}
+    meshes = [mesh for mesh in spec.meshes if mesh.file and mesh.name not in needed]
+    for mesh in meshes:
+        mesh.file, mesh.uservert = "", _CORNERS
+    textures = [texture for texture in spec.textures if texture.file or any(texture.cubefiles)]
+    for texture in textures:
+        texture.file, texture.cubefiles, texture.gridlayout = "", [""] * 6, ""
+        texture.builtin, texture.width, texture.height = mj.mjtBuiltin.mjBUILTIN_FLAT, 1, 1
+        if texture.type != mj.mjtTexture.mjTEXTURE_2D:
+            texture.height = 6
+    fields = [field for field in spec.hfields if field.file]
+    for field in fields:
+        field.file, field.nrow, field.ncol, field.userdata = "", 2, 2, [0.0] * 4
+    skins = [skin for skin in spec.skins if skin.file]
+    for skin in skins:
+        spec.delete(skin)
+    return len(meshes) + len(textures) + len(fields) + len(skins)
+
+
+def _has_inertia(mj: Any, body: Any, geom: Any) -> bool:
+    """Whether a geom adds to the inertia of its body."""
+    given, rule = mj.mjtInertiaFromGeom, geom.compiler.inertiafromgeom
+    if body.name == "world" or rule == given.mjINERTIAFROMGEOM_FALSE:
+        return False
+    if rule == given.mjINERTIAFROMGEOM_AUTO and body.explicitinertial:
+        return False
+    least, most = geom.compiler.inertiagrouprange
+    weightless = geom.mass == 0.0 or (geom.mass != geom.mass and geom.density == 0.0)  # no mass is NaN
+    return bool(least <= geom.group <= most and not weightless)
+
+
+def _said(error: Exception) -> str:
+    """MuJoCo's message, on one line."""
+    return on_one_line(str(error)).removeprefix("Error: ")
+
+
+def _lines(items: Any) -> Iterator[tuple[int, int]]:
+    """Lines of elements by their numbers, as MuJoCo writes them: "line 3"."""
+    for item in items:
+        word, _, line = item.info.partition(" ")
+        if word == "line" and line.isdigit():
+            yield int(item.id), int(line)
