@@ -163,6 +163,7 @@ READING = {
         "numbers",
         "options",
         "rearranged",
+        "text",
         "tree",
         "validation",
         "xml",

@@ -36,6 +36,7 @@ SAME: list[tuple[str, list[str], list[Any]]] = [
     ("armature", ["j=1,k=2"], ["j=1,k=2", ["j=1", "k=2"], {"j": 1, "k": 2.0}, [("j", 1), ["k", 2]]]),
     ("lock", ["j=-0.5"], ["j=-0.5", {"j": -0.5}, (("j", -0.5),)]),
     ("xacro_arguments", ["n:=3"], ["n:=3", ["n:=3"], {"n": "3"}, (("n", "3"),)]),
+    ("package_path", ["ws"], ["ws", ["ws"], Path("ws"), (Path("ws"),)]),
     (
         "frames",
         ["tip@hand:0 0 .1,0 0 1"],
@@ -116,6 +117,8 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("armature", [1.0], "--armature .*: give joint=value"),
     ("xacro_arguments", "n=3", "--xacro-arg 'n=3': give NAME:=VALUE"),
     ("xacro_arguments", {"n": 3}, "a mapping of texts"),
+    ("package_path", 5, "--package-path 5: give a text, or a sequence"),
+    ("package_path", [5], "give the path of a folder"),
     ("preset", "all", "no preset 'all'; there are control, optimisation, full, second"),
     ("preset", ["full"], r"--preset \['full'\]: give a text"),
     ("name", 5, "--name 5: give a text"),
@@ -131,7 +134,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("force", 1, "--force 1: give True or False"),
     ("out", 4, "--out 4: give the path of a folder"),
     ("gravity", True, "--gravity True: give three finite numbers"),
-    ("march", "x" * 999, "--march 'x{199}[.]{3}: there are native, portable"),
+    ("march", "x" * 999, "--march 'x{196}[.]{3}: there are native, portable"),
 ]
 
 

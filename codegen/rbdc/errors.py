@@ -6,6 +6,14 @@ status of its class. A message says where, what is wrong and how to mend it.
 
 from __future__ import annotations
 
+LONGEST = 200
+"""Characters that a message shows of an argument that may be anything."""
+
+
+def brief(text: str, most: int = LONGEST) -> str:
+    """Text inside a message, of at most so many characters."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
 
 class RbdcError(Exception):
     """Base of all errors raised on purpose by rbdc."""

@@ -16,12 +16,10 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
-from rbdc.errors import OptionError
+from rbdc.errors import OptionError, brief
 
 Value = TypeVar("Value")
 Read = TypeVar("Read", covariant=True)
-_SHOWN = 200
-"""Characters of a refused value that a message shows."""
 
 
 class Reading(NamedTuple, Generic[Read]):
@@ -106,8 +104,7 @@ def plain(value: Any) -> Any:
 
 
 def _shown(given: object) -> str:
-    text = ascii(str(given) if isinstance(given, PathLike) else given)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return brief(ascii(str(given) if isinstance(given, PathLike) else given))
 
 
 # Readings

@@ -185,6 +185,7 @@ class BuildArguments(TypedDict, total=False):
     friction: DriveMode
     friction_width: str | float
     xacro_arg: str | Sequence[str] | Mapping[str, str]
+    package_path: str | PathLike[str] | Sequence[str | PathLike[str]]
     lock: Numbers
     base: str | None
     frame: str | Sequence[str | tuple[str, str, Sequence[float]]]

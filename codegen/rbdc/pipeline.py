@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from os import PathLike, cpu_count, fspath
+from os import PathLike, cpu_count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -18,6 +18,7 @@ from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.model.formats.contacts import with_contacts, world_aligned
 from rbdc.model.parameters import with_rows
+from rbdc.model.text import is_text, stem_of
 from rbdc.native import cache
 from rbdc.native.install import (
     EXTENSION,
@@ -35,7 +36,7 @@ from rbdc.native.install import (
 from rbdc.native.toolchain import Compiler, toolchain
 from rbdc.options import BuildArguments, BuildOptions, Progress, recorded_options, with_options
 from rbdc.progress import shown
-from rbdc.resources import resolve
+from rbdc.resources import resolve, title_of
 from rbdc.runtime.load import load
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def build(
     """Build a module and load it: ``rbdc.build("kuka_iiwa").rnea(q, v, a)``.
 
     Args:
-        description: a path, the name of a robot that ships with rbdc, or a `rbdc.Model`.
+        description: a path, the name of a robot that ships with rbdc, the text of a description, or a
+            `rbdc.Model`.
         progress: whether to show what is going on; by default on terminals and in notebooks.
         options: below, by the names and with the values of the command line, `functions="rnea,aba"` or
             `functions=["rnea", "aba"]`.
@@ -66,7 +68,7 @@ def build(
             keep the texts.
     """
     chosen = BuildOptions.of(dict(options))
-    title = description.name if isinstance(description, Model) else fspath(description)
+    title = description.name if isinstance(description, Model) else title_of(description)
     with shown(f"building {title}", progress) as show:
         result = build_package(description, chosen, show)
         module = load(result.directory)
@@ -118,6 +120,8 @@ def read(description: Description, options: BuildOptions) -> Model:
     backends_of(options.targets)
     if isinstance(description, Model):
         model = description
+    elif is_text(description):
+        model = Model.from_text(description, snap=options.snap, **options.of_model())
     else:
         model = Model.from_file(resolve(description), snap=options.snap, **options.of_model())
     model = replace(model, world_forces=options.fext_frame == "world")
@@ -332,8 +336,10 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
 def _robot_name(description: Description, model: Model, options: BuildOptions) -> str:
     if options.name is not None:
         name = check_module_name(options.name)
+    elif isinstance(description, Model) or is_text(description):
+        name = module_name(model.name)
     else:
-        name = module_name(model.name if isinstance(description, Model) else Path(fspath(description)).stem)
+        name = module_name(stem_of(description))
     refuse_taken(name)
     return name
 

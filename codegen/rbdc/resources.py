@@ -7,7 +7,8 @@ from importlib.resources import files
 from os import PathLike, fspath
 from pathlib import Path
 
-from rbdc.errors import OptionError
+from rbdc.errors import LONGEST, OptionError, brief
+from rbdc.model.text import TEXT, is_text
 
 _ENDINGS = (".urdf", ".json")
 
@@ -31,10 +32,22 @@ def resolve(description: str | PathLike[str]) -> Path:
     text = fspath(description)
     path = _shipped().get(text, Path(text))
     if not text or "\0" in text or not _is_there(path):
-        close = get_close_matches(text, robot_names(), n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else "see the names with: rbdc list"
-        raise OptionError(f"{ascii(text)[1:-1]}: neither a file nor a robot that ships with rbdc; {hint}")
+        given = ascii(title_of(text))[1:-1]
+        raise OptionError(f"{given}: neither a file nor a robot that ships with rbdc; {_hint(text)}")
     return path
+
+
+def title_of(description: str | PathLike[str]) -> str:
+    """The name of a description in messages and progress: as it was given, `TEXT` for its text."""
+    return TEXT if is_text(description) else brief(fspath(description))
+
+
+def _hint(text: str) -> str:
+    """Name what to give in place of a text that is neither a path nor a name."""
+    if "\n" in text.strip():
+        return "the text of a description begins with < or {: save one that does not, such as YAML, as a file"
+    close = get_close_matches(text[:LONGEST], robot_names(), n=3)
+    return f"did you mean {' or '.join(close)}?" if close else "see the names with: rbdc list"
 
 
 def _is_there(path: Path) -> bool:

@@ -81,8 +81,10 @@ def compare(
     is wrong, or worse than in the baseline.
     """
     from rbdc.emit.names import module_name
+    from rbdc.model.text import stem_of
     from rbdc.report.compare import compare as measure
     from rbdc.report.present import baseline, document, page, terminal
+    from rbdc.resources import title_of
 
     asked = {name: given.pop(name) for name in ("serial", "binary", "branching")}
     batches, most = given.pop("batches"), given.pop("batch_samples")
@@ -93,11 +95,13 @@ def compare(
         _compare_families(asked, out or Path("reports") / "families", as_json, options)
         return
     if asked["serial"] or asked["binary"]:
-        raise OptionError(f"{ascii(description)[1:-1]} beside --serial or --binary: give one or the other")
+        raise OptionError(
+            f"{ascii(title_of(description))[1:-1]} beside --serial or --binary: give one or the other"
+        )
     old = baseline.read_baseline(earlier, gate_time)
-    with showing(description) as progress:
+    with showing(title_of(description)) as progress:
         report = document.document(measure(description, options, progress))
-    folder = out or Path("reports") / module_name(Path(description).stem)
+    folder = out or Path("reports") / module_name(stem_of(description))
     verdict = baseline.judge(report, old, gate_time)
     verdict.worse += document.wrong_results(report)
     _end(report, page.page(report), folder / "report", verdict, partial(terminal.show, report), as_json)

@@ -55,14 +55,16 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
 def precision(description: str, out: Path, **given: Any) -> None:
     """Section V-B: the derivatives by q and v that each method gives at rest without gravity: exactly 0."""
     from rbdc.emit.names import module_name
+    from rbdc.model.text import stem_of
     from rbdc.report.present.page import page, write
     from rbdc.report.present.terminal import show_precision
     from rbdc.report.studies.precision import precision as measure
+    from rbdc.resources import title_of
 
-    with showing(description) as progress:
+    with showing(title_of(description)) as progress:
         residues, report = measure(description, CompareOptions(**given, checked=_CHECKED), progress)
     show_precision(residues)
-    folder = out / f"precision-{module_name(Path(description).stem)}"
+    folder = out / f"precision-{module_name(stem_of(description))}"
     wrote(write(report, page(report), folder / "report"))
 
 

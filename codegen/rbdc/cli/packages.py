@@ -24,6 +24,7 @@ from rbdc.cli.support import (
 )
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
+from rbdc.resources import resolve, title_of
 
 if TYPE_CHECKING:
     from rbdc.build_result import BuildResult
@@ -57,7 +58,7 @@ class _Build(Grouped):
 @takes()
 @AS_JSON
 def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """Generate and compile a module for each DESCRIPTION: a URDF file, or a robot that ships with rbdc.
+    """Generate and compile a module for each DESCRIPTION: a file, its text, or a robot that ships with rbdc.
 
     In a folder that holds an older package only files are replaced or removed that rbdc wrote and nobody has
     changed, by the hashes in manifest.json. What you added stays; a generated file that you edited is kept as
@@ -88,20 +89,22 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[Bui
 
     _refuse_same_names(descriptions)
     if len(descriptions) == 1:
-        with showing(descriptions[0]) as progress:
+        with showing(title_of(descriptions[0])) as progress:
             return [build_package(descriptions[0], options, progress)]
     with showing(f"{len(descriptions)} robots") as progress:
         try:
             work = partial(_attempt, options=options)
             processes = os.cpu_count() or 1
-            return spread(work, descriptions, processes, lambda d: progress(f"{d!a}: building"), _killed)
+            return spread(
+                work, descriptions, processes, lambda d: progress(f"{title_of(d)!a}: building"), _killed
+            )
         except KeyboardInterrupt:
             sweep_leftovers(options.out)  # of the processes that were ended
             raise
 
 
 def _killed(description: str) -> BuildResult | Failure:
-    return Failure(f"{description!a}: a build process was killed; build fewer robots at once")
+    return Failure(f"{title_of(description)!a}: a build process was killed; build fewer robots at once")
 
 
 def _attempt(description: str, options: BuildOptions) -> BuildResult | Failure:
@@ -116,15 +119,16 @@ def _attempt(description: str, options: BuildOptions) -> BuildResult | Failure:
 
 def _refuse_same_names(descriptions: tuple[str, ...]) -> None:
     from rbdc.emit.names import module_name
+    from rbdc.model.text import stem_of
 
     names: dict[str, str] = {}
     for description in descriptions:
-        name = module_name(Path(description).stem)
+        name, given = module_name(stem_of(description)), title_of(description)
         if name in names:
             raise OptionError(
-                f"{names[name]!a} and {description!a} would both become {name}; build them apart with --name"
+                f"{names[name]!a} and {given!a} would both become {name}; build them apart with --name"
             )
-        names[name] = description
+        names[name] = given
 
 
 _COLUMNS = {
@@ -186,15 +190,16 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any)
 
     Elsewhere than on x86-64 the wheel is for the processors of this kind.
     """
+    from rbdc.model.text import is_text
     from rbdc.native.scratch import temporary
     from rbdc.native.wheel import licences_beside, make_wheel
     from rbdc.pipeline import build_package
-    from rbdc.resources import resolve
 
     options = BuildOptions(**given)
-    with temporary() as folder, showing(description) as progress:
+    with temporary() as folder, showing(title_of(description)) as progress:
         result = build_package(description, replace(options, out=folder), progress)
-        made = make_wheel(result.directory, out, licences or licences_beside(Path(resolve(description))))
+        beside = [] if is_text(description) else licences_beside(resolve(description))
+        made = make_wheel(result.directory, out, licences or beside)
     show_warnings(result.warnings)
     click.echo(str(made))
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 
 from rbdc.model.xml import shown
 from rbdc.option_fields import (
+    FOLDER,
     SWITCH,
     TEXT,
     Option,
@@ -190,6 +191,11 @@ class ModelOptions:
         (),
         "An argument of a xacro file, in place of its default.",
         "--xacro-arg",
+    )
+    package_path: Option[tuple[Path, ...]] = Option(
+        each(FOLDER, "DIR")._replace(record=lambda paths: [path.as_posix() for path in paths]),
+        (),
+        "A folder of ROS packages, or one of them, for $(find NAME) and package:// in xacro files.",
     )
     lock: Option[JointNumbers] = Option(
         _joint_numbers(-math.inf, "give a finite number (rad, m)"),

@@ -171,8 +171,18 @@ class Model:
         from rbdc.model.lumping import lump
         from rbdc.model.options import ModelOptions
 
-        given = ModelOptions.of(options)
-        return lump(read_description(path, snap, given.xacro_arguments), **options)
+        return lump(read_description(path, snap, ModelOptions.of(options)), **options)
+
+    @staticmethod
+    def from_text(text: str, *, snap: float = 0.0, **options: Any) -> Model:
+        """The model of a description given as text, of any format that `from_file` reads; arguments and
+        errors as there.
+        """
+        from rbdc.model.formats.reading import read_text
+        from rbdc.model.lumping import lump
+        from rbdc.model.options import ModelOptions
+
+        return lump(read_text(text, snap, ModelOptions.of(options)), **options)
 
     @staticmethod
     def from_urdf(path: str | PathLike[str], *, snap: float = 0.0, **options: Any) -> Model:

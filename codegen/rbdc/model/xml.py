@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 from lxml import etree
 
-from rbdc.errors import DescriptionError
+from rbdc.errors import LONGEST, DescriptionError, brief
 from rbdc.model.description import Note
+from rbdc.model.text import TEXT, is_text
 
 MAXIMUM_BYTES = 64 * 2**20
 """A larger file is refused before it is read; the largest robots known are a hundredth of it."""
@@ -22,10 +23,12 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 def content_of(path: str | Path) -> bytes:
     """The bytes of a description; DescriptionError for what is no file, too large, unreadable or empty."""
+    if is_text(path):
+        raise DescriptionError("the text of a description is not a path", "use Model.from_text", TEXT)
     given, path = str(path), Path(path)
 
     def fail(problem: str, remedy: str) -> NoReturn:
-        raise DescriptionError(problem, remedy, given)
+        raise DescriptionError(problem, remedy, shown(given, LONGEST))
 
     try:
         if not path.is_file():
@@ -55,6 +58,7 @@ class Document:
             huge_tree=False,
             remove_comments=True,
             remove_pis=True,
+            encoding="utf-8" if file == TEXT else None,  # of a text what is declared no longer holds
         )
         if b"<!DOCTYPE" in self.text:
             self._refuse_doctype(self.text[: self.text.index(b"<!DOCTYPE")].count(b"\n") + 1)
@@ -157,10 +161,9 @@ def drake_name(element: etree._Element) -> str | None:
     return etree.QName(element).localname if in_it else None
 
 
-def shown(text: str) -> str:
-    """Text from a description inside a message: one line, bounded, printable."""
-    whole = printable(text)
-    return whole if len(whole) <= 80 else whole[:77] + "..."
+def shown(text: str, most: int = 80) -> str:
+    """Text from a description inside a message: one line, at most so many characters, printable."""
+    return brief(printable(text[: most + 1]), most)
 
 
 def free_name(name: str, taken: Container[str]) -> str:

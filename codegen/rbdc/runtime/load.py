@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from rbdc.errors import LoadError
+from rbdc.errors import LoadError, brief
 
 if TYPE_CHECKING:
     from rbdc.runtime.module import GeneratedModule
@@ -49,13 +49,17 @@ def load(path: str | PathLike[str]) -> GeneratedModule:
             of it is cut off, or its extension is that of another package.
     """
     if "\0" in fspath(path):
-        raise LoadError(f"{fspath(path)!a}: not a path; give the folder of a generated package")
+        raise LoadError(f"{brief(fspath(path))!a}: not a path; give the folder of a generated package")
     folder = Path(fspath(path)).resolve()
     manifest, initial = folder / "manifest.json", folder / "__init__.py"
-    if not (manifest.is_file() and initial.is_file()):
+    try:
+        whole = manifest.is_file() and initial.is_file()
+    except OSError:  # a name longer than the system allows
+        whole = False
+    if not whole:
         raise LoadError(
-            f"{fspath(path)}: no generated package here; "
-            f"make one with: rbdc build DESCRIPTION --out {folder.parent}"
+            f"{brief(fspath(path))}: no generated package here; "
+            f"make one with: rbdc build DESCRIPTION --out {brief(str(folder.parent))}"
         )
     extension = folder / "_native.abi3.so"
     if not extension.is_file():

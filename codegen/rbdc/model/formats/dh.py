@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from pathlib import Path
 
 from rbdc.model.description import Description, Joint, Limits, Link, Note
 from rbdc.model.formats.located import Fields, Source
 from rbdc.model.formats.urdf import snapped
+from rbdc.model.text import stem_of
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
@@ -60,7 +60,7 @@ class _Reader:
 
     def description(self) -> Description:
         top = self.top
-        name = top.text("name") or Path(self.source.file).stem
+        name = top.text("name") or stem_of(self.source.file)
         self.top.asked |= {"source", "comment"}
         self._base()
         rows = top.required("joints")

@@ -26,6 +26,7 @@ from rbdc.model.formats.mjcf_compiler import compiled as compiled_by_mujoco
 from rbdc.model.formats.mjcf_elements import BALL, CONNECT, FREE, HINGE, SLIDE
 from rbdc.model.formats.urdf import snapped
 from rbdc.model.joints.coupling import composed, trimmed
+from rbdc.model.text import UNNAMED
 from rbdc.model.xml import Document, free_name, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
@@ -56,7 +57,7 @@ def read_mjcf(document: Document, snap: float) -> Description:
     notes = [*document.notes, *made.notes, *(Note(message) for message in said)]
     x, y, z = (0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity)
     return Description(
-        document.root.get("model") or "robot",
+        document.root.get("model") or UNNAMED,
         tuple(links),
         tuple(joints),
         tuple(notes),

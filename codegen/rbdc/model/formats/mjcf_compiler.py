@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import Note
+from rbdc.model.text import TEXT
 from rbdc.model.xml import Document, on_one_line
 
 _CORNERS = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -50,7 +51,7 @@ def compiled(document: Document) -> Compiled:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            spec, model, missing = _read(mj, document.file)
+            spec, model, missing = _read(mj, document)
     except (ValueError, OSError, RuntimeError) as error:
         said_of_it, line = _said(error), _LINE.search(str(error)) if known else None
         remedy = "put it there, or give its body an <inertial>" if _NO_FILE in said_of_it else "mend the MJCF"
@@ -63,15 +64,15 @@ def compiled(document: Document) -> Compiled:
     return Compiled(model, [*notes, *missing], joints, bodies)
 
 
-def _read(mj: Any, file: str) -> tuple[Any, Any, list[Note]]:
+def _read(mj: Any, document: Document) -> tuple[Any, Any, list[Note]]:
     """The specification, its compiled model and notes. If MuJoCo refuses the specification, stand-ins replace
     files that no inertia needs.
     """
-    spec = mj.MjSpec.from_file(file)
+    spec = _specification(mj, document)
     try:
         return spec, spec.compile(), []
     except (ValueError, OSError, RuntimeError) as error:
-        spec = mj.MjSpec.from_file(file)  # the one that was refused cannot be walked any more
+        spec = _specification(mj, document)  # the one that was refused cannot be walked any more
         count, said = _stand_ins(mj, spec), _said(error)
         try:
             model = spec.compile()
@@ -79,6 +80,13 @@ def _read(mj: Any, file: str) -> tuple[Any, Any, list[Note]]:
             raise error from None
     what = f"read without {count} files of meshes, textures, height fields and skins: no inertia needs them"
     return spec, model, [Note(f"MuJoCo: {said}: {what}")]
+
+
+def _specification(mj: Any, document: Document) -> Any:
+    given_as_text = document.file == TEXT
+    return (
+        mj.MjSpec.from_string(document.text.decode()) if given_as_text else mj.MjSpec.from_file(document.file)
+    )
 
 
 def _stand_ins(mj: Any, spec: Any) -> int:

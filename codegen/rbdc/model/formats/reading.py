@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from os import PathLike, fspath
 
 from rbdc.errors import OptionError
@@ -11,26 +10,38 @@ from rbdc.model.formats.dh import is_dh, read_dh
 from rbdc.model.formats.mjcf import read_mjcf
 from rbdc.model.formats.urdf import read_urdf
 from rbdc.model.formats.xacro import expanded, is_xacro
+from rbdc.model.options import ModelOptions
+from rbdc.model.text import TEXT, encoded
 from rbdc.model.xml import Document, content_of
 
 
 def read_description(
-    path: str | PathLike[str], snap: float = 0.0, arguments: Sequence[tuple[str, str]] = ()
+    path: str | PathLike[str], snap: float = 0.0, options: ModelOptions | None = None
 ) -> Description:
-    """The links and joints of a file; `snap` as in `rbdc.model.formats.urdf.read_urdf`, `arguments` of a
-    xacro file, name and value.
+    """The links and joints of a file; `snap` as in `rbdc.model.formats.urdf.read_urdf`, of the options those
+    of xacro files count.
 
     What is no XML is a Denavit-Hartenberg table; the root element tells MJCF from URDF, elements of its
     namespace tell xacro. Raises DescriptionError for anything malformed, UnsupportedError where a package
     that reads the format is not installed, OptionError for arguments that the file does not have.
     """
     file = fspath(path)
-    text = content_of(file)
+    return _read(file, content_of(file), snap, options or ModelOptions())
+
+
+def read_text(text: str, snap: float = 0.0, options: ModelOptions | None = None) -> Description:
+    """The links and joints of a description given as text; arguments and errors as of `read_description`.
+    Files that it names are sought in the working directory.
+    """
+    return _read(TEXT, encoded(text), snap, options or ModelOptions())
+
+
+def _read(file: str, text: bytes, snap: float, options: ModelOptions) -> Description:
     document = None if is_dh(text) else Document(file, text)
     of_mujoco = document is not None and document.root.tag == "mujoco"
     if document is not None and not of_mujoco and is_xacro(document):
-        return read_urdf(expanded(document, arguments), snap)
-    if arguments:
+        return read_urdf(expanded(document, options.xacro_arguments, options.package_path), snap)
+    if options.xacro_arguments:
         raise OptionError(f"{file}: --xacro-arg is for xacro files, which this is not")
     if document is None:
         return read_dh(file, text, snap)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from itertools import chain
-from pathlib import Path
 
 from lxml import etree
 
@@ -13,6 +12,7 @@ from rbdc.model.description import Description, Joint, Limits, Link, Mimic
 from rbdc.model.formats.transmissions import Transmissions
 from rbdc.model.joints import WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
+from rbdc.model.text import stem_of
 from rbdc.model.xml import Document, drake_name, line_of, shown
 from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, Vector3
 
@@ -87,7 +87,7 @@ class _Reader:
             problem = f"the root element is <{shown(str(root.tag))}>, not <robot> or <mujoco>"
             document.fail(problem, "give a URDF file", root)
         self._remainder(root)
-        name = root.get("name") or Path(document.file).stem
+        name = root.get("name") or stem_of(document.file)
         links, joints, transmissions = [], [], Transmissions(document, self._count)
         for element in document.children(root):
             if element.tag == "link":

@@ -8,14 +8,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib.util import find_spec
+from pathlib import Path
 from signal import ITIMER_REAL, SIGALRM, setitimer
 from tempfile import TemporaryFile
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from lxml import etree
 
-from rbdc.errors import DescriptionError, OptionError, UnsupportedError
+from rbdc.errors import LONGEST, DescriptionError, OptionError, UnsupportedError
 from rbdc.model.description import Note
+from rbdc.model.formats.packages import URI, package_folder
+from rbdc.model.text import TEXT
 from rbdc.model.xml import Document, on_one_line, shown
 from rbdc.processes import Helper, HelperEnded
 
@@ -30,19 +34,32 @@ def is_xacro(document: Document) -> bool:
     return any(_XACRO in (etree.QName(own).namespace or "") for own in document.root.iter("{*}*"))
 
 
-def expanded(document: Document, arguments: Sequence[tuple[str, str]]) -> Document:
+def expanded(
+    document: Document, arguments: Sequence[tuple[str, str]], package_path: Sequence[Path]
+) -> Document:
     """The text that the package xacro makes of a file; messages on it name the file, its lines are those of
     the result, and what xacro says is among its notes.
 
+    Args:
+        document: the file.
+        arguments: names and values of its arguments.
+        package_path: folders of packages, as `package_folder` takes them.
+
     Raises DescriptionError where xacro refuses the file or takes more than `SECONDS`, UnsupportedError
-    where it is not installed, OptionError for arguments that the file does not ask for.
+    where it is not installed, OptionError for arguments that the file does not ask for and for folders that
+    are not there.
     """
     if find_spec(_XACRO) is None:
         raise UnsupportedError(
             f"{document.file}: xacro files are expanded by the package xacro, which is not installed: "
             "pip install 'rbdc[xacro]'"
         )
-    text, asked, said = _answer(document.file, dict(arguments))
+    for folder in package_path:
+        if not folder.is_dir():
+            raise OptionError(f"--package-path {shown(str(folder), LONGEST)}: there is no such folder")
+    given = document.text.decode() if document.file == TEXT else None
+    question = Question(document.file, given, dict(arguments), [str(p) for p in package_path], SECONDS)
+    text, asked, said = _answer(question)
     for name, _ in arguments:
         if name not in asked:
             raise OptionError(
@@ -54,24 +71,36 @@ def expanded(document: Document, arguments: Sequence[tuple[str, str]]) -> Docume
     return result
 
 
-def _answer(file: str, arguments: dict[str, str]) -> tuple[str, list[str], str]:
+class Question(NamedTuple):
+    """file: its path. text: of a description that was given as text. arguments: values by name. packages:
+    folders of packages. seconds: the time limit.
+    """
+
+    file: str
+    text: str | None
+    arguments: Mapping[str, str]
+    packages: Sequence[str]
+    seconds: float
+
+
+def _answer(question: Question) -> tuple[str, list[str], str]:
     """The answer of `expand`, and what xacro says beside it."""
     text, asked, status = "", list[str](), 0
     with TemporaryFile() as messages:
         try:
             with Helper(expand, stderr=messages) as helper:
-                text, asked = helper((file, arguments, SECONDS))
+                text, asked = helper(question)
         except HelperEnded as ended:
             status = ended.status
         messages.seek(0)
         said = on_one_line(messages.read().decode(errors="replace"))
     if status == -SIGALRM:
-        problem = f"xacro has not expanded it in {SECONDS:g} s and was ended"
+        problem = f"xacro has not expanded it in {question.seconds:g} s and was ended"
         remedy = "look for an expression that takes so long: those of a xacro file are run as they stand"
-        raise DescriptionError(problem, remedy, file)
+        raise DescriptionError(problem, remedy, question.file)
     if status != 0:
         problem = "refuses it" if status == 1 else f"ended with status {status}"
-        raise DescriptionError(f"xacro {problem}: {said[-500:]}", _REMEDY, file)
+        raise DescriptionError(f"xacro {problem}: {said[-500:]}", _REMEDY, question.file)
     return text, asked, said
 
 
@@ -91,19 +120,66 @@ class _Arguments(dict[str, str]):
         return super().__getitem__(name)
 
 
-def expand(question: tuple[str, Mapping[str, str], float]) -> tuple[str, list[str]]:
+class _Packages:
+    """The folders of packages that a file asks for, and those that there are not."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.missing: list[str] = []
+
+    def folder(self, name: str) -> str:
+        """The folder of a package, under the name that the index of ROS 2 has for this function.
+
+        Raises LookupError for a package that is not found.
+        """
+        file = None if self.question.text is not None else self.question.file
+        found = package_folder(name, file, self.question.packages)
+        if found is None:
+            self.missing.append(name)
+            raise LookupError(name)
+        return str(found)
+
+    def provide(self, expander: Any) -> None:
+        """Give them to xacro: for $(find NAME), which asks the index of ROS 2, and for package://NAME/PATH
+        of includes and load_yaml.
+        """
+        index: Any = ModuleType("ament_index_python.packages")
+        index.get_package_share_directory = self.folder
+        sys.modules[index.__name__] = index
+        path_of = expander.abs_filename_spec
+
+        def inside(path: str) -> Any:
+            name, _, rest = path.removeprefix(URI).partition("/")
+            return path_of(f"{self.folder(name)}/{rest}" if path.startswith(URI) else path)
+
+        expander.abs_filename_spec = inside
+
+
+def expand(question: Question) -> tuple[str, list[str]]:
     """The text of a file with some arguments, and the names of those that it has asked for. It ends the
     process, which is one for this alone, after so many seconds, or with the reason why there is no text.
+
+    Raises DescriptionError for a package that is not found.
     """
-    file, given, seconds = question
+    file, text, given, _, seconds = question
     setitimer(ITIMER_REAL, seconds)
     import xacro
 
     expander: Any = xacro
-    arguments = _Arguments(given)
+    arguments, packages = _Arguments(given), _Packages(question)
+    packages.provide(expander)
     try:
         with redirect_stdout(sys.stderr):
-            text = expander.process_file(file, mappings=arguments).toprettyxml(indent="  ")
+            expander.init_stacks(None if text is not None else file)
+            document = expander.parse(text, file)
+            expander.process_doc(document, mappings=arguments)
     except (Exception, SystemExit) as error:  # expressions and macros may raise whatever Python does
+        if packages.missing:
+            raise _not_found(packages.missing[0], file) from None
         sys.exit(str(error))
-    return text, sorted(map(str, arguments.asked))
+    return document.toprettyxml(indent="  "), sorted(map(str, arguments.asked))
+
+
+def _not_found(name: str, file: str) -> DescriptionError:
+    problem = f'it asks for files of the package "{shown(name)}", which is not found'
+    return DescriptionError(problem, "give the folder that holds the package with --package-path DIR", file)

@@ -1,0 +1,67 @@
+"""Folders of ROS packages by their names, found without ROS."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lxml import etree
+
+URI = "package://"
+"""The beginning of a path inside a package: package://NAME/PATH."""
+DEPTH = 5
+"""Levels of folders below --package-path and ROS_PACKAGE_PATH that are looked through."""
+_ABOUT = "package.xml"
+
+
+def package_folder(name: str, file: str | None, given: Sequence[str]) -> Path | None:
+    """The folder of a package; None where there is none.
+
+    The first that is found counts: in the folders given, as --package-path has them; in those of
+    AMENT_PREFIX_PATH (ROS 2) and ROS_PACKAGE_PATH (ROS 1); among the folders above the file, or the working
+    directory, and those that they hold.
+    """
+    if not name or name in (".", "..") or "/" in name:
+        return None
+    return next((folder for folder in _candidates(name, file, given) if _is_package(folder, name)), None)
+
+
+def _candidates(name: str, file: str | None, given: Sequence[str]) -> Iterator[Path]:
+    for folder in given:
+        yield from _below(Path(folder), name)
+    for prefix in _listed("AMENT_PREFIX_PATH"):
+        yield Path(prefix, "share", name)
+    for folder in _listed("ROS_PACKAGE_PATH"):
+        yield from _below(Path(folder), name)
+    for above in Path("_" if file is None else file).resolve().parents:
+        yield above
+        yield above / name
+
+
+def _listed(variable: str) -> list[str]:
+    """The folders that a variable of the environment lists."""
+    return [folder for folder in os.environ.get(variable, "").split(os.pathsep) if folder]
+
+
+def _below(root: Path, name: str) -> Iterator[Path]:
+    """A folder, the one of that name in it, then all folders below, but for those inside of packages."""
+    yield root
+    yield root / name
+    for place, folders, files in os.walk(root):
+        inside = _ABOUT in files and Path(place) != root
+        deep = len(Path(place).relative_to(root).parts) >= DEPTH
+        folders[:] = [] if inside or deep else sorted(own for own in folders if not own.startswith("."))
+        yield Path(place)
+
+
+def _is_package(folder: Path, name: str) -> bool:
+    """Whether a folder is the package: by its package.xml, or, without one, by its own name."""
+    about = folder / _ABOUT
+    if not about.is_file():
+        return folder.name == name and folder.is_dir()
+    try:
+        read = etree.parse(about, etree.XMLParser(resolve_entities=False, no_network=True))
+    except (OSError, etree.XMLSyntaxError):
+        return folder.name == name
+    return (read.findtext("name") or "").strip() == name

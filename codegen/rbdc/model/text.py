@@ -1,0 +1,43 @@
+"""Descriptions given as text in place of a path."""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+from pathlib import Path
+from typing import TypeGuard
+
+from rbdc.errors import DescriptionError
+
+TEXT = "<text>"
+"""The place of a description that was given as text, in messages: others have their file."""
+UNNAMED = "robot"
+"""The name of a robot whose description was given as text and has none."""
+
+_DECLARED_LATE = re.compile(r"\A(\s+)<\?xml(?=\s)")
+
+
+def is_text(given: object) -> TypeGuard[str]:
+    """Whether what stands for a description is its text, XML or JSON, and not a path."""
+    return isinstance(given, str) and given.lstrip("\ufeff").lstrip().startswith(("<", "{"))
+
+
+def encoded(text: str) -> bytes:
+    """The text in UTF-8, its lines where they were.
+
+    Blanks before an XML declaration, which no parser accepts, go behind its first word. Raises
+    DescriptionError for an empty text and for one that has no encoding.
+    """
+    text = text.lstrip("\ufeff")
+    if not text.strip():
+        raise DescriptionError("the text is empty", "give a robot description", TEXT)
+    try:
+        return _DECLARED_LATE.sub(r"<?xml\1", text).encode()
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise DescriptionError("not Unicode text", "decode it as UTF-8", TEXT, line) from None
+
+
+def stem_of(given: str | PathLike[str]) -> str:
+    """The name of a robot whose description has none: that of its file, `UNNAMED` for a text."""
+    return UNNAMED if is_text(given) else Path(given).stem
