@@ -19,7 +19,7 @@ from pathlib import Path
 from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import presets
 from rbdc.model import Model
-from rbdc.model.formats.urdf import LIKELY_MEANT
+from rbdc.model.options import LIKELY_MEANT
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve, robot_names
 

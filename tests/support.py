@@ -89,8 +89,7 @@ def build_module(description: Any, **options: Any) -> ModuleType:
     tag = "" if model is None else model.name
     kind = options.get("dtype", "float64")
     folder = OUT / f"{options.get('root_joint', 'fixed')}-{options.get('mimic', 'independent')}-{kind}{tag}"
-    # Peers read angles as written; what --snap does by default has tests of its own.
-    options = {"cflags": FLAGS, "jobs": 1, "snap": 0.0, "targets": ("c",), **options}
+    options = {"cflags": FLAGS, "jobs": 1, "targets": ("c",), **options}
     return rbdc.load(build_package(description, BuildOptions(out=folder, **options)).directory)
 
 

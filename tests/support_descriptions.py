@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from rbdc import Inertia, Joint, Limits, Link, Mimic, Model, Placement, Rotation, Symmetric3, Vector3
-from rbdc.model.formats.urdf import LIKELY_MEANT
+from rbdc.model.options import LIKELY_MEANT
 from rbdc.resources import resolve
 from tests.support import NO_FREE_FLYER, ROOTS, Array
 

@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 import pinocchio
+from lxml import etree
 
+from rbdc.model.options import LIKELY_MEANT
+from rbdc.model.rearranged import snapped
 from rbdc.resources import resolve
+from rbdc.spatial import Rotation
 from tests.support import Array
 
 pin: Any = pinocchio
@@ -73,8 +77,22 @@ def peer(robot: str, root: str) -> Peer:
     return peer_of(resolve(robot).read_text(encoding="utf-8"), root)
 
 
-def peer_of(text: str, root: str) -> Peer:
-    """Pinocchio's own reading of a description."""
+def as_snapped(text: str) -> str:
+    """A URDF with the angles that --snap makes of those of joints by default: right angles that were written
+    with twelve digits.
+    """
+    tree = etree.fromstring(text.encode())
+    for origin in tree.iterfind("joint/origin[@rpy]"):
+        roll, pitch, yaw = (float(x) for x in origin.attrib["rpy"].split())
+        made = snapped(Rotation.from_rpy(roll, pitch, yaw), LIKELY_MEANT)
+        angles = pin.rpy.matrixToRpy(np.array(made.rows()))
+        origin.set("rpy", " ".join(repr(float(angle)) for angle in angles))
+    return etree.tostring(tree).decode()
+
+
+def peer_of(text: str, root: str, *, snap: bool = True) -> Peer:
+    """Pinocchio's own reading of a description, as rbdc takes its angles or as they are written."""
+    text = as_snapped(text) if snap else text
     model = (
         pin.buildModelFromXML(text)
         if root == "fixed"

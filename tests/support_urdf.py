@@ -37,11 +37,11 @@ def pair(body: str = LIMIT, kind: str = "revolute") -> str:
     return robot(link("base"), link("arm"), joint("j", "base", "arm", body, kind))
 
 
-def read(folder: Path, text: str, snap: float = 0.0) -> Description:
+def read(folder: Path, text: str) -> Description:
     """The description in a text."""
     path = folder / "r.urdf"
     path.write_text(text, encoding="utf-8")
-    return read_description(path, snap)
+    return read_description(path)
 
 
 def model(folder: Path, text: str, **options: Any) -> Model:

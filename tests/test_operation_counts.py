@@ -13,7 +13,7 @@ import pytest
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
 from rbdc.model import Model
-from rbdc.model.formats.urdf import LIKELY_MEANT
+from rbdc.model.options import LIKELY_MEANT
 from rbdc.planning.candidates import chosen
 from rbdc.resources import resolve
 from tests.support import slow_but

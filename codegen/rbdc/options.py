@@ -11,8 +11,9 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from rbdc.functions.scalar_types import Precision
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
-from rbdc.model.formats.urdf import LIKELY_MEANT
+from rbdc.model.lumping import held_options
 from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
+from rbdc.model.tree import Model
 from rbdc.native.toolchain import March
 from rbdc.option_fields import (
     COUNT,
@@ -26,7 +27,6 @@ from rbdc.option_fields import (
     entries,
     names,
     options_of,
-    within,
     words_of,
 )
 
@@ -35,8 +35,6 @@ Progress = Callable[[str], None]
 
 Numbers = str | PathLike[str] | Mapping[str, float] | Sequence[Any]
 """A number for each of some joints: `joint=value,...`, a file, a mapping, or several of these."""
-
-MAXIMUM_SNAP = 1e-3
 
 
 ForceFrame = Literal["local", "world"]
@@ -72,11 +70,6 @@ class BuildOptions(ModelOptions):
     Raises OptionError for a value that an option does not have.
     """
 
-    snap: Option[float] = Option(
-        within(0.0, MAXIMUM_SNAP, f"it is not between 0 and {MAXIMUM_SNAP}"),
-        LIKELY_MEANT,
-        "Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0: as written.",
-    )
     parameters: Option[tuple[str, ...] | None] = Option(
         _INERTIAL, None, "Inertial parameters of moving links as a further argument: 10 numbers each."
     )
@@ -177,7 +170,7 @@ class BuildArguments(TypedDict, total=False):
     root_joint: RootJoint
     mimic: MimicMode
     joint_order: JointOrder
-    gravity: str | Sequence[float]
+    gravity: str | Sequence[float] | None
     allow_invalid_inertia: bool
     armature: Numbers
     damping: DriveMode
@@ -212,13 +205,23 @@ class BuildArguments(TypedDict, total=False):
     verify: bool
 
 
-def recorded_options(options: BuildOptions) -> dict[str, Any]:
-    """The options that a package depends on, as its manifest has them."""
-    every = {o: getattr(options, o.name) for o in options_of(type(options)).values() if o.recorded}
+def recorded_options(options: BuildOptions, model: Model) -> dict[str, Any]:
+    """The options that a package depends on, as its manifest has them: those of the model as it holds them,
+    None where it does not tell.
+    """
+    held = held_options(model) | {
+        "fext_frame": "world" if model.world_forces else "local",
+        "contact_frame": "local-world-aligned" if model.world_aligned else "local",
+    }
+    every = {
+        o: held.get(o.name, getattr(options, o.name))
+        for o in options_of(type(options)).values()
+        if o.recorded
+    }
     return {o.name: None if value is None else o.reading.record(value) for o, value in every.items()}
 
 
-READING = (*options_of(ModelOptions), "snap", "contacts", "loops")
+READING = (*options_of(ModelOptions), "contacts", "loops")
 """The names of those that bear on how a description is read."""
 _GROUPS = {
     "Model": (*READING, "contact_frame", "fext_frame", "parameters", "payloads"),

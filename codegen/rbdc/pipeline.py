@@ -17,8 +17,9 @@ from rbdc.errors import LoadError, OptionError, RbdcWarning, UnsupportedError, V
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.model.formats.contacts import with_contacts, world_aligned
+from rbdc.model.lumping import under
 from rbdc.model.parameters import with_rows
-from rbdc.model.text import is_text, stem_of
+from rbdc.model.text import TEXT, is_text, stem_of
 from rbdc.native import cache
 from rbdc.native.install import (
     EXTENSION,
@@ -119,12 +120,13 @@ def read(description: Description, options: BuildOptions) -> Model:
         raise OptionError(f"no preset {options.preset!a}; there are {', '.join(presets())}")
     backends_of(options.targets)
     if isinstance(description, Model):
-        model = description
+        model = under(description, options)
     elif is_text(description):
-        model = Model.from_text(description, snap=options.snap, **options.of_model())
+        model = Model.from_text(description, **options.of_model())
     else:
-        model = Model.from_file(resolve(description), snap=options.snap, **options.of_model())
-    model = replace(model, world_forces=options.fext_frame == "world")
+        model = Model.from_file(resolve(description), **options.of_model())
+    if options.gives("fext_frame"):
+        model = replace(model, world_forces=options.fext_frame == "world")
     model = with_contacts(model, options.contacts)
     if model.contacts:
         from rbdc.analysis.mobility import with_independent_loops
@@ -134,8 +136,9 @@ def read(description: Description, options: BuildOptions) -> Model:
         from rbdc.analysis.clusters import with_reduced_loops
 
         model = with_reduced_loops(model, options.loops)
-    if options.contact_frame == "local-world-aligned":
-        model = world_aligned(model)
+    if options.gives("contact_frame"):
+        aligned = options.contact_frame == "local-world-aligned"
+        model = world_aligned(model) if aligned else replace(model, world_aligned=False)
     if model.contacts and model.world_forces:
         raise UnsupportedError(
             "--fext-frame world: with contacts external forces are in the bodies' frames; leave it out"
@@ -169,6 +172,10 @@ class _Job:
         """The model's warnings as a package keeps them: with the file's name alone, wherever that lies."""
         return replace(self.model, file=Path(self.model.place).name).warnings
 
+    def recorded(self) -> dict[str, Any]:
+        """The options of the package as its manifest has them."""
+        return recorded_options(self.options, self.model)
+
     def key(self) -> str:
         """Key of the package in the cache: it depends on rbdc itself, the model, the options, the compiler
         and the interpreter.
@@ -182,7 +189,14 @@ class _Job:
             cache.own_code(),
             repr(replace(self.model, file=None)),
             self.robot,
-            repr((options.functions, options.preset, recorded_options(options), self.kept_warnings())),
+            repr(
+                (
+                    options.functions,
+                    options.preset,
+                    recorded_options(options, self.model),
+                    self.kept_warnings(),
+                )
+            ),
             fingerprint(),
             *(backend.fingerprint() for backend in backends_of(options.targets)),
             self.compiler.version,
@@ -281,7 +295,7 @@ def _contents(
     build = {
         "key": job.key(),
         **notes,
-        "options": recorded_options(job.options),
+        "options": job.recorded(),
         "verified": job.options.verify,
         "package": native.package,
         "files": recorded(contents),
@@ -336,12 +350,19 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
 def _robot_name(description: Description, model: Model, options: BuildOptions) -> str:
     if options.name is not None:
         name = check_module_name(options.name)
-    elif isinstance(description, Model) or is_text(description):
-        name = module_name(model.name)
     else:
-        name = module_name(stem_of(description))
+        name = module_name(_title(description, model))
     refuse_taken(name)
     return name
+
+
+def _title(description: Description, model: Model) -> str:
+    """The name of the file without its ending, or, where there is none or the model was renamed, the robot's."""
+    if not isinstance(description, Model):
+        return model.name if is_text(description) else stem_of(description)
+    made, file = description.assembly, description.file
+    as_read = made is not None and made.description.name == description.name
+    return stem_of(file) if file not in (None, TEXT) and as_read else description.name
 
 
 def _namesake_warnings(robot: str) -> list[str]:

@@ -18,7 +18,7 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from rbdc.resources import resolve
+from tests import support_pinocchio
 from tests.laws.test_contacts_in_lanes import mirrored
 from tests.support import UNOPTIMISED, Array, build_module, slow_but
 from tests.support_contacts import FEET, POINTS, SOLES, constraint_models
@@ -54,7 +54,7 @@ def built(case: str) -> tuple[Model, ModuleType]:
     """A robot with contacts, and its module."""
     robot, contacts = CASES[case]
     options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": contacts}
-    model = read(robot, BuildOptions(snap=0.0, **options))
+    model = read(robot, BuildOptions(**options))
     names = (
         *(*DYNAMICS, *(IMPACTS if case in STRUCK else ())),
         *("contact_jacobian", "contact_drift", "crba", "nle"),
@@ -84,7 +84,7 @@ def states(model: Model, seed: int = 0) -> tuple[Array, Array, Array]:
 
 
 def peer(case: str) -> Any:
-    return pin.buildModelFromUrdf(str(resolve(CASES[case][0])), pin.JointModelFreeFlyer())
+    return support_pinocchio.peer(CASES[case][0], "free-flyer").model
 
 
 def options_of(model: Model, seed: int, *, gains: bool) -> dict[str, Array]:
@@ -376,7 +376,7 @@ def test_a_file_of_contacts(tmp_path: Any) -> None:
             for foot in FEET
         )
     )
-    options = {"root_joint": "free-flyer", "snap": 0.0}
+    options: dict[str, Any] = {"root_joint": "free-flyer"}
     assert (
         read("hyq", BuildOptions(contacts=file, **options)).contacts
         == read("hyq", BuildOptions(contacts=POINTS, **options)).contacts

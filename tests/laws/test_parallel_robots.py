@@ -20,6 +20,7 @@ from tests.support import OUT, UNOPTIMISED, Array, build_module, slow_but
 from tests.support_contacts import constraint_models
 from tests.support_differences import central
 from tests.support_parallel import MECHANISMS
+from tests.support_pinocchio import as_snapped
 
 pin: Any = pinocchio
 
@@ -42,7 +43,7 @@ def written(case: str) -> Path:
 
 @cache
 def model_of(case: str) -> Model:
-    return read(written(case), BuildOptions(snap=0.0, contacts=MECHANISMS[case]().loops))
+    return read(written(case), BuildOptions(contacts=MECHANISMS[case]().loops))
 
 
 @cache
@@ -77,7 +78,7 @@ class Peer:
 
     def __init__(self, case: str, gains: Array | None) -> None:
         model = model_of(case)
-        self.model = pin.buildModelFromUrdf(str(written(case)))
+        self.model = pin.buildModelFromXML(as_snapped(written(case).read_text()))
         self.constraints = constraint_models(self.model, model, None, gains)
         self.held = [3 * k + row for k, contact in enumerate(model.contacts) for row in contact.held]
 

@@ -90,7 +90,7 @@ def jacobian(model: Model, q: Any) -> Any:
 
 def test_locked_joints_carry_contacts_along() -> None:
     """The Jacobian is that of the whole robot without the columns of what is locked."""
-    options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": POINTS, "snap": 0.0}
+    options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": POINTS}
     whole = read("hyq", BuildOptions(**options))
     locked = read("hyq", BuildOptions(lock={"lf_kfe_joint": -1.1}, **options))
     names = [body.joint_name for body in whole.bodies]

@@ -7,11 +7,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc.model.formats.urdf import LIKELY_MEANT
+from rbdc.model.options import LIKELY_MEANT
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
+from rbdc.resources import resolve
 from tests.support import CASE_NAMES, CASES, UNOPTIMISED, Array, assert_close, build_module
-from tests.support_pinocchio import peer, pin, states
+from tests.support_pinocchio import peer_of, pin, states
 
 
 def test_the_default_is_what_the_note_says() -> None:
@@ -34,9 +35,7 @@ def test_rotations_move_by_no_more_than_the_tolerance(robot: str, root: str) -> 
 
 @pytest.mark.parametrize("robot", ["kuka_iiwa", "ur5"])
 def test_torques_move_as_little(robot: str) -> None:
-    module = build_module(
-        robot, functions=("rnea",), snap=LIKELY_MEANT, cflags=UNOPTIMISED, name=f"{robot}_snapped"
-    )
-    p = peer(robot, "fixed")
+    module = build_module(robot, functions=("rnea",), cflags=UNOPTIMISED, name=f"{robot}_snapped")
+    p = peer_of(resolve(robot).read_text(), "fixed", snap=False)
     for q, v, a, _ in states(module):
         assert_close(module.rnea(q, v, a), np.array(pin.rnea(p.model, p.data, p.q(q), v, a)), 1e-9)

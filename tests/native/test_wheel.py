@@ -36,7 +36,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(resolve("double_pendulum"), folder)
     (folder / "COPYING").write_text("as you like")
     arguments = ["wheel", str(folder / "double_pendulum.urdf"), "--functions", ",".join(FUNCTIONS)]
-    done = CliRunner().invoke(commands, [*arguments, "--out", str(folder / "out"), "--snap", "0"])
+    done = CliRunner().invoke(commands, [*arguments, "--out", str(folder / "out")])
     assert done.exit_code == 0, done.output
     (made,) = (folder / "out").iterdir()
     assert str(made) in done.output

@@ -48,9 +48,7 @@ def test_tensors_agree(
     if not buildable(model, [function], None)[0]:
         pytest.skip("its inertia is singular in every configuration")
     assert save_model(model, tmp_path / "model.txt") is None
-    module = build_module(
-        robot, root_joint=root, functions=(function,), cflags=UNOPTIMISED, snap=0.0, verify=False
-    )
+    module = build_module(robot, root_joint=root, functions=(function,), cflags=UNOPTIMISED, verify=False)
     context = ctypes.c_void_p(library.rbdc_peer_load(str(tmp_path / "model.txt").encode()))
     assert context.value
     declaration, drawn = functions_of(model)[function].declaration, draw(model, SAMPLES)

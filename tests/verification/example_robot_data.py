@@ -18,7 +18,7 @@ import numpy as np
 
 import rbdc
 from rbdc.errors import RbdcError, SingularModelError
-from rbdc.model.formats.urdf import LIKELY_MEANT
+from rbdc.model.options import LIKELY_MEANT
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from tests.support import ROOTS, UNOPTIMISED, Array, conditioning
@@ -54,7 +54,7 @@ def compared(path: Path, root: str, snap: float, folder: Path) -> Outcome:
     """Build a description and compare it."""
     try:
         module = _built(path, root, snap, folder)
-        reference = peer_of(path.read_text(encoding="utf-8"), root)
+        reference = peer_of(path.read_text(encoding="utf-8"), root, snap=snap > 0.0)
     except (RbdcError, ValueError, RuntimeError) as error:  # the last two are Pinocchio's
         return Outcome(refused=f"{type(error).__name__}: {error}")
     drawn, errors = states(module, STATES), {}

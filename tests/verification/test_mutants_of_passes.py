@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,10 +63,7 @@ def results(model: Model) -> list[Array]:
 def test_mutants_of_model_passes_are_refused(robot: str, tmp_path: Path, passes: pytest.MonkeyPatch) -> None:
     passes.setenv("RBDC_CACHE", str(tmp_path / "cache"))
     model, refused, survivors, tried = ROBOTS[robot](), 0, list[str](), set[str]()
-    right, options = (
-        results(model),
-        {"functions": FUNCTIONS, "targets": ("c",), "cflags": UNOPTIMISED, "jobs": 1, "force": True},
-    )
+    right, options = results(model), dict[str, Any](functions=FUNCTIONS, targets=("c",), cflags=UNOPTIMISED)
     for mutant in pass_mutants(model, 3):
         if mutant.change in tried:
             continue
@@ -76,7 +74,7 @@ def test_mutants_of_model_passes_are_refused(robot: str, tmp_path: Path, passes:
         if not differs(right, results(model)):
             continue
         try:
-            build_package(model, BuildOptions(out=tmp_path / "out", **options))
+            build_package(model, BuildOptions(out=tmp_path / "out", jobs=1, force=True, **options))
             survivors.append(mutant.change)
         except VerificationError:
             refused += 1

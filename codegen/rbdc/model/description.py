@@ -144,7 +144,8 @@ class Note:
 class Description:
     """Links and joints as described. `file` is the path as the user gave it (for messages), `text_hash` the
     SHA-256 of its text. `gravity` (m/s^2) where it has one; `in_order`: joints are as listed whatever the
-    option says. `loops`: what closes the tree.
+    option says. `loops`: what closes the tree. `snapped`: entries of rotations this close to 0, 1 or -1 were
+    rounded by the reader, before it composed placements.
     """
 
     name: str
@@ -157,3 +158,4 @@ class Description:
     in_order: bool = False
     loops: tuple[Loop, ...] = ()
     actuators: tuple[Actuator, ...] = ()
+    snapped: float = 0.0

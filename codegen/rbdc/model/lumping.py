@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rbdc.errors import DescriptionError
+from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Link, Note
 from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, ModelOptions
 from rbdc.model.rearranged import rearranged
-from rbdc.model.tree import WORLD, Body, Model
+from rbdc.model.tree import STANDARD_GRAVITY, WORLD, Assembly, Body, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
+from rbdc.option_fields import options_of
 from rbdc.spatial import Inertia, Placement, Vector3
 
 ROOT_JOINT_NAME = "root_joint"
 """The name of a free-flyer root's joint, as in Pinocchio."""
+_BY_NAME = ("armature", "lock")
+"""Options of single joints: those of a model hold where others are given beside it."""
+_OF_READING = ("xacro_arguments", "package_path")
+"""Options that count as a file is read."""
 
 
 def lump(description: Description, **keywords: Any) -> Model:
@@ -28,10 +33,14 @@ def lump(description: Description, **keywords: Any) -> Model:
 
     Raises OptionError for an unknown option value, DescriptionError for a description that makes no robot.
     """
-    options = ModelOptions.of(keywords)
+    return lumped(description, ModelOptions.of(keywords))
+
+
+def lumped(given: Description, options: ModelOptions) -> Model:
+    """The model of a description under some options; errors as of `lump`."""
+    validate(given)  # what is rearranged must be a tree
+    description = rearranged(given, options)
     field, gravity_notes = _gravity(description, options)
-    validate(description)  # what is rearranged must be a tree
-    description = rearranged(description, options)
     included = tuple(term for term in DriveTerm if getattr(options, term) == "include")
     notes = validate(description, coupled=options.mimic == "coupled", included=included)
     description = in_floats(description)
@@ -69,7 +78,53 @@ def lump(description: Description, **keywords: Any) -> Model:
         friction_width=options.friction_width,
         contacts=tuple(loops),
         actuators=tuple(actuators),
+        assembly=Assembly(given, options),
     )
+
+
+def under(model: Model, options: ModelOptions) -> Model:
+    """The model under the options that the caller gave. Options that it did not give stay as they are, those
+    of single joints and frames are added.
+
+    A model that was changed after it was assembled has no `assembly` in the result.
+
+    Raises OptionError with the name of an option that cannot be applied, and as `Model.assemble`.
+    """
+    assembly = model.assembly
+    if assembly is not None and lumped(assembly.description, assembly.options) != model:
+        model, assembly = replace(model, assembly=None), None
+    held = held_options(model)
+    given = [name for name in options_of(ModelOptions) if options.gives(name)]
+    new = {name: getattr(options, name) for name in given if getattr(options, name) != held[name]}
+    if not new:
+        return model
+    if assembly is None:
+        raise OptionError(
+            f"{_names(new)}: the model was not assembled by rbdc.Model.assemble or from_file, or was changed "
+            "since: give the option there, or change the model"
+        )
+    if late := [name for name in new if name in _OF_READING]:
+        raise OptionError(f"{_names(late)}: the model has been read: give it to rbdc.Model.from_file")
+    for name in set(new) & set(_BY_NAME):
+        new[name] = tuple({**dict(held[name]), **dict(new[name])}.items())
+    if "frames" in new:
+        new["frames"] = (*held["frames"], *(frame for frame in new["frames"] if frame not in held["frames"]))
+    return lumped(assembly.description, replace(assembly.options, **new))
+
+
+def held_options(model: Model) -> dict[str, Any]:
+    """The options of a model by their fields, None for what a model that was not assembled does not tell."""
+    if model.assembly is not None:
+        held = {name: getattr(model.assembly.options, name) for name in options_of(ModelOptions)}
+    else:
+        drives = {str(term): "include" if term in model.drive_terms else "report" for term in DriveTerm}
+        held = dict.fromkeys(options_of(ModelOptions)) | drives | {"friction_width": model.friction_width}
+    return held | {"gravity": tuple(model.gravity.scalars())}
+
+
+def _names(fields: Iterable[str]) -> str:
+    options = options_of(ModelOptions)
+    return ", ".join(options[field].names[0] for field in fields)
 
 
 def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:
@@ -103,11 +158,11 @@ def _loops(description: Description, frames: Sequence[Frame]) -> tuple[list[Cont
 
 
 def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, list[Note]]:
-    """Gravity by the options, or, where these have the standard one, by the description, with a note."""
-    given = options.gravity
-    if description.gravity in (None, given) or given != ModelOptions.gravity:
-        return given, []
-    field = ModelOptions(gravity=description.gravity).gravity
+    """Gravity by the options, or else by the description, with a note where it is not the standard one."""
+    standard = tuple(STANDARD_GRAVITY.scalars())
+    field = options.gravity or ModelOptions(gravity=description.gravity).gravity or standard
+    if options.gravity is not None or field == standard:
+        return field, []
     return field, [Note(f"gravity is the description's: {' '.join(map(repr, field))}")]
 
 

@@ -29,12 +29,11 @@ def in_floats(thing: T) -> T:
 
 def rebuilt(thing: Any, leaf: Callable[[Any, Any], Any], declared: Any = "") -> Any:
     """Dataclasses and tuples within each other, with `leaf` of all else: of the thing, and of the type that
-    its field declares, "" in a tuple.
+    its field declares, "" in a tuple. Fields that do not count in comparisons stay.
     """
     if isinstance(thing, tuple):
         return tuple(rebuilt(x, leaf) for x in thing)
     if is_dataclass(thing) and not isinstance(thing, type):
-        return replace(
-            thing, **{f.name: rebuilt(getattr(thing, f.name), leaf, f.type) for f in fields(thing)}
-        )
+        counting = [f for f in fields(thing) if f.compare]
+        return replace(thing, **{f.name: rebuilt(getattr(thing, f.name), leaf, f.type) for f in counting})
     return leaf(thing, declared)

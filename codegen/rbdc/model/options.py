@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -27,6 +27,11 @@ from rbdc.option_fields import (
     within,
 )
 
+LIKELY_MEANT = 1e-11
+"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so, and are taken so unless
+--snap says otherwise: rpy="1.57079632679 0 0" leaves 5e-12.
+"""
+MAXIMUM_SNAP = 1e-3
 THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
 _FRAME = "give NAME@LINK:XYZ or NAME@LINK:XYZ,RPY, finite numbers (m, rad), as tool@hand:0 0 0.1,0 0 1.57"
 _FRAME_IN_PARTS = "give a name, a link and x y z roll pitch yaw, finite numbers (m, rad)"
@@ -143,7 +148,8 @@ def _xacro_arguments(given: Any) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options of a model. Every field takes what its option takes on the command line.
+    """Options of a model. Every field takes what its option takes on the command line. `given`: the names of
+    the fields that the caller named, which may have their default values.
 
     Raises OptionError for a value that an option does not have.
     """
@@ -157,8 +163,10 @@ class ModelOptions:
     joint_order: Option[JointOrder] = Option(
         choice(JointOrder), "name", "Siblings by joint name, as Pinocchio, or as in the file."
     )
-    gravity: Option[Gravity] = Option(
-        Reading(_gravity, "NUMBER...", words=3), (0.0, 0.0, -9.81), "Three numbers, m/s^2, world axes."
+    gravity: Option[Gravity | None] = Option(
+        Reading(_gravity, "NUMBER...", words=3),
+        None,
+        "Three numbers, m/s^2, world axes; by default the description's, or else 0 0 -9.81.",
     )
     allow_invalid_inertia: Option[bool] = Option(
         SWITCH,
@@ -209,11 +217,22 @@ class ModelOptions:
         "Add a frame without mass, fixed to LINK: m, rad.",
         "--frame",
     )
+    snap: Option[float] = Option(
+        within(0.0, MAXIMUM_SNAP, f"it is not between 0 and {MAXIMUM_SNAP}"),
+        LIKELY_MEANT,
+        "Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0: as written.",
+    )
+    given: frozenset[str] = field(default=frozenset(), compare=False, repr=False, kw_only=True)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """The options by their names. Raises OptionError for a name that no option has."""
-        return cls(**arguments(cls, given))
+        found = arguments(cls, given)
+        return cls(**found, given=frozenset(found))
+
+    def gives(self, name: str) -> bool:
+        """Whether the caller named an option, or it has another value than its default."""
+        return name in self.given or getattr(self, name) != getattr(type(self), name)
 
     def of_model(self) -> dict[str, Any]:
         """The options of a model by name, for `Model.assemble` and its relatives."""

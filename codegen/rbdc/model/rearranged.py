@@ -1,29 +1,35 @@
-"""Descriptions rearranged before they become models: joints that are locked or have another armature, another
-link as the root, frames that are added.
+"""Descriptions rearranged before they become models: rotations that are rounded, joints that are locked or
+have another armature, another link as the root, frames that are added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from rbdc.errors import OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Note
 from rbdc.model.joints import ONE_DOF
 from rbdc.model.joints.coupling import composed
-from rbdc.model.options import JointNumbers, ModelOptions, Origin
+from rbdc.model.options import LIKELY_MEANT, JointNumbers, ModelOptions, Origin
 from rbdc.model.xml import free_name, shown
-from rbdc.spatial import Placement, Rotation, Vector3
+from rbdc.spatial import AnyRotation, Placement, Rotation, Vector3
+
+_ROUNDING = 1e-15
+_ORTHONORMAL = 4e-15
+"""The most that rounding leaves of products of the rows of a rotation."""
 
 
 def rearranged(description: Description, options: ModelOptions) -> Description:
-    """The description with the options' armature and frames, its root where they want it, and their joints
-    locked.
+    """The description with its rotations rounded, with the options' armature and frames, its root where they
+    want it, and their joints locked.
 
     The description must make a tree. Raises OptionError for links and joints that it does not have, and for
     joints that cannot be locked or turned round.
     """
-    description = _with_armature(description, options.armature)
+    description = _with_armature(_with_snapped_rotations(description, options.snap), options.armature)
     for name, link, numbers in options.frames:
         description = _with_frame(description, name, link, numbers)
     if options.base is not None:
@@ -145,3 +151,61 @@ def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list
     joints.add(fixed)
     moving = replace(round_, child=between)
     return [Link(between)], [moving, Joint(fixed, "fixed", between, joint.parent, back, limits=Limits())]
+
+
+def _with_snapped_rotations(description: Description, snap: float) -> Description:
+    """The description with entries of joint rotations within `snap` of 0, 1 or -1 rounded, and a note that
+    counts them, or that counts what a larger `snap` would round.
+
+    Raises OptionError where the reader has already rounded by more.
+    """
+    if snap < description.snapped:
+        raise OptionError(
+            f"snap={snap:g}: the model was read with snap={description.snapped:g}, "
+            f"which cannot be undone: give it to rbdc.Model.from_file"
+        )
+    made = [_snapped_joint(joint, snap) for joint in description.joints]
+    notes = _notes(description.joints, made, snap)
+    return replace(description, joints=tuple(made), notes=(*description.notes, *notes))
+
+
+def snapped(rotation: AnyRotation, snap: float) -> Rotation:
+    """A rotation with what is meant to be 0, 1 or -1, within `snap` or rounding, made so; as it is where that
+    leaves no rotation: an entry may also be small as the product of the sines of two small angles that are
+    meant.
+    """
+    snap = max(snap, _ROUNDING)
+    rows = [_snapped_row(row, snap) for row in rotation.rows()]
+    products = [sum(a * b for a, b in zip(x, y, strict=True)) - float(x is y) for x in rows for y in rows]
+    orthonormal = max(map(abs, products)) <= _ORTHONORMAL + snap * snap
+    return Rotation.from_rows(rows if orthonormal else rotation.rows())
+
+
+def _snapped_joint(joint: Joint, snap: float) -> Joint:
+    placement = joint.placement
+    return replace(joint, placement=Placement(snapped(placement.rotation, snap), placement.translation))
+
+
+def _snapped_row(row: list[float], snap: float) -> list[float]:
+    """The row of a rotation with what is meant to be 0, 1 or -1 made so. The cosine of a small angle that is
+    meant stays, however close to 1: it becomes 1 only if the others become 0.
+    """
+    zeroed = [0.0 if abs(entry) <= snap else entry for entry in row]
+    tolerance = snap if zeroed.count(0.0) == 2 else _ROUNDING
+    return [math.copysign(1.0, entry) if abs(abs(entry) - 1.0) <= tolerance else entry for entry in zeroed]
+
+
+def _notes(written: tuple[Joint, ...], made: list[Joint], snap: float) -> Iterator[Note]:
+    pairs = [(one.placement.rotation, two.placement.rotation) for one, two in zip(written, made, strict=True)]
+    what = "entries of joint rotations"
+    if moved := sum(_moved(before, after) for before, after in pairs):
+        yield Note(f"{moved} {what} within {snap} of 0, 1 or -1 were taken as exactly that")
+    if kept := sum(_moved(after, snapped(after, LIKELY_MEANT)) for _, after in pairs):
+        remedy = f"--snap {LIKELY_MEANT} takes them as exact and saves operations"
+        yield Note(f"{kept} {what} are within {LIKELY_MEANT} of 0, 1 or -1 and are kept as written; {remedy}")
+
+
+def _moved(before: AnyRotation, after: AnyRotation) -> int:
+    """How many entries changed by more than rounding."""
+    pairs = zip(chain(*before.rows()), chain(*after.rows()), strict=True)
+    return sum(abs(a - b) > _ROUNDING for a, b in pairs)

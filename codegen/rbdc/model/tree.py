@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rbdc.model.attachments import Cluster, Contact, Frame, ParameterRow
-from rbdc.model.description import Actuator, DriveTerm, Joint, Limits, Link, Note
+from rbdc.model.description import Actuator, Description, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
 from rbdc.model.joints.coupling import Coupling, CouplingAt
 from rbdc.spatial import Force, Inertia, MomentInertia, Placement, RigidInertia, Scalar, Vector3
@@ -16,6 +16,8 @@ from rbdc.spatial.scalars import is_zero, sqrt
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    from rbdc.model.options import ModelOptions
 
 WORLD = -1
 """The parent index of a body that hangs from the fixed world."""
@@ -91,6 +93,13 @@ class Body:
         return inertia
 
 
+class Assembly(NamedTuple):
+    """The links and joints that a model was assembled from, and the options that it was given."""
+
+    description: Description
+    options: ModelOptions
+
+
 @dataclass(frozen=True)
 class Model:
     """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
@@ -105,7 +114,7 @@ class Model:
     those of the bodies. `contacts`: with the world, and closed loops, in the order of their rows;
     `redundant`: some of these rows depend on others in every configuration; `world_aligned`: rows and forces
     of those that hold vectors are along the world's axes, not along those of their frames. `clusters`: joints
-    that closed loops bind to one of them.
+    that closed loops bind to one of them. `assembly`: what it was made from, of no account in comparisons.
     """
 
     name: str
@@ -128,6 +137,7 @@ class Model:
     actuators: tuple[Actuator, ...] = ()
     world_aligned: bool = False
     clusters: tuple[Cluster, ...] = ()
+    assembly: Assembly | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:
         """The hash of all fields, computed once: functions of a model are looked up for every frame."""
@@ -135,7 +145,7 @@ class Model:
 
     @cached_property
     def _hash(self) -> int:
-        return hash(tuple(getattr(self, entry.name) for entry in fields(self)))
+        return hash(tuple(getattr(self, entry.name) for entry in fields(self) if entry.compare))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the hash: those of strings differ between processes."""
@@ -160,34 +170,35 @@ class Model:
         return lump(Description(name, tuple(links), tuple(joints)), **options)
 
     @staticmethod
-    def from_file(path: str | PathLike[str], *, snap: float = 0.0, **options: Any) -> Model:
-        """The model of a URDF, xacro, MJCF or D-H file, which its content tells; arguments as in `assemble`,
-        `snap` as in `read_urdf`.
+    def from_file(path: str | PathLike[str], **options: Any) -> Model:
+        """The model of a URDF, xacro, MJCF or D-H file, which its content tells; options as in `assemble`.
 
         Raises DescriptionError with the file, UnsupportedError for what changes the dynamics and is not
         supported.
         """
         from rbdc.model.formats.reading import read_description
-        from rbdc.model.lumping import lump
+        from rbdc.model.lumping import lumped
         from rbdc.model.options import ModelOptions
 
-        return lump(read_description(path, snap, ModelOptions.of(options)), **options)
+        given = ModelOptions.of(options)
+        return lumped(read_description(path, given), given)
 
     @staticmethod
-    def from_text(text: str, *, snap: float = 0.0, **options: Any) -> Model:
+    def from_text(text: str, **options: Any) -> Model:
         """The model of a description given as text, of any format that `from_file` reads; arguments and
         errors as there.
         """
         from rbdc.model.formats.reading import read_text
-        from rbdc.model.lumping import lump
+        from rbdc.model.lumping import lumped
         from rbdc.model.options import ModelOptions
 
-        return lump(read_text(text, snap, ModelOptions.of(options)), **options)
+        given = ModelOptions.of(options)
+        return lumped(read_text(text, given), given)
 
     @staticmethod
-    def from_urdf(path: str | PathLike[str], *, snap: float = 0.0, **options: Any) -> Model:
+    def from_urdf(path: str | PathLike[str], **options: Any) -> Model:
         """The model of a URDF file; `from_file` under the name of the usual format."""
-        return Model.from_file(path, snap=snap, **options)
+        return Model.from_file(path, **options)
 
     @property
     def place(self) -> str:

@@ -19,7 +19,7 @@ import math
 
 from rbdc.model.description import Description, Joint, Limits, Link, Note
 from rbdc.model.formats.located import Fields, Source
-from rbdc.model.formats.urdf import snapped
+from rbdc.model.rearranged import snapped
 from rbdc.model.text import stem_of
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
@@ -37,7 +37,7 @@ _Z = Vector3(0.0, 0.0, 1.0)
 
 
 def read_dh(file: str, text: bytes, snap: float) -> Description:
-    """The links and joints of a D-H description; `snap` as in `rbdc.model.formats.urdf.read_urdf`.
+    """The links and joints of a D-H description; `snap` as in `read_description`.
 
     Raises DescriptionError with file and line for what the schema does not have.
     """
@@ -78,7 +78,7 @@ class _Reader:
         digest = hashlib.sha256(self.source.text).hexdigest()
         return Description(
             name, tuple(self.links), tuple(self.joints), self._notes(), self.source.file, digest,
-            gravity=gravity, in_order=True,
+            gravity=gravity, in_order=True, snapped=self.snap,
         )  # fmt: skip
 
     def _convention(self) -> str:

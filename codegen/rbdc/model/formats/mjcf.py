@@ -24,8 +24,8 @@ from rbdc.model.formats import mjcf_elements as elements
 from rbdc.model.formats.mjcf_compiler import Compiled
 from rbdc.model.formats.mjcf_compiler import compiled as compiled_by_mujoco
 from rbdc.model.formats.mjcf_elements import BALL, CONNECT, FREE, HINGE, SLIDE
-from rbdc.model.formats.urdf import snapped
 from rbdc.model.joints.coupling import composed, trimmed
+from rbdc.model.rearranged import snapped
 from rbdc.model.text import UNNAMED
 from rbdc.model.xml import Document, free_name, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
@@ -43,7 +43,7 @@ WORLD_LINK = "world"
 
 
 def read_mjcf(document: Document, snap: float) -> Description:
-    """The links and joints of an MJCF file; `snap` as in `rbdc.model.formats.urdf.read_urdf`.
+    """The links and joints of an MJCF file; `snap` as in `read_description`.
 
     Raises DescriptionError where MuJoCo refuses it, UnsupportedError for what changes the dynamics and is not
     supported, and where MuJoCo is not installed.
@@ -67,6 +67,7 @@ def read_mjcf(document: Document, snap: float) -> Description:
         in_order=True,
         loops=tuple(reader.loops()),
         actuators=tuple(elements.actuators(compiled, reader.joint_names)),
+        snapped=snap,
     )
 
 

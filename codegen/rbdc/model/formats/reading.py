@@ -15,34 +15,33 @@ from rbdc.model.text import TEXT, encoded
 from rbdc.model.xml import Document, content_of
 
 
-def read_description(
-    path: str | PathLike[str], snap: float = 0.0, options: ModelOptions | None = None
-) -> Description:
-    """The links and joints of a file; `snap` as in `rbdc.model.formats.urdf.read_urdf`, of the options those
-    of xacro files count.
+def read_description(path: str | PathLike[str], options: ModelOptions | None = None) -> Description:
+    """The links and joints of a file. Of the options those of xacro files count, and `snap`: entries of
+    rotations this close to 0, 1 or -1 are taken as exactly that where a joint's placement is composed of
+    several, in MJCF and in D-H tables; `rbdc.model.rearranged` rounds those of other joints.
 
     What is no XML is a Denavit-Hartenberg table; the root element tells MJCF from URDF, elements of its
     namespace tell xacro. Raises DescriptionError for anything malformed, UnsupportedError where a package
     that reads the format is not installed, OptionError for arguments that the file does not have.
     """
     file = fspath(path)
-    return _read(file, content_of(file), snap, options or ModelOptions())
+    return _read(file, content_of(file), options or ModelOptions())
 
 
-def read_text(text: str, snap: float = 0.0, options: ModelOptions | None = None) -> Description:
+def read_text(text: str, options: ModelOptions | None = None) -> Description:
     """The links and joints of a description given as text; arguments and errors as of `read_description`.
     Files that it names are sought in the working directory.
     """
-    return _read(TEXT, encoded(text), snap, options or ModelOptions())
+    return _read(TEXT, encoded(text), options or ModelOptions())
 
 
-def _read(file: str, text: bytes, snap: float, options: ModelOptions) -> Description:
+def _read(file: str, text: bytes, options: ModelOptions) -> Description:
     document = None if is_dh(text) else Document(file, text)
     of_mujoco = document is not None and document.root.tag == "mujoco"
     if document is not None and not of_mujoco and is_xacro(document):
-        return read_urdf(expanded(document, options.xacro_arguments, options.package_path), snap)
+        return read_urdf(expanded(document, options.xacro_arguments, options.package_path))
     if options.xacro_arguments:
         raise OptionError(f"{file}: --xacro-arg is for xacro files, which this is not")
     if document is None:
-        return read_dh(file, text, snap)
-    return read_mjcf(document, snap) if of_mujoco else read_urdf(document, snap)
+        return read_dh(file, text, options.snap)
+    return read_mjcf(document, options.snap) if of_mujoco else read_urdf(document)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from itertools import chain
 
 from lxml import etree
 
@@ -14,7 +13,7 @@ from rbdc.model.joints import WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.text import stem_of
 from rbdc.model.xml import Document, drake_name, line_of, shown
-from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, Vector3
+from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 KINDS = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed", "spherical")
 """Types of joints: URDF's, and "spherical", as PyBullet and others read it."""
@@ -29,13 +28,6 @@ URDF has no word of its own.
 """
 QUATERNION = "quat_xyzw"
 """The attribute of an <origin> that stands for rpy from URDF 1.1 on."""
-LIKELY_MEANT = 1e-11
-"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so, and are taken so unless
---snap says otherwise: rpy="1.57079632679 0 0" leaves 5e-12.
-"""
-_ROUNDING = 1e-15
-_ORTHONORMAL = 4e-15
-"""The most that rounding leaves of products of the rows of a rotation."""
 _X = Vector3(1.0, 0.0, 0.0)
 _TENSOR = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
 _CHILDREN = {
@@ -61,25 +53,19 @@ _ATTRIBUTES = {
 """Attributes that are honoured, by the tags of the elements that are; all else is noted."""
 
 
-def read_urdf(document: Document, snap: float) -> Description:
-    """The links and joints of a URDF file.
-
-    `snap`: entries of joint rotations this close to 0, 1 or -1 are taken as exactly that, which saves
-    operations; a note says how many. With 0 angles are taken as written, but for rounding.
+def read_urdf(document: Document) -> Description:
+    """The links and joints of a URDF file, angles as written.
 
     Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is
     checked by `rbdc.model.validation`.
     """
-    return _Reader(document, snap).description()
+    return _Reader(document).description()
 
 
 class _Reader:
-    def __init__(self, document: Document, snap: float) -> None:
+    def __init__(self, document: Document) -> None:
         self.document = document
-        self.snap = snap
         self.unused: dict[str, list[int | None]] = {}
-        self.snapped = 0
-        self.kept = 0
 
     def description(self) -> Description:
         document, root = self.document, self.document.root
@@ -122,7 +108,7 @@ class _Reader:
         elif mass != 0.0:
             problem = "an <inertial> has a mass but no <inertia>: it counts as a point mass"
             self.document.note(problem, element)
-        placement = self._placement(parts.get("origin"), snap=False)
+        placement = self._placement(parts.get("origin"))
         return Inertia.about_com(mass, placement.translation, placement.rotation.rotate_symmetric(tensor))
 
     def _joint(self, element: etree._Element) -> Joint:
@@ -146,7 +132,7 @@ class _Reader:
             kind,
             document.attribute(parts["parent"], "link"),
             document.attribute(parts["child"], "link"),
-            self._placement(parts.get("origin"), snap=True),
+            self._placement(parts.get("origin")),
             _X if axis is None else Vector3(*document.vector(axis, "xyz", (1.0, 0.0, 0.0))),
             self._limits(called, kind, parts.get("limit"), element),
             0.0 if drive is None else document.number(drive, "damping", 0.0),
@@ -185,12 +171,11 @@ class _Reader:
         offset, multiplier, *higher = trimmed(coefficients or line)
         return Mimic(leader, multiplier, offset, tuple(higher))
 
-    def _placement(self, origin: etree._Element | None, *, snap: bool) -> Placement:
+    def _placement(self, origin: etree._Element | None) -> Placement:
         if origin is None:
             return Placement.identity()
         translation = self.document.vector(origin, "xyz", (0.0, 0.0, 0.0))
-        rotation = self._rotation(origin)
-        return Placement(self._snapped(rotation) if snap else rotation, Vector3(*translation))
+        return Placement(self._rotation(origin), Vector3(*translation))
 
     def _rotation(self, origin: etree._Element) -> Rotation:
         quaternion = self.document.numbers(origin, QUATERNION, [4], "four")
@@ -205,12 +190,6 @@ class _Reader:
         if abs(length - 1.0) > 1e-4:
             self.document.note(f"<origin> has a {QUATERNION} of length {length:.6g}: normalised", origin)
         return Rotation.from_quaternion(*(entry / length for entry in quaternion))
-
-    def _snapped(self, rotation: Rotation) -> Rotation:
-        made = snapped(rotation, self.snap)
-        self.snapped += _moved(rotation, made)
-        self.kept += _moved(made, snapped(made, LIKELY_MEANT))
-        return made
 
     def _parts(self, element: etree._Element, owner: str) -> dict[str, etree._Element]:
         """The children that are honoured by tag, each at most once; all else of the element is noted."""
@@ -247,13 +226,6 @@ class _Reader:
         note = self.document.note
         for what, lines in self.unused.items():
             note(f"{len(lines)} x {what}: not used", lines[0])
-        if self.snapped:
-            found = f"{self.snapped} entries of joint rotations within {self.snap} of 0, 1 or -1"
-            note(f"{found} were taken as exactly that")
-        if self.kept:
-            found = f"{self.kept} entries of joint rotations are within {LIKELY_MEANT} of 0, 1 or -1"
-            remedy = f"--snap {LIKELY_MEANT} takes them as exact and saves operations"
-            note(f"{found} and are kept as written; {remedy}")
         without_axis = [joint for joint in joints if joint.kind not in WITH_AXIS]
         if ignored := sum(joint.axis != _X for joint in without_axis):
             note(f"{ignored} fixed, floating or spherical joints have an <axis>: not used")
@@ -262,30 +234,3 @@ class _Reader:
 def _tag(element: etree._Element) -> str:
     """The name of an element; of Drake's as of those it stands for."""
     return drake_name(element) or str(element.tag)
-
-
-def snapped(rotation: AnyRotation, snap: float) -> Rotation:
-    """A rotation with what is meant to be 0, 1 or -1, within `snap` or rounding, made so; as it is where that
-    leaves no rotation: an entry may also be small as the product of the sines of two small angles that are
-    meant.
-    """
-    snap = max(snap, _ROUNDING)
-    rows = [_snapped_row(row, snap) for row in rotation.rows()]
-    products = [sum(a * b for a, b in zip(x, y, strict=True)) - float(x is y) for x in rows for y in rows]
-    orthonormal = max(map(abs, products)) <= _ORTHONORMAL + snap * snap
-    return Rotation.from_rows(rows if orthonormal else rotation.rows())
-
-
-def _snapped_row(row: list[float], snap: float) -> list[float]:
-    """The row of a rotation with what is meant to be 0, 1 or -1 made so. The cosine of a small angle that is
-    meant stays, however close to 1: it becomes 1 only if the others become 0.
-    """
-    zeroed = [0.0 if abs(entry) <= snap else entry for entry in row]
-    tolerance = snap if zeroed.count(0.0) == 2 else _ROUNDING
-    return [math.copysign(1.0, entry) if abs(abs(entry) - 1.0) <= tolerance else entry for entry in zeroed]
-
-
-def _moved(before: Rotation, after: Rotation) -> int:
-    """How many entries changed by more than rounding."""
-    pairs = zip(chain(*before.rows()), chain(*after.rows()), strict=True)
-    return sum(abs(a - b) > _ROUNDING for a, b in pairs)
