@@ -159,7 +159,7 @@ UNUSED = {
     "material": (with_parts("<material name='m'/>"), "1 x <material> in <robot>", 2),
     "gazebo": (with_parts("<gazebo/>", "<gazebo/>"), "2 x <gazebo> in <robot>", 2),
     "unknown": (pair("<spring k='1'/>" + LIMIT), "1 x <spring> in <joint>", 4),
-    "namespaced": (pair("<s:spring xmlns:s='urn:s'/>" + LIMIT), "1 x <{urn:s}spring> in <joint>", 4),
+    "namespaced": (pair("<s:spring xmlns:s='urn:s'/>" + LIMIT), "1 x <s:spring> in <joint>", 4),
     "calibration": (pair("<calibration rising='0'/>" + LIMIT), "1 x <calibration> in <joint>", 4),
     "safety": (pair("<safety_controller k_velocity='1'/>" + LIMIT), "1 x <safety_controller> in <joint>", 4),
     "attribute": (

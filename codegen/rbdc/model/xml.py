@@ -51,28 +51,47 @@ class Document:
     def __init__(self, file: str, text: bytes) -> None:
         self.file, self.text = file, text
         self.notes: list[Note] = []
-        parser = etree.XMLParser(
-            resolve_entities=False,
-            no_network=True,
-            load_dtd=False,
-            huge_tree=False,
-            remove_comments=True,
-            remove_pis=True,
-            encoding="utf-8" if file == TEXT else None,  # of a text what is declared no longer holds
-        )
         if b"<!DOCTYPE" in self.text:
             self._refuse_doctype(self.text[: self.text.index(b"<!DOCTYPE")].count(b"\n") + 1)
-        try:
-            self.root = etree.fromstring(self._as_version_1(), parser)
-        except etree.XMLSyntaxError as error:
-            problem = f"not well-formed XML: {shown(on_one_line(error.msg or 'unknown error'))}"
-            self.fail(problem, "mend the XML at this place", error.lineno or None)
-        except (ValueError, LookupError) as error:
-            problem = f"not readable as XML: {shown(on_one_line(str(error)))}"
-            self.fail(problem, "save the file as UTF-8 XML", None)
+        self.root = self._parsed(self._as_version_1())
         information: Any = self.root.getroottree().docinfo
         if information.doctype:
             self._refuse_doctype(1)
+        self._without_default_namespaces()
+
+    def _parsed(self, text: bytes) -> etree._Element:
+        """The root element; prefixes that are not declared are noted, and stay in the names of elements."""
+        given_as_text = self.file == TEXT  # whose declaration of an encoding no longer holds
+        parser = _parser(given_as_text=given_as_text)
+        try:
+            return etree.fromstring(text, parser)
+        except etree.XMLSyntaxError as error:
+            log: Any = parser.error_log  # that of the error has earlier texts
+            grave = [own for own in log if own.domain != etree.ErrorDomains.NAMESPACE]
+            if grave or not len(log):
+                said, line = (grave[0].message, grave[0].line) if grave else (error.msg, error.lineno)
+                problem = f"not well-formed XML: {shown(on_one_line(said or 'unknown error'))}"
+                self.fail(problem, "mend the XML at this place", line or None)
+        except (ValueError, LookupError) as error:
+            problem = f"not readable as XML: {shown(on_one_line(str(error)))}"
+            self.fail(problem, "save the file as UTF-8 XML", None)
+        root = etree.fromstring(text, _parser(given_as_text=given_as_text, recover=True))
+        for prefix, elements in _undeclared(root).items():
+            count = f"{len(elements)} x " if len(elements) > 1 else ""
+            self.note(f'{count}the prefix "{shown(prefix)}" is not declared: read as written', elements[0])
+        return root
+
+    def _without_default_namespaces(self) -> None:
+        """Take elements without a prefix as those of URDF, whatever namespace they are given."""
+        seen: set[str] = set()
+        for element in self.root.iter("{*}*"):
+            space = namespace_of(element)
+            if not space or element.prefix is not None:
+                continue
+            element.tag = prefixed(element)[1]
+            if space not in seen:
+                seen.add(space)
+                self.note(f'the default namespace "{shown(space)}" is ignored', element)
 
     def _refuse_doctype(self, line: int) -> NoReturn:
         problem = "a document type declaration is not accepted"
@@ -155,10 +174,52 @@ def line_of(where: etree._Element | int | None) -> int | None:
     return line if isinstance(line, int) else None
 
 
+def _parser(*, given_as_text: bool, recover: bool = False) -> etree.XMLParser:
+    return etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        recover=recover,
+        encoding="utf-8" if given_as_text else None,
+    )
+
+
+def _undeclared(root: etree._Element) -> dict[str, list[etree._Element]]:
+    """The elements of each prefix that is not declared, in their names or in those of attributes."""
+    found: dict[str, list[etree._Element]] = {}
+    for element in root.iter("{*}*"):
+        for name in (str(element.tag), *map(str, element.attrib)):
+            prefix, colon, _ = name.partition(":")
+            if colon and not name.startswith("{"):
+                found.setdefault(prefix, []).append(element)
+    return found
+
+
+def prefixed(element: etree._Element) -> tuple[str, str]:
+    """The prefix, "" without one, and the name of an element, whether the prefix is declared or not."""
+    name = str(element.tag).rpartition("}")[2]
+    prefix, colon, rest = name.partition(":")
+    return (prefix, rest) if colon else (element.prefix or "", name)
+
+
+def namespace_of(element: etree._Element) -> str:
+    """The address of the namespace of an element, "" without one."""
+    address, closed, _ = str(element.tag).partition("}")
+    return address[1:] if closed else ""
+
+
+def as_written(element: etree._Element) -> str:
+    """The name of an element with its prefix."""
+    return ":".join(filter(None, prefixed(element)))
+
+
 def drake_name(element: etree._Element) -> str | None:
     """The name of an element in the namespace of Drake, whatever address a description gives it."""
-    in_it = isinstance(element.tag, str) and element.prefix == "drake"
-    return etree.QName(element).localname if in_it else None
+    prefix, name = prefixed(element)
+    return name if prefix == "drake" else None
 
 
 def shown(text: str, most: int = 80) -> str:

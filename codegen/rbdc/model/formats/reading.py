@@ -9,7 +9,7 @@ from rbdc.model.description import Description
 from rbdc.model.formats.dh import is_dh, read_dh
 from rbdc.model.formats.mjcf import read_mjcf
 from rbdc.model.formats.urdf import read_urdf
-from rbdc.model.formats.xacro import expanded, is_xacro
+from rbdc.model.formats.xacro import expanded, is_xacro, note_left_over
 from rbdc.model.options import ModelOptions
 from rbdc.model.text import TEXT, encoded
 from rbdc.model.xml import Document, content_of
@@ -38,8 +38,10 @@ def read_text(text: str, options: ModelOptions | None = None) -> Description:
 def _read(file: str, text: bytes, options: ModelOptions) -> Description:
     document = None if is_dh(text) else Document(file, text)
     of_mujoco = document is not None and document.root.tag == "mujoco"
-    if document is not None and not of_mujoco and is_xacro(document):
-        return read_urdf(expanded(document, options.xacro_arguments, options.package_path))
+    if document is not None and not of_mujoco:
+        if is_xacro(document):
+            return read_urdf(expanded(document, options.xacro_arguments, options.package_path))
+        note_left_over(document)
     if options.xacro_arguments:
         raise OptionError(f"{file}: --xacro-arg is for xacro files, which this is not")
     if document is None:

@@ -9,7 +9,7 @@ from lxml import etree
 
 from rbdc.model.description import Actuator, Joint
 from rbdc.model.joints import ONE_DOF
-from rbdc.model.xml import Document, drake_name, shown
+from rbdc.model.xml import Document, as_written, drake_name, shown
 
 REDUCTION = "mechanicalReduction"
 MOTOR_INERTIA = "motorInertia"
@@ -124,7 +124,7 @@ class Transmissions:
                 self.unused(f"{shown(str(name))} of <{part.tag}> in a <transmission>", part)
         for child in self.document.children(part):
             if child.tag not in known and not (part.tag == "actuator" and drake_name(child) in _DRAKE):
-                self.unused(f"<{shown(str(child.tag))}> in a <transmission>", child)
+                self.unused(f"<{shown(as_written(child))}> in a <transmission>", child)
 
 
 def _drake(motor: etree._Element, name: str) -> etree._Element | None:

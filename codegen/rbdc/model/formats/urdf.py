@@ -12,7 +12,7 @@ from rbdc.model.formats.transmissions import Transmissions
 from rbdc.model.joints import WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.text import stem_of
-from rbdc.model.xml import Document, drake_name, line_of, shown
+from rbdc.model.xml import Document, as_written, drake_name, line_of, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 KINDS = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed", "spherical")
@@ -217,7 +217,7 @@ class _Reader:
             self._count(f"text in <{tag}>", element)
 
     def _unused(self, owner: str, element: etree._Element) -> None:
-        self._count(f"<{shown(str(element.tag))}> in <{owner}>", element)
+        self._count(f"<{shown(as_written(element))}> in <{owner}>", element)
 
     def _count(self, what: str, element: etree._Element) -> None:
         self.unused.setdefault(what, []).append(line_of(element))

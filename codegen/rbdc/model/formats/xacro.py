@@ -20,7 +20,7 @@ from rbdc.errors import LONGEST, DescriptionError, OptionError, UnsupportedError
 from rbdc.model.description import Note
 from rbdc.model.formats.packages import URI, package_folder
 from rbdc.model.text import TEXT
-from rbdc.model.xml import Document, on_one_line, shown
+from rbdc.model.xml import Document, as_written, namespace_of, on_one_line, prefixed, shown
 from rbdc.processes import Helper, HelperEnded
 
 SECONDS = 60.0
@@ -29,9 +29,39 @@ _XACRO = "xacro"
 _REMEDY = "mend the file, or give its arguments with --xacro-arg NAME:=VALUE"
 
 
+_DEFINING = (
+    "arg", "attribute", "call", "element", "if", "include", "insert_block", "macro", "property", "unless",
+)  # fmt: skip
+"""Elements of xacro that are no calls of macros."""
+
+
 def is_xacro(document: Document) -> bool:
-    """Whether a document has elements of the namespace of xacro."""
-    return any(_XACRO in (etree.QName(own).namespace or "") for own in document.root.iter("{*}*"))
+    """Whether a document has elements of xacro to expand."""
+    return bool(_own(document)) and not left_over(document)
+
+
+def left_over(document: Document) -> list[etree._Element]:
+    """The elements of xacro in a description that has been expanded: it has links, and calls of macros that
+    nothing defines.
+    """
+    own = _own(document)
+    defined = document.root.find("link") is None or any(prefixed(call)[1] in _DEFINING for call in own)
+    return [] if defined else own
+
+
+def note_left_over(document: Document) -> None:
+    """Note the elements that expanding a description has left over."""
+    for call in left_over(document):
+        document.note(f"<{shown(as_written(call))}> calls a macro that nothing defines: ignored", call)
+
+
+def _own(document: Document) -> list[etree._Element]:
+    """The elements of xacro."""
+    return [
+        element
+        for element in document.root.iter("{*}*")
+        if prefixed(element)[0] == _XACRO or _XACRO in namespace_of(element)
+    ]
 
 
 def expanded(
