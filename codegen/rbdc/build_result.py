@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,9 @@ _DECLARED = ("inputs", "framed", "method", "outputs")
 class BuildResult:
     """The result of a build. `cached`: nothing had to be generated or compiled. errors: by function the
     largest error that verifying found, in parts of what it may be; None where nothing was verified, for it
-    came from the cache or was not asked for. functions: see `figures`; variants: of each its name, the
-    extensions that it may use, and the bytes of all its functions.
+    came from the cache or was not asked for. unverified_states: by function words for the states at which
+    nothing could be compared, for it is not defined there or ill-conditioned. functions: see `figures`;
+    variants: of each its name, the extensions that it may use, and the bytes of all its functions.
     """
 
     name: str
@@ -35,6 +36,7 @@ class BuildResult:
     variants: tuple[dict[str, Any], ...]
     warnings: tuple[str, ...] = ()
     errors: dict[str, float] | None = None
+    unverified_states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rbdc.build_result import BuildResult, figures, sizes
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
-from rbdc.errors import LoadError, OptionError, RbdcWarning, UnsupportedError, VerificationError
+from rbdc.errors import (
+    LoadError,
+    OptionError,
+    RbdcWarning,
+    SingularModelError,
+    UnsupportedError,
+    VerificationError,
+)
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.model.formats.contacts import with_contacts, world_aligned
@@ -44,6 +51,7 @@ if TYPE_CHECKING:
     from rbdc.emit.registry import Generated
     from rbdc.native.build import Native
     from rbdc.runtime.module import GeneratedModule
+    from rbdc.verification.package import Finding
 
 Description = str | PathLike[str] | Model
 
@@ -207,8 +215,8 @@ class _Job:
 
 
 def _make(job: _Job, folder: Path) -> dict[str, Any]:
-    """Make the package in a folder; the seconds that each step took and the errors that verifying found, by
-    the names of `BuildResult`.
+    """Make the package in a folder; the seconds that each step took and what verifying found, by the names
+    of `BuildResult`.
     """
     clock = [time.perf_counter()]
     names, left_out = _planned(job)
@@ -219,11 +227,15 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
     clock.append(time.perf_counter())
     for name, content in _contents(job, notes, generated, native, libraries).items():
         (folder / name).write_bytes(content)
-    errors = _verified(job, generated, native, folder)
+    found = _verified(job, generated, native, folder)
     clock.append(time.perf_counter())
     seconds = (after - before for before, after in pairwise(clock))
     steps = ("generation_seconds", "compile_seconds", "verification_seconds")
-    return {**dict(zip(steps, seconds, strict=True)), "errors": errors}
+    made: dict[str, Any] = dict(zip(steps, seconds, strict=True))
+    if found is not None:
+        made["errors"] = {name: finding.error for name, finding in found.items()}
+        made["unverified_states"] = {name: own.left_out for name, own in found.items() if own.left_out}
+    return made
 
 
 def _planned(job: _Job) -> tuple[list[str], list[str]]:
@@ -316,9 +328,9 @@ def _contents(
     return {**contents, MANIFEST: sealed(manifest).encode()}
 
 
-def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> dict[str, float] | None:
-    """Compare the package in a folder with the references; by function the largest error in parts of what it
-    may be. What is wrong leaves the cache, so that a compiler that has been mended is asked again.
+def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> dict[str, Finding] | None:
+    """Compare the package in a folder with the references; what was found, by function. A package that is
+    wrong leaves the cache, so that a compiler that has been mended is asked again.
     """
     from rbdc.planning.fusion import parts_of
     from rbdc.verification.package import verify_package
@@ -334,6 +346,8 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
     ]
     try:
         return verify_package(folder, job.model, checked, job.robot)
+    except SingularModelError as error:
+        raise SingularModelError(f"{job.model.place}: {error}") from error
     except LoadError as error:
         raise LoadError(
             f"what was compiled cannot be verified here: {error}; --no-verify installs it all the same"

@@ -21,8 +21,9 @@ from rbdc.native.toolchain import find_compiler
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.processes import Helper, HelperEnded
 from rbdc.verification.calls import Call, Callee
+from rbdc.verification.expected import References
 from rbdc.verification.external_derivatives import derivatives
-from rbdc.verification.package import verify_package
+from rbdc.verification.package import TOLERANCES, Finding, verify_package
 from rbdc.verification.states import Checked, asked, questions
 from tests.support import UNOPTIMISED, Array
 
@@ -87,7 +88,7 @@ class Text:
             (folder / name).write_bytes(library.read_bytes())
         return folder
 
-    def verify(self, folder: Path) -> dict[str, float]:
+    def verify(self, folder: Path) -> dict[str, Finding]:
         """Verify such a package as a build does."""
         return verify_package(folder, self.model, self.checked, self.robot)
 
@@ -105,7 +106,8 @@ class Text:
                             arrays = question.arrays()
                             found += ask(Call(checked.declaration, way, arrays, question.extra))
                 if any(way.kind == "casadi" for way in ways):
-                    for derivative in derivatives(self.model, self.robot, self.declarations, seed):
+                    references = References(self.model, TOLERANCES["float64"])
+                    for derivative in derivatives(references, self.robot, self.declarations, seed):
                         found += ask(derivative.external)
         except HelperEnded:
             return None

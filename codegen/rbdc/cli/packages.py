@@ -165,6 +165,10 @@ def _show(result: BuildResult) -> None:
     if len(result.variants) > 1:
         sizes = ", ".join(f"{variant['name']} {variant['code_bytes']}" for variant in result.variants)
         tell(f"code bytes by variant: {sizes}")
+    left_out = result.unverified_states
+    for states in dict.fromkeys(left_out.values()):
+        names = ", ".join(name for name in left_out if left_out[name] == states)
+        tell(f"not compared at ill-conditioned states, {', '.join(states)}: {names}")
 
 
 @click.command(cls=Grouped, epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")

@@ -54,6 +54,8 @@ Origin = tuple[float, float, float, float, float, float]
 """x, y, z (m) and roll, pitch, yaw (rad) of a frame in its link."""
 AddedFrame = tuple[str, str, Origin]
 """A frame that is added: its name, the link that it is fixed to, its placement in it."""
+FARTHEST = 1e6
+"""Metres from its link that a frame or a contact may be: what is further is no length of a robot."""
 
 
 def _finite_numbers(given: Any, remedy: str, *counts: int) -> list[float]:
@@ -77,8 +79,12 @@ def _gravity(given: Any) -> Gravity:
 
 
 def origin(given: Any, remedy: str, *counts: int) -> Origin:
-    """An origin by so many finite numbers, zeros for the others. Raises ValueError with the remedy."""
+    """An origin by so many finite numbers, zeros for the others. Raises ValueError with the remedy; also for
+    an origin beyond `FARTHEST`.
+    """
     x, y, z, roll, pitch, yaw = [*_finite_numbers(given, remedy, *counts), *[0.0] * 6][:6]
+    if max(map(abs, (x, y, z))) > FARTHEST:
+        raise ValueError(f"{remedy}, no further than {FARTHEST:g} m from its link")
     return x, y, z, roll, pitch, yaw
 
 

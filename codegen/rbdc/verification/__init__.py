@@ -5,7 +5,10 @@ at a few states of all kinds. What a result may be off by is found beside it, in
 of description and inputs is changed by a part of its size and every operation is rounded to as many digits
 (`rounded`): `package.TOLERANCES`. So the tolerance grows by itself where terms cancel; for what solves with
 M, by which elimination differs from the references, the condition number of M adds to it
-(`expected.ROUNDINGS`). Angles count as exact, however large, but for their last place.
+(`expected.ROUNDINGS`). A tolerance belongs to one state and one entry: a state that is close to singular
+hides no error at others. States without a digit are left out and named, and others are drawn in their place;
+a function that has none is refused (`package.drawn`). Angles count as exact, however large, but for their
+last place.
 
 Answers come from a process of its own (`calls`), so that wrong code ends that one. Derivatives for CasADi
 (`external_derivatives`) are compared with differences of what has been compared with the references.

@@ -4,8 +4,9 @@ and in solutions with M, for references do not eliminate, by what elimination ma
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -34,10 +35,9 @@ some are zero whatever the numbers are, in frames in which it shows; elsewhere a
 difference.
 """
 UNITS = 4
-"""Units in the last place that results may be off by, whatever the references show: each entry of its largest
-value at any state, for at rest it can be zero; all entries of a matrix or a tensor of the largest of them,
-for where nothing moves whole rows and columns can be zero, and second derivatives by coordinates that do not
-turn what they multiply are; vectors in space of the largest input, or of 1 m, for axes of joints, which
+"""Units in the last place that results may be off by, whatever the references show: all entries of a matrix
+or a tensor of the largest of them at the same state, for second derivatives by coordinates that do not turn
+what they multiply are zeros; vectors in space of the largest input, or of 1 m, for axes of joints, which
 nothing perturbs, are of unit length but for their last place. Where the largest may be off by more, so may
 the others.
 """
@@ -50,16 +50,28 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Expected:
-    """Values and tolerances of an output, (states, size) each; a state where the function is not defined has
-    a tolerance of NaN.
+    """Values and tolerances of an output, (states, size) each. A state where the function is not defined, or
+    where rounding leaves no digit, has a tolerance of NaN: it is left out. No tolerance depends on another
+    state, for one that is close to singular would hide errors at all of them.
+
+    zeros: size (states,) of the largest entry up to which all are taken as zeros.
     """
 
     values: Array
     tolerances: Array
+    zeros: Array | float = 0.0
 
     def widened(self, tolerances: Array) -> Expected:
         """These values where they may be off by so much as well."""
-        return Expected(self.values, np.maximum(self.tolerances, tolerances))
+        return replace(self, tolerances=np.maximum(self.tolerances, tolerances))
+
+    @property
+    def telling(self) -> NDArray[np.bool_]:
+        """The states (states,) at which a wrong result shows: an entry has a digit, or all are zeros."""
+        known, sizes = np.all(np.isfinite(self.tolerances), axis=1), np.abs(self.values)
+        zeros = np.max(sizes, axis=1, initial=0.0) <= self.zeros
+        told: NDArray[np.bool_] = known & (zeros | np.any(sizes > self.tolerances, axis=1))
+        return told
 
     def error(self, found: NDArray[np.floating[Any]]) -> Array:
         """How many times the tolerance each entry of the first states is off: beyond 1 it is wrong."""
@@ -70,14 +82,20 @@ class Expected:
         return np.where(np.isnan(tolerances), 0.0, np.where(np.isnan(ratio), np.inf, ratio))
 
 
+def telling(outputs: Sequence[Expected]) -> NDArray[np.bool_]:
+    """The states (states,) at which a wrong result shows in each of the outputs."""
+    told: NDArray[np.bool_] = np.all([output.telling for output in outputs], axis=0)
+    return told
+
+
 class References:
     """The references on one model, evaluated together with what their results may be off by.
 
     A result may be off by the most that it moves where the description's and the inputs' numbers change by
     `tolerance` of their size and every operation is rounded to `tolerance`, or by `tolerance` of itself; the
     components of a vector in space together. What has no digit in any state, as the derivative of a joint's
-    axis by its own angle, may be off by `tolerance` of the largest entry of its output, of the largest input
-    where all are so.
+    axis by its own angle, may be off by `tolerance` of the largest entry of its output at the same state, of
+    the largest input where all are so.
     """
 
     def __init__(self, model: Model, tolerance: float) -> None:
@@ -95,6 +113,7 @@ class References:
             self._perturbed[states] = change, models
         return self._perturbed[states]
 
+    @np.errstate(all="ignore")
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
     ) -> list[Expected]:
@@ -106,8 +125,7 @@ class References:
         given = once(_perturbed, change, self.model, declaration, inputs)
         result: list[Expected] = []
         for part in parts:
-            with np.errstate(all="ignore"):
-                found = _evaluated(models[outputs[len(result)].in_space], part, given)
+            found = _evaluated(models[outputs[len(result)].in_space], part, given)
             own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
             made = [
                 _expected(_rows(x, states), p, self.tolerance, scale, last_places=last_places, framed=framed)
@@ -178,22 +196,21 @@ def _expected(
     part of the numbers that, changed by so much, move the largest entry by what all may be off by.
     """
     values, others = rows[:, 0], rows[:, 1:]
-    with np.errstate(invalid="ignore", over="ignore"):
-        allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-        zero = np.all(~(np.abs(values) > NO_DIGIT * allowed), axis=1)
-    exact = last_places / tolerance * np.where(np.isfinite(allowed), allowed, 0.0)
-    allowed = np.maximum(allowed, np.max(exact, axis=1, keepdims=True, initial=0.0))
+    allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
+    zero = np.all(~(np.abs(values) > NO_DIGIT * allowed), axis=1)
+    exact = last_places / tolerance * _largest(allowed)
     if output.in_space:
         allowed = np.maximum(_of_vectors(allowed, output.shape, framed=framed), last_places * scale)
     gradient = framed and len(output.shape) == 1 and not output.in_space
     shape = (1, *output.shape) if gradient else output.shape
     if len(shape) == 2 or (len(shape) == 3 and not output.in_space):
         beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
-        allowed = np.maximum(np.maximum(allowed, beside), np.max(exact, initial=0.0))
+        allowed = np.maximum(np.maximum(allowed, beside), exact)
     own = _largest(values[~zero])
     allowed[zero] = np.maximum(allowed[zero], tolerance * np.where(own > 0.0, own, scale))
     defined = np.all(np.isfinite(rows), axis=(0, 1))
-    return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
+    tolerances = np.where(defined[:, None], allowed.T, np.nan)
+    return Expected(values.T, tolerances, math.sqrt(tolerance) * scale)
 
 
 def _beside(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
@@ -237,8 +254,7 @@ def _off_by_elimination(matrices: Array, last_place: float) -> Array:
     matrix is singular.
     """
     sizes = _sizes(matrices)
-    with np.errstate(all="ignore"):
-        scaled = matrices / (sizes[:, :, None] * sizes[:, None, :])
+    scaled = matrices / (sizes[:, :, None] * sizes[:, None, :])
     conditions = [np.linalg.cond(one) if np.all(np.isfinite(one)) else np.inf for one in scaled]
     part_off = ROUNDINGS * last_place * np.array(conditions)
     return np.where(part_off < 1.0, part_off, np.nan)
@@ -270,8 +286,7 @@ def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:
     """
     parts = np.abs(values).reshape(len(values), sizes.shape[1], -1)
     largest = np.max(sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)
-    with np.errstate(all="ignore"):
-        errors = part_off[:, None, None] * largest / sizes[:, :, None]
+    errors = part_off[:, None, None] * largest / sizes[:, :, None]
     return np.broadcast_to(errors, parts.shape).reshape(values.shape)
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL
@@ -17,15 +18,15 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.sharing import shared_steps
 from rbdc.emit.batch import CACHED
-from rbdc.errors import LoadError, VerificationError
+from rbdc.errors import LoadError, SingularModelError, VerificationError
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.processes import Helper, HelperEnded, uncollected
 from rbdc.verification.calls import Call, Callee, Way, entry_of
-from rbdc.verification.expected import Expected, References
+from rbdc.verification.expected import Expected, References, telling
 from rbdc.verification.external_derivatives import derivatives
-from rbdc.verification.states import Checked, Question, asked, name_of_state, questions
+from rbdc.verification.states import DRAWS, SEED, Checked, Question, asked, name_of_state, questions
 
 Array = NDArray[np.floating[Any]]
 
@@ -33,28 +34,45 @@ TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
 """Part of the size of every number of description and inputs; see `rbdc.verification`. Single precision has
 6e-8, and some hundred roundings.
 """
+ENOUGH = 8
+"""States at which results can be compared, or half of a function's states where that is less: where fewer of
+those drawn first are such, others are drawn.
+"""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of verifying a function.
+
+    error: its largest error, in parts of its tolerance. left_out: words for the states at which nothing could
+    be compared, for it is not defined there or ill-conditioned.
+    """
+
+    error: float
+    left_out: tuple[str, ...]
 
 
 def verify_package(
     folder: Path, model: Model, functions: Sequence[Checked], robot: str = ""
-) -> dict[str, float]:
-    """The largest error of each function of the package in `folder`, in parts of its tolerance, against the
-    references on `model`. `robot`: the name of the package, where it has libraries for CasADi to be compared.
+) -> dict[str, Finding]:
+    """Compare each function of the package in `folder` with the references on `model`. `robot`: the name of
+    the package, where it has libraries for CasADi to be compared.
 
     Raises VerificationError where one is beyond its tolerance: with the function, the way it was called, the
-    state and the error; and where a call ends the process. Raises LoadError where that cannot be started, or
-    cannot load the package.
+    state and the error; and where a call ends the process. Raises SingularModelError where no state has
+    results that can be compared. Raises LoadError where the process cannot be started, or cannot load the
+    package.
     """
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
     try:
         with Compiled(Callee(folder, CACHED), stderr=DEVNULL) as compiled, shared_steps():
-            errors = {
+            found = {
                 checked.declaration.name: compiled.verified(references, checked)
                 for checked in asked(functions)
             }
             if (folder / f"lib{robot}_casadi.so").is_file():
-                compiled.verify_derivatives(model, robot, [c.declaration for c in functions])
-            return errors
+                compiled.verify_derivatives(references, robot, [c.declaration for c in functions])
+            return found
     finally:
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of a folder that is about to move
 
@@ -72,32 +90,57 @@ class Compiled(Helper[Any, Any]):
             name = signal.Signals(-lost.status).name
             raise VerificationError(f"{words} ends the process that called it, by {name}") from lost
 
-    def verified(self, references: References, checked: Checked) -> float:
-        """The largest error of a function, in parts of its tolerance."""
-        declaration, worst = checked.declaration, 0.0
+    def verified(self, references: References, checked: Checked) -> Finding:
+        """Compare a function at all its states, and at further ones where few of these tell."""
+        declaration, worst, left_out = checked.declaration, 0.0, dict[str, None]()
         name_of = partial(name_of_state, declaration)
         ways: list[Way] = self.answer(declaration, f"{declaration.name}: loading the package")
-        for number, question in enumerate(questions(references.model, checked)):
-            with uncollected():
-                outputs = references.expected(declaration, question.parts(), question.inputs)
-            for way in (way for way in ways if _suits(way, question, first=number == 0)):
-                call = Call(declaration, way, question.arrays(), question.extra)
-                found = self.answer(call, f"{declaration.name}, called with {way.words},")
-                words = _words(references.model, question, way)
-                worst = max(worst, _compared(words, name_of, declaration.outputs, outputs, found))
-        return worst
+        for number, first in enumerate(questions(references.model, checked)):
+            for question, outputs in drawn(references, first):
+                for way in (way for way in ways if _suits(way, question, first=number == 0)):
+                    call = Call(declaration, way, question.arrays(), question.extra)
+                    found = self.answer(call, f"{declaration.name}, called with {way.words},")
+                    words = (
+                        f"{_asked_of(references.model, question)} does not agree with the description: "
+                        f"called with {way.words}{_options(question)}"
+                    )
+                    worst = max(worst, _compared(words, name_of, declaration.outputs, outputs, found))
+                left_out |= dict.fromkeys(name_of(int(k)) for k in np.flatnonzero(~telling(outputs)))
+        return Finding(worst, tuple(left_out))
 
     def verify_derivatives(
-        self, model: Model, robot: str, declarations: Sequence[FunctionDeclaration]
+        self, references: References, robot: str, declarations: Sequence[FunctionDeclaration]
     ) -> None:
         """Compare what the library for CasADi has of derivatives."""
-        for derivative in derivatives(model, robot, declarations):
+        for derivative in derivatives(references, robot, declarations):
             symbol = derivative.external.symbol
             called = f"{symbol}, called as CasADi does,"
             found, beside = (self.answer(x, called) for x in (derivative.external, derivative.beside))
             words = f"{symbol} does not agree with what it is derived from: called as CasADi does"
             for output, right, result in derivative.along(found, beside):
                 _compared(words, derivative.name_of_state, [output], [right], [result])
+
+
+def drawn(references: References, first: Question) -> Iterator[tuple[Question, list[Expected]]]:
+    """A question and its right answers; then the same one at further states, until at enough of them results
+    can be compared. Raises SingularModelError where there is none.
+    """
+    declaration, told, states = first.checked.declaration, 0, 0
+    for seed in range(SEED, SEED + DRAWS):
+        question = first.drawn(references.model, seed) if seed != SEED else first
+        with uncollected():
+            outputs = references.expected(declaration, question.parts(), question.inputs)
+        yield question, outputs
+        tells = telling(outputs)
+        told, states = told + int(np.sum(tells)), states + len(tells)
+        if told >= min(ENOUGH, len(tells) // 2):
+            return
+    if told == 0:
+        raise SingularModelError(
+            f"{_asked_of(references.model, first)} cannot be verified{_options(first)}: at none of {states} "
+            "states it is defined and conditioned well enough for its results to have a digit; "
+            "leave it out, or install it unverified with --no-verify"
+        )
 
 
 def _suits(way: Way, question: Question, *, first: bool) -> bool:
@@ -110,18 +153,19 @@ def _suits(way: Way, question: Question, *, first: bool) -> bool:
     return way.kind != "casadi" or not any(p.name in question.inputs for p in optional)
 
 
-def _words(model: Model, question: Question, way: Way) -> str:
-    """A function, its place and how it is called, in words that begin a refusal."""
-    declaration = question.checked.declaration
-    at = (
-        f" of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[-1]]}"
-        if question.extra
-        else ""
-    )
-    optional = [p.name for p in declaration.optional]
+def _asked_of(model: Model, question: Question) -> str:
+    """A function and its place, in words that begin a message."""
+    name = question.checked.declaration.name
+    if not question.extra:
+        return name
+    return f"{name} of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[-1]]}"
+
+
+def _options(question: Question) -> str:
+    """Which optional inputs a function that has some is given, in words that end a clause."""
+    optional = [p.name for p in question.checked.declaration.optional]
     word = "with" if any(name in question.inputs for name in optional) else "without"
-    given = f", {word} {', '.join(optional)}" if optional else ""
-    return f"{declaration.name}{at} does not agree with the description: called with {way.words}{given}"
+    return f", {word} {', '.join(optional)}" if optional else ""
 
 
 def _compared(

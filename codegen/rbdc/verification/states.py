@@ -46,10 +46,14 @@ FAR = 10.0
 """Times the angles from which on libm is asked, so far."""
 
 
-def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
-    """Values for each input of a function, (states, size), that its scalar type holds; seeded."""
+def sampled(
+    model: Model, declaration: FunctionDeclaration, seed: int, numbers: Sequence[int] | None = None
+) -> dict[str, Array]:
+    """Values for each input of a function, (states, size), that its scalar type holds; seeded. numbers: of
+    the states, by default those at which the function is verified.
+    """
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
-    chosen = _chosen(declaration)
+    chosen = _chosen(declaration) if numbers is None else list(numbers)
     return {
         p.name: _values(model, declaration, p, rng)[chosen].astype(dtype).astype(np.float64)
         for p in declaration.inputs
@@ -57,8 +61,13 @@ def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[s
 
 
 def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
-    """Words for the kind of one of the states of a function."""
-    return _kinds(declaration)[_chosen(declaration)[state]].words
+    """Words for the kind of one of the states at which a function is verified."""
+    return name_of_number(declaration, _chosen(declaration)[state])
+
+
+def name_of_number(declaration: FunctionDeclaration, number: int) -> str:
+    """Words for the kind of the state of that number."""
+    return _kinds(declaration)[number].words
 
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
@@ -182,6 +191,8 @@ def _within_limits(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
 
 SEED = 0
 """Seed of the states."""
+DRAWS = 8
+"""Draws of states, each from a seed of its own, among which well-conditioned ones are looked for."""
 
 
 @dataclass(frozen=True)
@@ -215,6 +226,11 @@ class Question:
             given[p.name].astype(declaration.scalar.dtype).reshape(-1, *p.shape) if p.name in given else None
             for p in declaration.inputs
         ]
+
+    def drawn(self, model: Model, seed: int) -> Question:
+        """The question at the states of another seed."""
+        others = sampled(model, self.checked.declaration, seed)
+        return replace(self, inputs={name: others[name] for name in self.inputs})
 
     def parts(self) -> tuple[Part, ...]:
         """The functions of the catalogue that answer it, at its place."""

@@ -1,0 +1,174 @@
+"""States at which a function is singular to rounding: they hide no error at other states, and are named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rbdc import Inertia, Joint, Link, Model, Symmetric3, Vector3
+from rbdc.errors import OptionError, SingularModelError, VerificationError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import Part
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package, read
+from rbdc.verification.expected import References, telling
+from rbdc.verification.external_derivatives import derivatives
+from rbdc.verification.package import drawn
+from rbdc.verification.states import MANY, Checked, questions, sampled
+from tests.support import UNOPTIMISED, slow_but
+from tests.support_paths import chain
+from tests.support_trees import random_inertia
+from tests.verification.support_compiled import Text
+
+VJP, JVP = "constrained_dynamics_vjp", "constrained_dynamics_jvp"
+SINGULAR = {"neutral", "at right angles"}
+"""Kinds of states some of which are singular: the arm is stretched out."""
+
+
+@cache
+def arm() -> Model:
+    """An arm whose tip, held in a point, cannot move along the arm where that is stretched out."""
+    return read("kuka_iiwa", BuildOptions(contacts=("tip=point@lbr_iiwa_link_7:0,0,0.05",)))
+
+
+@cache
+def products() -> Text:
+    """Weighted sums of rows of the derivatives under the contact, and their product with a direction."""
+    return Text.of(arm(), "arm", [VJP, JVP])
+
+
+def doubled(name: str, output: str, size: int, files: dict[str, str]) -> dict[str, str]:
+    """The files with twice an output where the function is called without options."""
+    file = f"arm_{name}.c"
+    call = re.search(rf"^ +arm_{name}_without_options\(.*\);\n", files[file], re.MULTILINE)
+    assert call is not None
+    loop = f"        for (int k = 0; k < {size}; ++k) {output}[k] *= 2.0;\n"
+    return {**files, file: f"{files[file][: call.end()]}{loop}{files[file][call.end() :]}"}
+
+
+def misplaced(files: dict[str, str]) -> dict[str, str]:
+    """The files with one intermediate result in the place of the one before."""
+    file = f"arm_{VJP}_without_options_part1.c"
+    changed = files[file].replace("work[187] = ", "work[186] = ")
+    assert changed != files[file]
+    return {**files, file: changed}
+
+
+MUTANTS: dict[str, Callable[[dict[str, str]], dict[str, str]]] = {
+    "twice w_dq": partial(doubled, VJP, "w_dq", 7),
+    "twice dddq": partial(doubled, JVP, "dddq", 7),
+    "an intermediate result in another place": misplaced,
+}
+
+
+@pytest.mark.parametrize("mutant", slow_but(MUTANTS, ("twice w_dq",)))
+def test_a_singular_state_hides_no_error_at_others(mutant: str, tmp_path: Path) -> None:
+    made = products().installed(tmp_path / "changed", MUTANTS[mutant](products().files))
+    with pytest.raises(VerificationError, match=r"constrained_dynamics_(vj|jv)p .*, without fext"):
+        products().verify(made)
+
+
+def test_singular_states_are_named(tmp_path: Path) -> None:
+    found = products().verify(products().installed(tmp_path / "right"))
+    assert all(finding.error < 1.0 and set(finding.left_out) == SINGULAR for finding in found.values())
+    options = BuildOptions(
+        contacts=("tip=point@lbr_iiwa_link_7:0,0,0.05",), functions=("crba", "constrained_dynamics"),
+        targets=("c",), cflags=UNOPTIMISED, jobs=1, out=tmp_path / "built", force=True,
+    )  # fmt: skip
+    result = build_package("kuka_iiwa", options)
+    assert {name: set(words) for name, words in result.unverified_states.items()} == {
+        "constrained_dynamics": SINGULAR
+    }
+
+
+@pytest.mark.parametrize("name", ["constrained_dynamics", VJP, "aba_derivatives", "crba"])
+@pytest.mark.parametrize("state", slow_but([3, 10, 28], (10,)))
+def test_tolerances_at_a_state_do_not_depend_on_others(name: str, state: int) -> None:
+    """Bit by bit, where one of the states becomes singular, and where one becomes large."""
+    declaration = functions_of(arm())[name].declaration
+    inputs = {p.name: sampled(arm(), declaration, 5)[p.name] for p in declaration.required}
+    references, others = References(arm(), 1e-10), np.arange(len(inputs["q"])) != state
+    before = references.expected(declaration, (Part(name),), inputs)
+    for factor in (0.0, 1e6):
+        changed = {key: x.copy() for key, x in inputs.items()}
+        changed["q"][state] *= factor
+        # Perturbations are drawn once for a number of states.
+        after = References(arm(), 1e-10).expected(declaration, (Part(name),), changed)
+        for one, other in zip(before, after, strict=True):
+            np.testing.assert_array_equal(one.tolerances[others], other.tolerances[others])
+
+
+def test_derivatives_for_casadi_are_compared_at_states_where_they_are_defined() -> None:
+    names = ("constrained_dynamics", "constrained_dynamics_derivatives")
+    declarations = [functions_of(arm())[name].declaration for name in names]
+    references = References(arm(), 1e-10)
+    found = list(derivatives(references, "arm", declarations))
+    assert {derivative.external.symbol for derivative in found} == {"jac_arm_casadi_constrained_dynamics"}
+    for derivative in found:
+        assert [derivative.name_of_state(k) for k in range(3)] == ["at random within limits"] * 3
+        pairs = zip(derivative.of.inputs, derivative.of.arrays, strict=True)
+        given = {own.name: x.astype(float) for own, x in pairs if x is not None}
+        assert telling(references.expected(declarations[0], (Part(names[0]),), given)).all()
+
+
+def test_derivatives_of_large_matrices_have_states() -> None:
+    """Functions of more entries than `MANY` are verified at fewer states than others."""
+    model = chain(91)
+    declarations = [functions_of(model)[name].declaration for name in ("crba", "crba_derivatives")]
+    assert declarations[0].outputs[0].size > MANY
+    (derivative,) = derivatives(References(model, 1e-10), "chain", declarations)
+    words = [derivative.name_of_state(k) for k in range(3)]
+    assert words == ["neutral", *["at random within limits"] * 2]
+
+
+@pytest.mark.slow
+def test_a_library_for_casadi_is_verified_where_the_neutral_state_is_singular(tmp_path: Path) -> None:
+    names = ["constrained_dynamics", "constrained_dynamics_derivatives"]
+    text = Text.of(arm(), "arm", names, "casadi")
+    assert all(finding.error < 1.0 for finding in text.verify(text.installed(tmp_path / "right")).values())
+
+
+def light_base(mass: float) -> Model:
+    """A free base that carries a heavy link on a hinge: it turns about the hinge with hardly any inertia."""
+    links = [
+        Link("base", Inertia.about_com(mass, Vector3.zero(), Symmetric3.diagonal(mass, mass, mass))),
+        Link("heavy", random_inertia(np.random.default_rng(0))),
+    ]
+    hinge = Joint("hinge", "continuous", "base", "heavy", axis=Vector3(0.0, 0.0, 1.0))
+    return Model.assemble("light_base", links, [hinge], root_joint="free-flyer")
+
+
+def test_a_function_without_a_state_to_compare_it_at_is_refused(tmp_path: Path) -> None:
+    """In single precision; in double precision M is regular."""
+    model = light_base(1e-7)
+    options = BuildOptions(functions=("aba",), cflags=UNOPTIMISED, jobs=1, out=tmp_path, force=True)
+    assert build_package(model, options).unverified_states == {}
+    single = replace(options, dtype="float32")
+    with pytest.raises(SingularModelError, match=r"light_base.*: aba cannot be verified.*--no-verify"):
+        build_package(model, single)
+
+
+def test_further_states_are_drawn_until_some_tell() -> None:
+    """Where those drawn first are all singular."""
+    name = "constrained_dynamics"
+    checked = Checked(functions_of(arm())[name].declaration, (Part(name),))
+    *_, plain = questions(arm(), checked)
+    plain.inputs["q"][:] = 0.0
+    asked = list(drawn(References(arm(), 1e-10), plain))
+    assert len(asked) == 2
+    told = [int(np.sum(telling(outputs))) for _, outputs in asked]
+    assert told[0] == 0
+    assert told[1] > 8
+    assert not np.array_equal(asked[0][0].inputs["v"], asked[1][0].inputs["v"])
+
+
+@pytest.mark.parametrize("where", ["0,0,1e300", "-2e6,0,0"])
+def test_a_contact_beyond_all_measure_is_refused(where: str) -> None:
+    with pytest.raises(OptionError, match=r"tip: .* no further than 1e\+06 m from its link"):
+        BuildOptions(contacts=(f"tip=point@lbr_iiwa_link_7:{where}",))
