@@ -328,6 +328,10 @@ LEFT_OUT = {
     "mocap": (scene(JOINT, '<body mocap="true"/>'), "1 mocap bodies"),
     "tendon": (scene(JOINT, after=TENDON.format('stiffness="3"')), "1 tendons have stiffness"),
     "limit": (scene(JOINT, after=TENDON.format('limited="true" range="0 1"')), "1 tendons have limits"),
+    "ball's limit": (
+        scene(JOINT, body("b", f'<joint name="b" type="ball" range="0 90"/>{BALL}')),
+        "1 ball joints have limits",
+    ),
     "tendon that is held": (
         scene(JOINT, after=TENDON.format("") + '<equality><tendon tendon1="t"/></equality>'),
         "1 equality constraints that are no mimics",

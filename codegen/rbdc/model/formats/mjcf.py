@@ -55,7 +55,7 @@ def read_mjcf(document: Document, snap: float) -> Description:
     links, joints = reader.tree()
     said = [*elements.left_out(compiled), *reader.renamed]
     notes = [*document.notes, *made.notes, *(Note(message) for message in said)]
-    x, y, z = (0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity)
+    x, y, z = (0.0 if elements.disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity)
     return Description(
         document.root.get("model") or UNNAMED,
         tuple(links),
@@ -69,13 +69,6 @@ def read_mjcf(document: Document, snap: float) -> Description:
         actuators=tuple(elements.actuators(compiled, reader.joint_names)),
         snapped=snap,
     )
-
-
-def _disabled(compiled: Any, what: str) -> bool:
-    import mujoco
-
-    bit: Any = getattr(mujoco.mjtDisableBit, f"mjDSBL_{what}")
-    return bool(compiled.opt.disableflags & int(bit))
 
 
 class _Reader:
@@ -161,8 +154,12 @@ class _Reader:
     def _drive(self, j: int, kind: int) -> dict[str, Any]:
         """The fields of a joint's drive, by the names that `Joint` has for them."""
         armature, damping = self._summed(j, "armature"), self._summed(j, "damping")
-        friction = 0.0 if _disabled(self.m, "FRICTIONLOSS") else float(self.m.joint(j).frictionloss[0])
-        if _disabled(self.m, "DAMPER"):
+        friction = (
+            0.0
+            if elements.disabled(self.m, "FRICTIONLOSS", "CONSTRAINT")
+            else float(self.m.joint(j).frictionloss[0])
+        )
+        if elements.disabled(self.m, "DAMPER"):
             damping = [0.0] * len(damping)
         others = list(self._other_drives(j, kind, damping, friction))
         named = {term for term, _ in others}
@@ -172,7 +169,7 @@ class _Reader:
         if kind == FREE and armature[0] != 0.0:
             problem = "has armature, which MuJoCo counts along the world's axes"
             self._unsupported(j, f"is free and {problem}", "set armature=0 there, or use <freejoint/>")
-        sprung = DriveTerm.SPRINGS not in named and not _disabled(self.m, "SPRING")
+        sprung = DriveTerm.SPRINGS not in named and not elements.disabled(self.m, "SPRING")
         stiffness = float(self.m.jnt_stiffness[j]) if sprung else 0.0
         return {
             "armature": armature[0],
@@ -188,14 +185,16 @@ class _Reader:
     ) -> Iterator[tuple[DriveTerm, str]]:
         """Forces of a joint's drive by laws that no function has."""
         dof = int(self.m.jnt_dofadr[j])
-        if self.m.dof_dampingpoly[dof].any() and not _disabled(self.m, "DAMPER"):
+        if self.m.dof_dampingpoly[dof].any() and not elements.disabled(self.m, "DAMPER"):
             yield DriveTerm.DAMPING, "damping by a polynomial"
         elif max(damping) - min(damping) > _EVEN * max(map(abs, damping)):
             yield DriveTerm.DAMPING, f"damping that differs by direction: {damping}"
-        if _disabled(self.m, "SPRING"):
+        if elements.disabled(self.m, "SPRING"):
             pass
         elif self.m.jnt_stiffnesspoly[j].any():
             yield DriveTerm.SPRINGS, "a spring by a polynomial"
+        elif self.m.jnt_stiffness[j] and self.m.jnt_springyield[j]:
+            yield DriveTerm.SPRINGS, "a spring that yields"
         elif self.m.jnt_stiffness[j] and kind in (FREE, BALL):
             yield DriveTerm.SPRINGS, "a spring that is not linear in q, as of all free and ball joints"
         if friction and kind == FREE:
@@ -206,7 +205,7 @@ class _Reader:
         gears.
         """
         values = [float(x) for x in getattr(self.m.joint(j), what)]
-        for actuator in range(self.m.nu):
+        for actuator in range(elements.actuator_count(self.m)):
             if elements.acts_on_joint(self.m, actuator) and int(self.m.actuator_trnid[actuator][0]) == j:
                 own = float(getattr(self.m, f"actuator_{what}")[actuator])
                 gear = map(float, self.m.actuator_gear[actuator])  # six, whatever the joint

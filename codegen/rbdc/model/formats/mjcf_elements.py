@@ -25,7 +25,7 @@ def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
     """The motors, each with what joints get of its force: its gears, and those times the coefficients of a
     fixed tendon. Test: MuJoCo's `qfrc_actuator`.
     """
-    for number in range(compiled.nu):
+    for number in range(actuator_count(compiled)):
         gains = tuple((joint_names[joint], k, gain) for joint, k, gain in _gains(compiled, number))
         if gains:
             yield Actuator(compiled.actuator(number).name or f"actuator{number}", gains)
@@ -65,7 +65,7 @@ def _refused(m: Any) -> Iterator[tuple[str, str]]:
         if m.tendon_armature[tendon]:
             name = shown(m.tendon(tendon).name)
             yield f'tendon "{name}" has armature', "remove it, or give it to the joints"
-    for actuator in range(m.nu):
+    for actuator in range(actuator_count(m)):
         if not acts_on_joint(m, actuator) and m.actuator_armature[actuator]:
             name = shown(m.actuator(actuator).name)
             yield f'actuator "{name}" has armature and does not act on a joint', "remove it"
@@ -76,39 +76,65 @@ def acts_on_joint(m: Any, actuator: int) -> bool:
     return int(m.actuator_trntype[actuator]) in (_JOINT, _JOINT_IN_PARENT)
 
 
+def actuator_count(m: Any) -> int:
+    """The number of actuators; MuJoCo's `nu` is that of their controls, of which one may have several."""
+    return len(m.actuator_trntype)
+
+
+def disabled(m: Any, *what: str) -> bool:
+    """Whether a <flag> disables one of these computations."""
+    import mujoco
+
+    bits = (int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}")) for name in what)
+    return any(m.opt.disableflags & bit for bit in bits)
+
+
+def is_active(m: Any, equality: int) -> bool:
+    """Whether an equality constraint is held."""
+    return bool(m.eq_active0[equality]) and not disabled(m, "EQUALITY", "CONSTRAINT")
+
+
 def is_mimic(m: Any, equality: int) -> bool:
     """Whether an equality constraint is active and binds a joint to another by a polynomial."""
-    return bool(
-        m.eq_active0[equality] and int(m.eq_type[equality]) == OF_JOINTS and int(m.eq_obj2id[equality]) >= 0
-    )
+    of_joints = int(m.eq_type[equality]) == OF_JOINTS
+    return is_active(m, equality) and of_joints and int(m.eq_obj2id[equality]) >= 0
 
 
 def closes_loop(m: Any, equality: int) -> bool:
     """Whether an equality constraint is active and holds two bodies or sites together."""
-    return bool(m.eq_active0[equality]) and int(m.eq_type[equality]) in (CONNECT, WELD)
+    return is_active(m, equality) and int(m.eq_type[equality]) in (CONNECT, WELD)
+
+
+def _touches(m: Any) -> bool:
+    """Whether geoms may be in contact."""
+    by_type = any(m.geom_contype) and any(m.geom_conaffinity)
+    return bool(m.npair or by_type) and not disabled(m, "CONTACT", "CONSTRAINT")
 
 
 def left_out(m: Any) -> list[str]:
     """In words what is left out: forces that MuJoCo computes from more than q, v and a, and what it keeps
     within limits.
     """
-    active = [e for e in range(m.neq) if m.eq_active0[e]]
+    motors = range(actuator_count(m))
+    active = [e for e in range(m.neq) if is_active(m, e)]
     loops = [e for e in active if closes_loop(m, e)]
     others = [e for e in active if e not in loops and not is_mimic(m, e)]
     forced = [t for t in range(m.ntendon) if _has_forces(m, t)]
     damped = [
         a
-        for a in range(m.nu)
+        for a in motors
         if m.actuator_dampingpoly[a].any() or (m.actuator_damping[a] and not acts_on_joint(m, a))
     ]
-    depending_on_q = [a for a in range(m.nu) if not any(_gains(m, a))]
-    touching = m.ngeom and any(m.geom_contype) and any(m.geom_conaffinity)
+    unlike = [a for a in motors if not any(_gains(m, a))]
+    bounded = m.tendon_limited | m.tendon_actfrclimited
+    balls = [j for j in range(m.njnt) if int(m.jnt_type[j]) == BALL and m.jnt_limited[j]]
     counted = (
-        (m.nu, "actuators: their controls are not used, tau is the force of all motors together"),
-        (len(depending_on_q), "actuators act by forces that depend on q: not in the actuation matrix"),
+        (len(motors), "actuators: controls, laws and limits are not used, tau is the force of all motors"),
+        (len(unlike), "actuators act by forces that depend on q or are vectors: not in the actuation matrix"),
         (len(damped), "actuators have damping that is not a joint's: not used"),
         (len(forced), "tendons have stiffness, damping or friction: not used"),
-        (int(sum(map(bool, m.tendon_limited))), "tendons have limits: not enforced"),
+        (sum(bool(x) for x in bounded), "tendons have limits: not enforced"),
+        (len(balls), "ball joints have limits: not enforced"),
         (m.neq - len(active), "equality constraints that are not active: not used"),
         (len(loops), "equality constraints close loops: functions of contacts alone hold them"),
         (len(others), "equality constraints that are no mimics: not held"),
@@ -117,10 +143,10 @@ def left_out(m: Any) -> list[str]:
         (m.nplugin, "plugins: not used"),
     )
     found = [f"{count} {what}" for count, what in counted if count]
-    if touching:
+    if _touches(m):
         found.append("contacts of the geoms are not part of the functions; forces go in as fext")
     if m.opt.density != 0.0 or m.opt.viscosity != 0.0:
-        found.append("the medium (density, viscosity) has no forces in the functions")
+        found.append("the medium (density, viscosity, wind) has no forces in the functions")
     return found
 
 
