@@ -371,7 +371,7 @@ def _robot_name(description: Description, model: Model, options: BuildOptions) -
 
 
 def _title(description: Description, model: Model) -> str:
-    """The name of the file without its ending, or, where there is none or the model was renamed, the robot's."""
+    """The name of the file without its ending; the robot's where there is none or the model was renamed."""
     if not isinstance(description, Model):
         return model.name if is_text(description) else stem_of(description)
     made, file = description.assembly, description.file
