@@ -3,6 +3,21 @@
 #ifndef RBDC_CARTPOLE_ELEMENTARY_H
 #define RBDC_CARTPOLE_ELEMENTARY_H
 
+/* -ffast-math, -funsafe-math-optimizations and -fassociative-math let compilers reorder sums: (x + c) - c becomes x, and the rounding of
+ * angles is lost. -ffinite-math-only lets them drop the NaN that functions return for unknown frames. This file turns both off for itself. */
+#if defined(__clang__) && __clang_major__ < 12
+#if defined(__FAST_MATH__)
+#error "cartpole: clang before 12 cannot restore the order of sums under -ffast-math; compile this library without that flag"
+#endif
+#elif defined(__clang__) && __FINITE_MATH_ONLY__
+#pragma float_control(precise, on)
+#pragma clang fp contract(fast)
+#elif defined(__clang__)
+#pragma clang fp reassociate(off)
+#elif defined(__GNUC__)
+#pragma GCC optimize("no-associative-math", "no-finite-math-only")
+#endif
+
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +42,7 @@ typedef double cartpole_lanes8 __attribute__((vector_size(64), aligned(8), may_a
  * x = n pi/2 + r with |r| <= pi/4: n is rounded by adding 1.5 * 2^52, r is found with pi/2 in parts, all but the last of
  * 33 bits, so that n times them is exact up to |x| = 1000000.0. Then sin r = r + r z S(z), cos r = 1 - z/2 + z^2 C(z) with z = r^2,
  * exchanged where n is odd, negated where n says so. Larger, infinite and NaN angles go to libm, and so does everything where
- * the compiler has no vectors or may reorder sums. Error: below one unit in the last place, or 3e-31 where that is more.
+ * the compiler has no vectors. Error: below one unit in the last place, or 3e-31 where that is more.
  * Of a sum, x + offset where that is not NULL, what is lost by rounding it counts too.
  */
 
@@ -40,7 +55,7 @@ typedef double cartpole_lanes8 __attribute__((vector_size(64), aligned(8), may_a
 
 CARTPOLE_INLINE void cartpole_sincos2(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
-#if defined(__GNUC__) && !defined(__FAST_MATH__)
+#if defined(__GNUC__)
     typedef double vector __attribute__((vector_size(16)));
     typedef long long integer __attribute__((vector_size(16)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
@@ -95,7 +110,7 @@ CARTPOLE_INLINE void cartpole_sincos2(const double *restrict x, const double *re
 
 CARTPOLE_INLINE void cartpole_sincos4(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
-#if defined(__GNUC__) && !defined(__FAST_MATH__)
+#if defined(__GNUC__)
     typedef double vector __attribute__((vector_size(32)));
     typedef long long integer __attribute__((vector_size(32)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
@@ -152,7 +167,7 @@ CARTPOLE_INLINE void cartpole_sincos4(const double *restrict x, const double *re
 
 CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
-#if defined(__GNUC__) && !defined(__FAST_MATH__)
+#if defined(__GNUC__)
     typedef double vector __attribute__((vector_size(64)));
     typedef long long integer __attribute__((vector_size(64)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
@@ -212,7 +227,7 @@ CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, const double *re
 /* the same of one angle, with both polynomials in one vector */
 CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
-#if defined(__GNUC__) && !defined(__FAST_MATH__)
+#if defined(__GNUC__)
     typedef double vector __attribute__((vector_size(16)));
     typedef unsigned long long integer __attribute__((vector_size(16)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
@@ -261,13 +276,12 @@ CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, const double *re
  *
  * With s <= l the lesser and the greater of |x| and |y|: atan(s / l) = atan(u), u = s / l, or pi/4 + atan(u), u = (s - l) / (s + l), where
  * s / l is beyond tan(pi/8); atan u = u + u z A(z) with z = u^2. The rest is symmetry, in eighths of a turn, pi/4 in two parts. Numbers that
- * are too large or too small for it, infinite or NaN go to libm, and so does everything where the compiler has no vectors or may reorder
- * sums. Error: below 2 units in the last place.
+ * are too large or too small for it, infinite or NaN go to libm, and so does everything where the compiler has no vectors. Error: below 2 units in the last place.
  */
 
 static inline void cartpole_arctangent2(const double *restrict y, const double *restrict x, double *restrict angle)
 {
-#if defined(__GNUC__) && !defined(__FAST_MATH__)
+#if defined(__GNUC__)
     typedef double vector __attribute__((vector_size(16)));
     typedef long long integer __attribute__((vector_size(16)));
     const vector one = {1.0, 1.0};
@@ -312,7 +326,7 @@ static inline void cartpole_arctangent2(const double *restrict y, const double *
 
 static inline void cartpole_arctangent8(const double *restrict y, const double *restrict x, double *restrict angle)
 {
-#if defined(__GNUC__) && !defined(__FAST_MATH__)
+#if defined(__GNUC__)
     typedef double vector __attribute__((vector_size(64)));
     typedef long long integer __attribute__((vector_size(64)));
     const vector one = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
@@ -368,7 +382,7 @@ static inline double cartpole_atan2(double y, double x)
  *
  * Even functions of the angle t: cos(t/2), sin(t/2)/t and (t - sin t)/t^3 are polynomials in u = t^2; t/sin(t/2) and (1 - (t/2) cot(t/2))/t^2
  * are polynomials in x = 1 - cos(t/2), the cosine not below 0. Numbers out of their range, quaternions that are not of unit length and NaN go
- * by roots and libm, and so does everything where the compiler has no vectors or may reorder sums. Error: below 8e-16 relative, of
+ * by roots and libm, and so does everything where the compiler has no vectors. Error: below 8e-16 relative, of
  * cos(t/2) absolute, of (t - sin t)/t^3 relative to 1/6.
  */
 
@@ -391,7 +405,7 @@ static inline void cartpole_logarithm_of_any(double c, double s2, double *restri
 /* of one rotation, the polynomials side by side */
 static inline void cartpole_exponential1(double u, double *restrict half_cosine, double *restrict half_sine_ratio, double *restrict cubic_ratio)
 {
-#if defined(__GNUC__) && !defined(__FAST_MATH__)
+#if defined(__GNUC__)
     if (u <= 22.5) {
         typedef double vector __attribute__((vector_size(32)));
         const double u2 = u * u;
@@ -408,7 +422,7 @@ static inline void cartpole_exponential1(double u, double *restrict half_cosine,
 
 static inline void cartpole_logarithm1(double c, double s2, double *restrict angle_ratio, double *restrict cotangent_ratio)
 {
-#if defined(__GNUC__) && !defined(__FAST_MATH__)
+#if defined(__GNUC__)
     const double off = 1.0 - (c * c + s2);
     if (off <= 1e-08 && off >= -1e-08) {
         typedef double vector __attribute__((vector_size(16)));
@@ -431,14 +445,10 @@ static inline void cartpole_exponential8(const cartpole_vector8 *restrict square
 {
     typedef long long integer __attribute__((vector_size(64)));
     const cartpole_vector8 u = *squares;
-#if defined(__FAST_MATH__)
-    const integer far = ~(integer){0};
-#else
     *half_cosines = (1.0 + u * ((-0.125) + u * (0.0026041666666666652 + u * ((-2.170138888888794e-05) + u * (9.688120039648772e-08 + u * ((-2.691144454766357e-10) + u * (5.096864408234235e-13 + u * ((-7.001179948379146e-16) + u * (7.29249972913642e-19 + u * ((-5.944808625451648e-22) + u * 3.6656028758056777e-25))))))))));
     *half_sine_ratios = (0.5 + u * ((-0.020833333333333332) + u * (0.00026041666666666666 + u * ((-1.5500992063491856e-06) + u * (5.382288910927371e-09 + u * ((-1.2232474796048417e-11) + u * (1.9603324797989002e-14 + u * ((-2.3337275181794812e-17) + u * (2.144883517489952e-20 + u * ((-1.5650287893238587e-23) + u * 8.778875995928682e-27))))))))));
     *cubic_ratios = (0.16666666666666666 + u * ((-0.008333333333333127) + u * (0.0001984126984123295 + u * ((-2.755731922142482e-06) + u * (2.50521082941992e-08 + u * ((-1.6059041938826462e-10) + u * (7.647139087444451e-13 + u * ((-2.8112513436285348e-15) + u * (8.209545104070458e-18 + u * ((-1.9199490465207434e-20) + u * 3.1453236163721846e-23))))))))));
     const integer far = ~(integer)(u <= 22.5);
-#endif
     if (far[0] | far[1] | far[2] | far[3] | far[4] | far[5] | far[6] | far[7]) {
         for (int k = 0; k < 8; ++k) {
             if (far[k]) {
@@ -456,15 +466,11 @@ static inline void cartpole_logarithm8(const cartpole_vector8 *restrict cosines,
 {
     typedef long long integer __attribute__((vector_size(64)));
     const cartpole_vector8 c = *cosines, s2 = *squares;
-#if defined(__FAST_MATH__)
-    const integer far = ~(integer){0};
-#else
     const cartpole_vector8 off = 1.0 - (c * c + s2);
     const cartpole_vector8 scale = 1.0 + 0.5 * off, x = 1.0 - c * scale;
     *angle_ratios = (2.0 + x * (0.6666666666666189 + x * (0.2666666666736505 + x * (0.11428571388085568 + x * (0.050793663193303897 + x * (0.023087791209553992 + x * (0.01065889656610338 + x * (0.004947521422339475 + x * (0.002502167739741652 + x * (0.0003284209582695303 + x * (0.003402226781397109 + x * ((-0.007952854446449574) + x * (0.018390659369666898 + x * ((-0.03172341088255942) + x * (0.04306800687173906 + x * ((-0.04490851290021751) + x * (0.03547663193832672 + x * ((-0.02051854928124302) + x * (0.008229881033701113 + x * ((-0.002051279321627658) + x * 0.00024234611662233074)))))))))))))))))))) * scale;
     *cotangent_ratios = (0.08333333333333333 + x * (0.011111111111110497 + x * (0.0039682539683436055 + x * (0.001622574950711924 + x * (0.0007027953063898233 + x * (0.0003142906079486479 + x * (0.00014347750561777246 + x * (6.60677851725803e-05 + x * (3.3128287175585156e-05 + x * (4.622379973496125e-06 + x * (4.383582036542753e-05 + x * ((-0.00010201311338900102) + x * (0.0002360918715217313 + x * ((-0.00040719925817823467) + x * (0.0005528514907096222 + x * ((-0.0005764861626653217) + x * (0.00045542792209617665 + x * ((-0.00026341511860504183) + x * (0.00010566041416807489 + x * ((-2.633745548558352e-05) + x * 3.1119960226532786e-06))))))))))))))))))));
     const integer far = ~(integer)((off <= 1e-08) & (off >= -1e-08));
-#endif
     if (far[0] | far[1] | far[2] | far[3] | far[4] | far[5] | far[6] | far[7]) {
         for (int k = 0; k < 8; ++k) {
             if (far[k]) {

@@ -14,7 +14,7 @@ void cartpole_frame_acceleration_derivatives(const double *restrict q, const dou
     int path[BODIES];
     number columns[DOFS][6], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, da_dq);
     fill(start, 12, da_dv);
     fill(start, 12, da_da);

@@ -17,7 +17,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_posi
     int path[BODIES];
     number columns[DOFS][6], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 3, position);
 
     for (int k = 0; k < 3 && length >= 0; ++k) {

@@ -14,7 +14,7 @@ void cartpole_relative_jacobian(const double *restrict q, int frame, int other, 
     int path[BODIES];
     number columns[DOFS][6], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
     /* the other frame, without what carries both */
@@ -22,7 +22,7 @@ void cartpole_relative_jacobian(const double *restrict q, int frame, int other, 
     number other_columns[DOFS][6], other_world[12];
     const int others = CLIMB(other, reference, q, other_path, other_columns, other_world);
     if (others < 0) {
-        fill((double)NAN, 6 * COLUMNS, J);
+        fill(nan(""), 6 * COLUMNS, J);
     }
     while (shared < length && shared < others && path[length - 1 - shared] == other_path[others - 1 - shared]) {
         ++shared;

@@ -17,7 +17,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     int path[BODIES];
     number columns[DOFS][6], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, acceleration);
 
     number relative[BODIES + 1][6], motion[6];

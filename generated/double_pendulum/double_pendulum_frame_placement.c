@@ -14,7 +14,7 @@ void double_pendulum_frame_placement(const double *restrict q, int frame, int re
     int path[BODIES];
     number columns[DOFS][6], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 16, placement);
 
     for (int i = 0; i < 3 && length >= 0; ++i) {

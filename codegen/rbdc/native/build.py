@@ -181,7 +181,8 @@ def compile_package(
     glue, package = extension_source(robot, declarations, variants), package_hash(files)
     identity = render("package_hash.c.jinja", hash=package)
     level = [flag for flag in flags if flag.startswith("-O")] or ["-O2"]
-    least = (*level, "-fPIC", *least_flags(compiler))
+    # -Ofast of --cflags would take the check for NaN away.
+    least = (*level, "-fno-finite-math-only", "-fPIC", *least_flags(compiler))
     units.append(Unit("_native.c", glue, units[0].headers, (*least, "-I", _python_headers())))
     units.append(Unit("_package.c", identity, {}, (*least, *WARNING_FLAGS)))
     library = shared_library(EXTENSION, units, compiler, jobs)
