@@ -169,10 +169,9 @@ def test_texts_build_what_the_command_line_builds(tmp_path: Path) -> None:
         "armature": "joint1=0.5",
     }
     manifests = []
-    with pytest.warns(rbdc.RbdcWarning, match="damping"):
-        rbdc.build(
-            "double_pendulum", out=tmp_path / "python", **{OPTIONS[k].names[0]: v for k, v in texts.items()}
-        )
+    rbdc.build(
+        "double_pendulum", out=tmp_path / "python", **{OPTIONS[k].names[0]: v for k, v in texts.items()}
+    )
     words = [w for k, v in texts.items() for w in (OPTIONS[k].flags[0], v if isinstance(v, str) else v[0])]
     done = CliRunner().invoke(
         commands, ["build", "double_pendulum", *words, "--out", str(tmp_path / "commands")]
@@ -202,7 +201,7 @@ def test_commands_take_their_options_from_one_place() -> None:
         return {flag for parameter in command.params for flag in parameter.opts if flag.startswith("-")}
 
     assert {flag for option in OPTIONS.values() for flag in option.flags} <= flags(build_command)
-    assert flags(build_command) - flags(wheel_command) == {"--json"}
+    assert flags(build_command) - flags(wheel_command) == {"--add", "--json"}
     words = " ".join(CliRunner().invoke(commands, ["build", "--help"]).output.split())
     for option in OPTIONS.values():
         assert option.help in words and f"    {option.names[0]}: {option.help}" in str(rbdc.build.__doc__)

@@ -23,6 +23,8 @@ class BuildResult:
     came from the cache or was not asked for. unverified_states: by function words for the states at which
     nothing could be compared, for it is not defined there or ill-conditioned. functions: see `figures`;
     variants: of each its name, the extensions that it may use, and the bytes of all its functions.
+    warnings: all of the description, the options and the folder; news: what of them a build says, nothing
+    that it said before.
     """
 
     name: str
@@ -35,6 +37,7 @@ class BuildResult:
     functions: tuple[dict[str, Any], ...]
     variants: tuple[dict[str, Any], ...]
     warnings: tuple[str, ...] = ()
+    news: tuple[str, ...] = ()
     errors: dict[str, float] | None = None
     unverified_states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import cleandoc
 from os import PathLike
 from pathlib import Path
@@ -14,6 +15,7 @@ from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
 from rbdc.model.lumping import held_options
 from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
 from rbdc.model.tree import Model
+from rbdc.native.surroundings import Earlier
 from rbdc.native.toolchain import March
 from rbdc.option_fields import (
     COUNT,
@@ -149,10 +151,17 @@ class BuildOptions(ModelOptions):
         "Processes at once that generate or compile; by default one per processor.",
         recorded=False,
     )
+    add: Option[bool] = Option(
+        SWITCH,
+        False,
+        "Keep the functions and targets of the package that is there, built with the same options.",
+        recorded=False,
+    )
     force: Option[bool] = Option(
         SWITCH,
         False,
-        "Generate and verify even if nothing changed; the same C is not compiled again.",
+        "Generate and verify even if nothing changed (the same C is not compiled again); replace a package "
+        "that git tracks.",
         recorded=False,
     )
     verify: Option[bool] = Option(
@@ -201,6 +210,7 @@ class BuildArguments(TypedDict, total=False):
     cc: str | None
     cflags: str | Sequence[str] | None
     jobs: int | str | None
+    add: bool
     force: bool
     verify: bool
 
@@ -221,13 +231,40 @@ def recorded_options(options: BuildOptions, model: Model) -> dict[str, Any]:
     return {o.name: None if value is None else o.reading.record(value) for o, value in every.items()}
 
 
+def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the names in Python of the options that two manifests have different values of.
+
+    Those that additions to a package join, and whether it is verified, are left out.
+    """
+    own = json.loads(json.dumps(now))
+    other = [name for name, value in own.items() if recorded.get(name, value) != value]
+    fields = options_of(BuildOptions)
+    return [fields[name].names[0] for name in other if name not in ("targets", "fuse", "verify")]
+
+
+def added(model: Model, options: BuildOptions, earlier: Earlier) -> tuple[BuildOptions, tuple[str, ...]]:
+    """Return the options of a build that keeps what the package before it has, and the functions that it
+    keeps beside those that are asked for. Neither functions nor a preset: no more are asked for.
+    """
+    from rbdc.functions.catalogue import functions_of, select
+
+    targets = dict.fromkeys((*options.targets, *earlier.targets))
+    fused = dict.fromkeys((*options.fuse, *earlier.fused))
+    options = replace(options, targets=tuple(targets), fuse=tuple(fused))
+    there = tuple(name for name in earlier.functions if name in functions_of(model))
+    if there and not (options.gives("functions") or options.gives("preset")):
+        return replace(options, functions=there), ()
+    asked = select(model, options.functions, options.preset)
+    return options, tuple(name for name in there if name not in asked)
+
+
 READING = (*options_of(ModelOptions), "contacts", "loops")
 """The names of those that bear on how a description is read."""
 _GROUPS = {
     "Model": (*READING, "contact_frame", "fext_frame", "parameters", "payloads"),
     "Functions": ("functions", "preset", "fuse"),
     "C": (),
-    "Output": ("name", "out", "jobs", "force", "verify"),
+    "Output": ("name", "out", "add", "jobs", "force", "verify"),
 }
 
 

@@ -24,6 +24,11 @@ def _shipped() -> dict[str, Path]:
     return {path.stem: path for path in paths if path.suffix in _ENDINGS}
 
 
+def ships(path: str | PathLike[str]) -> bool:
+    """Whether a path is that of a robot that ships with rbdc."""
+    return Path(path).resolve() in {shipped.resolve() for shipped in _shipped().values()}
+
+
 def resolve(description: str | PathLike[str]) -> Path:
     """The path of a description: a robot's name, or a path.
 

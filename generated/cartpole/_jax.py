@@ -66,7 +66,8 @@ class JaxFunctions(Functions):
         folder, module = Path(self._module.__file__).absolute().parent, self._module.name
         file = f"lib{module}_jax.so"
         if not (folder / file).is_file():
-            raise AttributeError(f"{module}.jax was not built; build with --targets c,batch,jax")
+            targets = "`targets='c,batch,jax'`, `add=True`"
+            raise AttributeError(f"{module}.jax was not built; build it with {targets}")
         if self._library is None:
             # The linker takes a path that it knows for the same library: this is spelled as the extension's.
             self._library = ctypes.CDLL(f"{self._module._native.__file__.rpartition('/')[0]}/{file}")

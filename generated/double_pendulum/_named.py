@@ -23,6 +23,17 @@ loader: Restore | None = None
 """
 
 
+_MOST = 12
+"""Functions that `advice` lists."""
+
+
+def advice(*missing: str) -> str:
+    """Say how to build functions without losing those that are there."""
+    module, adding = _module(), f"`functions={','.join(missing)!r}`, `add=True`"
+    every = [*(name for name in module.functions if name not in module._FUSED), *missing]
+    return f"`functions={','.join(every)!r}` or {adding}" if len(missing) < len(every) <= _MOST else adding
+
+
 class Module(ModuleType):
     """A generated module: it pickles as a handle, and says what it is."""
 
@@ -76,10 +87,11 @@ class Module(ModuleType):
             raise ImportError(f"{self.name}.casadi needs CasADi: pip install casadi") from error
         library = f"lib{self.name}_casadi.so"
         if not (_folder() / library).is_file():
-            raise AttributeError(f"{self.name}.casadi was not built; build with --targets c,batch,casadi")
+            targets = "`targets='c,batch,casadi'`, `add=True`"
+            raise AttributeError(f"{self.name}.casadi was not built; build it with {targets}")
         name, *at = function.split("@")
         if name not in self.functions:
-            raise AttributeError(f"{self.name}.casadi has no {name!r}; build it with --functions {name}")
+            raise AttributeError(f"{self.name}.casadi has no {name!r}; build it with {advice(name)}")
         entry = vars(self)[f"_{name}"]
         entry.refuse_pair(f"{self.name}.casadi")
         if entry.framed != bool(at):
@@ -94,7 +106,7 @@ class Module(ModuleType):
             return made
         forces, through = (*self._DIFFERENTIALS.get(name, ()), "", "")[5:7]
         if forces not in self.functions:
-            remedy = f"build it with --functions {name},{forces}" if forces else "it takes no external forces"
+            remedy = f"build it with {advice(forces)}" if forces else "it takes no external forces"
             raise AttributeError(f"{self.name}.casadi: {name!r} with fext: {remedy}")
         return _under_forces(made, self.casadi(forces, **options), through)
 

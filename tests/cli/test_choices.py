@@ -109,8 +109,7 @@ def test_second_derivatives_are_a_preset_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
-    [5, None, "abc", b"abc", [0, 0], [0, 0, 0, 0], [0, 0, "down"], [0, None, 0], [0, 0, float("nan")]],
+    "given", [5, "abc", b"abc", [0, 0], [0, 0, 0, 0], [0, 0, "down"], [0, None, 0], [0, 0, float("nan")]]
 )
 def test_gravity_is_three_numbers(given: object) -> None:
     with pytest.raises(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -37,9 +38,11 @@ def test_examples_of_the_help_work(arguments: list[str]) -> None:
 
 
 def test_build_prints_a_table_and_plain_progress(tmp_path: Path) -> None:
-    result = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path))
+    path = tmp_path / "my_pendulum.urdf"
+    shutil.copy(resolve("double_pendulum"), path)
+    result = run("build", str(path), *QUICK, "--out", str(tmp_path))
     assert result.exit_code == 0
-    for text in ("double_pendulum: ", "function", "operations", "code bytes", "stack bytes", "nle"):
+    for text in ("my_pendulum: ", "function", "operations", "code bytes", "stack bytes", "nle"):
         assert text in result.stdout
     assert "warning:" in result.stderr
     assert "2 joints have damping; rnea does not include it" in result.stderr
@@ -204,6 +207,7 @@ def test_clean_removes_only_what_rbdc_made(tmp_path: Path) -> None:
     assert json.loads(result.stdout) == {
         "removed": [str(tmp_path / "double_pendulum")],
         "kept": {},
+        "tracked": [],
         "cached_artefacts": 0,
     }
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file.txt", "notes", "other"]

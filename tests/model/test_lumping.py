@@ -327,7 +327,9 @@ def test_composition_is_that_of_the_maps(
 def test_independent_is_noted_and_has_all_joints() -> None:
     found = comb({"t1": ("t0", 2.0, 0.5)}, mode="independent")
     assert (found.nq, found.coupled) == (5, False)
-    assert messages(found) == ["1 mimic joints are taken as independent; --mimic coupled removes them from q"]
+    assert messages(found) == [
+        "1 mimic joints are taken as independent; `mimic='coupled'` removes them from q"
+    ]
 
 
 def test_leader_keeps_its_limits_and_tighter_followers_are_noted() -> None:

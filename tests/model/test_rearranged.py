@@ -152,7 +152,7 @@ def test_command_line(tmp_path: Path) -> None:
 
 def test_a_lock_beyond_the_limits_is_a_warning() -> None:
     notes = [note.message for note in Model.from_urdf(resolve("ur5"), lock=(("elbow_joint", 7.0),)).notes]
-    (told,) = (message for message in notes if "--lock" in message)
-    assert told.startswith('--lock: joint "elbow_joint" is fixed at 7, beyond its limits, -3.14')
+    (told,) = (message for message in notes if "`lock`" in message)
+    assert told.startswith('`lock`: joint "elbow_joint" is fixed at 7, beyond its limits, -3.14')
     plain = Model.from_urdf(resolve("ur5"), lock=(("elbow_joint", 1.0),))
-    assert not [note for note in plain.notes if "--lock" in note.message]
+    assert not [note for note in plain.notes if "`lock`" in note.message]

@@ -189,7 +189,7 @@ def test_only_joints_that_could_follow_are_counted() -> None:
         joint(2, 3, "j2", mimic=Mimic("ghost")),
         joint(3, 4, "j3", "fixed", mimic=Mimic("j0")),
     )
-    assert "1 mimic joints are taken as independent; --mimic coupled removes them from q" in [
+    assert "1 mimic joints are taken as independent; `mimic='coupled'` removes them from q" in [
         n.message for n in lump(description).notes
     ]
 
@@ -343,8 +343,8 @@ def test_damping_and_friction_are_counted() -> None:
         joint(2, 3, "c", "fixed", damping=1.0),
     )
     assert [note.message for note in validate(description)] == [
-        "2 joints have damping; rnea does not include it (--damping include does)",
-        "1 joint has friction; rnea does not include it (--friction include does)",
+        "2 joints have damping; rnea does not include it (`damping='include'` does)",
+        "1 joint has friction; rnea does not include it (`friction='include'` does)",
     ]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rbdc.algorithms.couplings import Linkage
 from rbdc.analysis.mobility import CLOSED, closed_from
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Model, Note
+from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Effect, Model, Note
 from rbdc.model.joints.coupling import Coupling
 from rbdc.model.lumping import numbered, of_others
 from rbdc.model.xml import shown
@@ -73,7 +73,7 @@ def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
             )
         followers = ", ".join(f'"{shown(bodies[k].joint_name)}"' for k in cluster.followers)
         leader = shown(bodies[cluster.leader].joint_name)
-        notes.append(Note(f'joints {followers} follow "{leader}" by closed loops'))
+        notes.append(Note(f'joints {followers} follow "{leader}" by closed loops', effect=Effect.ASKED))
     placed, nq, nv = numbered(bodies)
     bent = {bodies[k].joint_name for cluster in clusters for k in cluster.followers}
     actuators, left_out = of_others(model.actuators, bent)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.contacts import contact_error, contact_jacobian
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.errors import UnsupportedError
-from rbdc.model import Contact, Model, Note
+from rbdc.model import Contact, Effect, Model, Note
 from rbdc.model.contacts import loops_of, total_rows
 from rbdc.model.xml import shown
 
@@ -74,7 +74,8 @@ def _dropped_note(model: Model, before: Contact, after: Contact) -> Note:
     gone = before.rows - after.rows
     return Note(
         f'loop "{shown(before.name)}": {gone} of {before.rows} rows depend on others and are left out; '
-        f"{after.rows} are held"
+        f"{after.rows} are held",
+        effect=Effect.ASKED,
     )
 
 
@@ -82,7 +83,8 @@ def _redundant_note(contact: Contact) -> Note:
     return Note(
         f'contact "{shown(contact.name)}": rows depend on those of other contacts, or nothing moves along '
         "them, so functions that solve for forces need mu; one surface for the points of a body holds the "
-        "same without"
+        "same without",
+        effect=Effect.ASKED,
     )
 
 

@@ -70,9 +70,9 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     results = [outcome for outcome in outcomes if not isinstance(outcome, Failure)]
     for result in results:
-        show_warnings(result.warnings)
+        show_warnings(result.news)
     if as_json:
-        click.echo(json.dumps([{**asdict(r), "directory": str(r.directory)} for r in results], indent=2))
+        click.echo(json.dumps([_as_data(result) for result in results], indent=2))
     else:
         for result in results:
             _show(result)
@@ -148,6 +148,12 @@ _LEFT_OUT = ("add", "mul", "div", "libm")
 """Headings that narrower ones do without."""
 
 
+def _as_data(result: BuildResult) -> dict[str, Any]:
+    data = {**asdict(result), "directory": str(result.directory)}
+    del data["news"]
+    return data
+
+
 def _show(result: BuildResult) -> None:
     from rbdc.analysis.tables import Table, console, show_table, tell
 
@@ -173,7 +179,7 @@ def _show(result: BuildResult) -> None:
 
 @click.command(cls=Grouped, epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")
 @click.argument("description")
-@takes(without=("out", "march"))
+@takes(without=("out", "add", "march"))
 @click.option(
     "--march",
     type=click.Choice(["portable"]),
@@ -203,8 +209,8 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any)
     with temporary() as folder, showing(title_of(description)) as progress:
         result = build_package(description, replace(options, out=folder), progress)
         beside = [] if is_text(description) else licences_beside(resolve(description))
-        made = make_wheel(result.directory, out, licences or beside)
-    show_warnings(result.warnings)
+        made = make_wheel(result.directory, out, licences or beside, force=options.force)
+    show_warnings(result.news)
     click.echo(str(made))
 
 
@@ -218,7 +224,7 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
     These leave folders in --out, in the cache and among temporary files.
 
     Only files are removed that rbdc wrote, by the hashes in manifest.json; what you added or edited stays and
-    is named. Exit status 2: something could not be removed.
+    is named, and so does a package that git tracks. Exit status 2: something could not be removed.
     """
     from rbdc.native.cache import clear
     from rbdc.native.install import remove_packages
@@ -227,8 +233,9 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
     artefacts, problems = clear() if with_cache else (0, [])
     if as_json:
         kept = {str(folder): names for folder, names in done.kept.items()}
-        removed = [str(folder) for folder in done.removed]
-        click.echo(json.dumps({"removed": removed, "kept": kept, "cached_artefacts": artefacts}))
+        removed, in_git = ([str(folder) for folder in folders] for folders in (done.removed, done.tracked))
+        data = {"removed": removed, "kept": kept, "tracked": in_git, "cached_artefacts": artefacts}
+        click.echo(json.dumps(data))
     else:
         for folder in done.removed:
             click.echo(f"removed {folder}")
@@ -236,6 +243,8 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
             click.echo(
                 f"kept in {folder}, not as rbdc wrote it: {', '.join(ascii(name)[1:-1] for name in names)}"
             )
+        for folder in done.tracked:
+            click.echo(f"kept {folder}, which git tracks")
         click.echo(f"{len(done.removed)} packages, {artefacts} cached artefacts removed")
     if done.problems or problems:
         raise Failure("; ".join([*done.problems, *([_shortened(problems)] if problems else [])]))

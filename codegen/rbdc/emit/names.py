@@ -6,9 +6,12 @@ import importlib.util
 import keyword
 import re
 import sys
+from os import PathLike
 from pathlib import Path
 
 from rbdc.errors import OptionError
+from rbdc.model import Model
+from rbdc.model.text import TEXT, is_text, stem_of
 
 _C_KEYWORDS = frozenset(
     """
@@ -70,6 +73,25 @@ def module_name(name: str) -> str:
     """
     made = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_MAXIMUM_LENGTH].strip("_")
     return made if is_module_name(made) else f"robot_{made}"[:_MAXIMUM_LENGTH].strip("_")
+
+
+def robot_name(description: str | PathLike[str] | Model, model: Model, given: str | None) -> str:
+    """Return the name of a robot's module: the one that was given, or one made from its description's.
+
+    Raises OptionError where it is no identifier or belongs to another module.
+    """
+    name = module_name(_title(description, model)) if given is None else check_module_name(given)
+    refuse_taken(name)
+    return name
+
+
+def _title(description: str | PathLike[str] | Model, model: Model) -> str:
+    """The name of the file without its ending; without a file, or if the model was renamed, the robot's."""
+    if not isinstance(description, Model):
+        return model.name if is_text(description) else stem_of(description)
+    made, file = description.assembly, description.file
+    as_read = made is not None and made.description.name == description.name
+    return stem_of(file) if file not in (None, TEXT) and as_read else description.name
 
 
 def comment(text: str) -> str:

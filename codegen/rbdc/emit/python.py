@@ -58,7 +58,7 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
     rows, contacts = row_slices(model), model.contacts
     made: dict[str, Any] = {
         "name": package.robot,
-        "model_hash": _content_hash(model),
+        "model_hash": content_hash(model),
         "nq": model.nq,
         "nv": model.nv,
         "njoints": model.njoints,
@@ -79,6 +79,7 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
     made["_JOINTS"], made["_EVERY_JOINT"] = tuple(model.draws()), tuple(every_joint(model))
     made["_CHART"], made["_DIFFERENTIALS"] = _chart(model), _differentials(model, names)
     made["_DEFAULTS"] = {p.name: list(p.default) for d in declarations for p in d.inputs if p.default}
+    made["_FUSED"] = tuple(name for name in names if name not in package.known)
     made["_ABSENT"] = tuple(name for name in package.known if name not in names)
     return made
 
@@ -136,7 +137,7 @@ def _differentials(model: Model, names: Sequence[str]) -> dict[str, tuple[Any, .
     return {name: tuple(d) for name, d in known.items() if d is not None}
 
 
-def _content_hash(model: Model) -> str:
+def content_hash(model: Model) -> str:
     """Identity of a robot: the model with all that the options made of its description."""
     content = [model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash]
     content += ["forces in the world"] if model.world_forces else []

@@ -6,6 +6,7 @@ from rbdc.model.attachments import ContactKind as ContactKind
 from rbdc.model.attachments import Frame as Frame
 from rbdc.model.description import Description as Description
 from rbdc.model.description import DriveTerm as DriveTerm
+from rbdc.model.description import Effect as Effect
 from rbdc.model.description import Joint as Joint
 from rbdc.model.description import Limits as Limits
 from rbdc.model.description import Link as Link

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from rbdc.model.joints import DESCRIBED, JointType
 from rbdc.spatial import Inertia, Placement, Vector3
@@ -132,12 +132,27 @@ class Actuator:
     gains: tuple[tuple[str, int, float], ...]
 
 
+class Effect(Enum):
+    """The functions whose numbers differ by what a note is about; a build warns of these in full."""
+
+    NONE = "no function"
+    FORCES = "functions with the forces of joints' drives"
+    DYNAMICS = "functions of inertial parameters"
+    ALL = "every function"
+    ASKED = "an option"
+    """The note is about an option of the build, not about the description."""
+
+
 @dataclass(frozen=True)
 class Note:
-    """A warning, with its place: what the user should know about a description that builds all the same."""
+    """A warning: what the user should know about a description that builds all the same.
+
+    message: what is odd. line: its place in the file. effect: the functions whose numbers it changes.
+    """
 
     message: str
     line: int | None = None
+    effect: Effect = Effect.NONE
 
 
 @dataclass(frozen=True)

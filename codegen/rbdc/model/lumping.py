@@ -9,7 +9,7 @@ from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.attachments import Contact, ContactKind, Frame
-from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Link, Note
+from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Effect, Joint, Link, Note
 from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, ModelOptions
@@ -236,7 +236,8 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
             reason = "for with the links fixed to it there is none"
             notes.append(Note(f"{problem}: taken as given, {reason}", link.line))
         elif allow:
-            notes.append(Note(f"{problem}: taken as given; forward dynamics may not be defined", link.line))
+            message = f"{problem}: taken as given; forward dynamics may not be defined"
+            notes.append(Note(message, link.line, Effect.ASKED))
         else:
             remedy = (
                 "a body's inertia is positive semi-definite: "
@@ -260,8 +261,8 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
         return bodies, []
     line = followers[0].line
     if not coupled:
-        problem = "mimic joints are taken as independent; --mimic coupled removes them from q"
-        return bodies, [Note(f"{len(followers)} {problem}", line)]
+        problem = "mimic joints are taken as independent; `mimic='coupled'` removes them from q"
+        return bodies, [Note(f"{len(followers)} {problem}", line, Effect.ALL)]
     index = {body.joint_name: k for k, body in enumerate(bodies)}
     result = list(bodies)
     notes = [Note(f"{len(followers)} mimic joints follow their leaders and have no entries in q", line)]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain
 
 from rbdc.errors import OptionError
-from rbdc.model.description import Description, Joint, Limits, Link, Note
+from rbdc.model.description import Description, Effect, Joint, Limits, Link, Note
 from rbdc.model.joints import ONE_DOF
 from rbdc.model.joints.coupling import composed
 from rbdc.model.options import LIKELY_MEANT, JointNumbers, ModelOptions, Origin
@@ -91,8 +91,9 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
     for name, value in values.items():
         limits, line = joints[name].limits, joints[name].line
         if not limits.lower <= value <= limits.upper:
-            problem = f'--lock: joint "{shown(name)}" is fixed at {value:.6g}, beyond its limits'
-            notes.append(Note(f"{problem}, {limits.lower:.6g} and {limits.upper:.6g}", line))
+            problem = f'`lock`: joint "{shown(name)}" is fixed at {value:.6g}, beyond its limits'
+            message = f"{problem}, {limits.lower:.6g} and {limits.upper:.6g}"
+            notes.append(Note(message, line, Effect.ASKED))
     return replace(description, joints=tuple(made), notes=(*description.notes, *notes))
 
 
@@ -201,7 +202,7 @@ def _notes(written: tuple[Joint, ...], made: list[Joint], snap: float) -> Iterat
     if moved := sum(_moved(before, after) for before, after in pairs):
         yield Note(f"{moved} {what} within {snap} of 0, 1 or -1 were taken as exactly that")
     if kept := sum(_moved(after, snapped(after, LIKELY_MEANT)) for _, after in pairs):
-        remedy = f"--snap {LIKELY_MEANT} takes them as exact and saves operations"
+        remedy = f"`snap={LIKELY_MEANT}` takes them as exact and saves operations"
         yield Note(f"{kept} {what} are within {LIKELY_MEANT} of 0, 1 or -1 and are kept as written; {remedy}")
 
 

@@ -208,8 +208,12 @@ class Model:
     @property
     def warnings(self) -> list[str]:
         """The notes as messages, each with its place."""
-        places = ("" if note.line is None else f":{note.line}" for note in self.notes)
-        return [f"{self.place}{line}: {note.message}" for line, note in zip(places, self.notes, strict=True)]
+        return [self.located(note) for note in self.notes]
+
+    def located(self, note: Note) -> str:
+        """The message of a note with its place."""
+        line = "" if note.line is None else f":{note.line}"
+        return f"{self.place}{line}: {note.message}"
 
     @property
     def armature(self) -> list[Scalar]:

@@ -10,7 +10,16 @@ from typing import NoReturn
 import numpy as np
 
 from rbdc.errors import DescriptionError, UnsupportedError
-from rbdc.model.description import DRIVE_NUMBERS, JOINT_KINDS, Description, DriveTerm, Joint, Link, Note
+from rbdc.model.description import (
+    DRIVE_NUMBERS,
+    JOINT_KINDS,
+    Description,
+    DriveTerm,
+    Effect,
+    Joint,
+    Link,
+    Note,
+)
 from rbdc.model.joints import ONE_DOF, WITH_AXIS
 from rbdc.model.xml import shown
 from rbdc.spatial import RigidInertia
@@ -67,9 +76,9 @@ class _Check:
         """Raise DescriptionError for a link or a joint, which the message begins with."""
         self.fail(f"{_called(item)} {problem}", remedy, item.line)
 
-    def note(self, item: Link | Joint, problem: str) -> None:
+    def note(self, item: Link | Joint, problem: str, effect: Effect = Effect.NONE) -> None:
         """Note on a link or a joint, which the message begins with."""
-        self.notes.append(Note(f"{_called(item)} {problem}", item.line))
+        self.notes.append(Note(f"{_called(item)} {problem}", item.line, effect))
 
     def unique(self, what: str, items: Iterable[Link | Joint]) -> None:
         seen: set[str] = set()
@@ -110,7 +119,7 @@ class _Check:
         if not 1e-9 < length < 1e9:
             self.refuse(joint, f"has the axis {axis}", "give a direction, of length 1 by custom")
         if abs(length - 1.0) > 1e-4:
-            self.note(joint, f"has an axis of length {length:.6g}: normalised")
+            self.note(joint, f"has an axis of length {length:.6g}: normalised", Effect.ALL)
 
     def limits(self, joint: Joint) -> None:
         limits = joint.limits
@@ -209,7 +218,8 @@ class _Check:
             having = [j for j in moving if getattr(j, number) or term in dict(j.other_drives)]
             if having and term not in included:
                 have = f"{len(having)} joint{'s have' if len(having) > 1 else ' has'}"
-                self.notes.append(Note(f"{have} {what}; rnea does not include it (--{term} include does)"))
+                message = f"{have} {what}; rnea does not include it (`{term}='include'` does)"
+                self.notes.append(Note(message, effect=Effect.FORCES))
 
 
 def _called(item: Link | Joint) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from lxml import etree
 
 from rbdc.errors import LONGEST, DescriptionError, brief
-from rbdc.model.description import Note
+from rbdc.model.description import Effect, Note
 from rbdc.model.text import TEXT, is_text
 
 MAXIMUM_BYTES = 64 * 2**20
@@ -101,9 +101,11 @@ class Document:
         """Raise DescriptionError at an element or a line."""
         raise DescriptionError(problem, remedy, self.file, line_of(where))
 
-    def note(self, message: str, where: etree._Element | int | None = None) -> None:
-        """Note what is odd at an element or a line."""
-        self.notes.append(Note(message, line_of(where)))
+    def note(
+        self, message: str, where: etree._Element | int | None = None, effect: Effect = Effect.NONE
+    ) -> None:
+        """Note what is odd at an element or a line, and the functions whose numbers it changes."""
+        self.notes.append(Note(message, line_of(where), effect))
 
     def attribute(self, element: etree._Element, name: str) -> str:
         """A required, non-empty attribute."""

@@ -26,6 +26,7 @@ from typing import Any
 from rbdc.errors import OptionError
 from rbdc.native.cache import SCRATCH, cache_folder, file_hash, held
 from rbdc.native.scratch import scratch, sweep, sweep_temporary
+from rbdc.native.tracked import tracked
 
 MANIFEST, EXTENSION, EXTENSION_SOURCE = "manifest.json", "_native.abi3.so", "_native.c.txt"
 SEAL = "manifest_sha256"
@@ -41,10 +42,13 @@ Record = dict[str, set[str]]
 
 @dataclass
 class Cleaned:
-    """Result of `remove_packages`: folders of packages removed, the user's files kept in them, problems."""
+    """Result of `remove_packages`: folders of packages removed, the user's files kept in them, packages that
+    git tracks, problems.
+    """
 
     removed: list[Path] = field(default_factory=list)
     kept: dict[Path, list[str]] = field(default_factory=dict)
+    tracked: list[Path] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
@@ -124,7 +128,7 @@ def _replace(new: Path, destination: Path) -> list[str]:
         (new / name).replace(destination / name)
     warnings = [f"{destination / name} was not as rbdc wrote it: kept as {kept}" for name, kept in aside]
     if stay:
-        warnings.append(f"{destination}: not written by rbdc, left as it is: {_listed(stay)}")
+        warnings.append(f"{destination}: not written by rbdc, left as it is: {listed(stay)}")
     return warnings
 
 
@@ -173,6 +177,9 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
     if record_of(folder) is None:
         if manifest_of(folder).get("generator") == "rbdc":
             done.problems.append(_refusal(folder))
+        return
+    if tracked(folder, {MANIFEST, *(record_of(folder) or ())}):
+        done.tracked.append(folder)
         return
     with held(folder):
         before = _others(folder, ())
@@ -235,7 +242,8 @@ def _others(folder: Path, names: Collection[str]) -> list[str]:
     return [f"{entry.name}/" if entry.is_dir() else entry.name for entry in others]
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names in a message, as many as a line holds."""
     more = len(names) - _MOST_NAMED
     listed = ", ".join(ascii(name)[1:-1] for name in names[:_MOST_NAMED])
     return f"{listed} and {more} more" if more > 0 else listed
@@ -261,7 +269,7 @@ def _remove_bytecode(folder: Path) -> None:
 def _refusal(folder: Path) -> str:
     """Why nothing is put into a folder that has no record of rbdc's, and what to do."""
     if manifest_of(folder).get("generator") != "rbdc" and not os.path.lexists(folder / EXTENSION):
-        here = _listed(_others(folder, ()))
+        here = listed(_others(folder, ()))
         return f"{folder} holds what rbdc did not write: {here}; move that elsewhere, or {_ELSEWHERE}"
     lack = f"has no {MANIFEST} by which rbdc tells its files from yours"
     return (

@@ -15,6 +15,7 @@ from rbdc.emit.library import REQUIREMENTS
 from rbdc.errors import OptionError
 from rbdc.native.install import EXTENSION, MANIFEST, manifest_of
 from rbdc.native.scratch import scratch
+from rbdc.native.surroundings import refuse_tracked
 
 _TAG = "cp311-abi3"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -30,8 +31,9 @@ def licences_beside(description: Path) -> list[Path]:
     return [file for file in files if file.name.upper().startswith(_LICENCES) and file.is_file()]
 
 
-def make_wheel(package: Path, out: Path, licences: Sequence[Path]) -> Path:
+def make_wheel(package: Path, out: Path, licences: Sequence[Path], *, force: bool = False) -> Path:
     """The wheel of a package in the folder `out`: the same bytes for the same package on the same platform.
+    force: replace one that git tracks.
 
     Raises OptionError where a licence cannot be read, or the wheel cannot be written.
     """
@@ -48,6 +50,8 @@ def make_wheel(package: Path, out: Path, licences: Sequence[Path]) -> Path:
     ).encode()
     contents[f"{info}/RECORD"] = _record(contents, f"{info}/RECORD").encode()
     wheel = out / f"{robot}-{version}-{_TAG}-{platform}.whl"
+    if not force:
+        refuse_tracked(wheel, out, {wheel.name})
     try:
         out.mkdir(parents=True, exist_ok=True)
         with scratch(out, f".{robot}.", ".new") as folder:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple, NoReturn
 
+from ._named import advice
+
 KINDS = ("vector", "floating", "spherical", "planar")
 
 
@@ -83,7 +85,7 @@ class Known:
         found = self._described.get(name)
         remedy = "keep it constant, or add what it does to the torques"
         if found is not None and found.forces and found.forces not in self._functions:
-            remedy += f", as {found.forces} in --functions and its derivatives do for external forces"
+            remedy += f", as {found.forces} in `functions` and its derivatives do for external forces"
         raise NotImplementedError(f"{name} has no derivatives by {argument}; {remedy}")
 
     def refuse(self, name: str) -> NoReturn:
@@ -92,7 +94,7 @@ class Known:
         needed = [found.first] if found is not None else []
         needed += [found.second for found in self._described.values() if found.first == name]
         missing = [other for other in needed if other and other not in self._functions]
-        remedy = f"; build it with --functions {','.join([name, *missing])}" if missing else ""
+        remedy = f"; build it with {advice(*missing)}" if missing else ""
         if name in (found.weighted for found in self._described.values()):
             remedy = '; of what it is the gradient of mode="jvp" has second derivatives'
         raise NotImplementedError(f"{name} has no derivatives here{remedy}")

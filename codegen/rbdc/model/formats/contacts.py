@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model.attachments import Contact, ContactKind, Frame
-from rbdc.model.description import Note
+from rbdc.model.description import Effect, Note
 from rbdc.model.formats.located import Fields, Node, Source
 from rbdc.model.options import Origin, origin
 from rbdc.model.tree import WORLD, Model
@@ -226,7 +226,8 @@ def world_aligned(model: Model) -> Model:
     notes = [
         Note(
             f'loop "{shown(contact.name)}": {contact.rows} of {contact.kind.components} components are held, '
-            "along the axes of its own frame, not along the world's"
+            "along the axes of its own frame, not along the world's",
+            effect=Effect.ASKED,
         )
         for contact in model.contacts
         if not contact.whole

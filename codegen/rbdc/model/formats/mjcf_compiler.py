@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rbdc.errors import DescriptionError, UnsupportedError
-from rbdc.model.description import Note
+from rbdc.model.description import Effect, Note
 from rbdc.model.text import TEXT
 from rbdc.model.xml import Document, on_one_line
 
@@ -59,7 +59,8 @@ def compiled(document: Document) -> Compiled:
         raise DescriptionError(problem, remedy, document.file, at) from error
     finally:
         mj.set_mju_user_warning(None)
-    notes = [Note(f"MuJoCo: {on_one_line(str(text))}") for text in [*said, *(w.message for w in caught)]]
+    texts = [*said, *(warning.message for warning in caught)]
+    notes = [Note(f"MuJoCo: {on_one_line(str(text))}", effect=Effect.ALL) for text in texts]
     joints, bodies = (dict(_lines(items)) if known else {} for items in (spec.joints, spec.bodies))
     return Compiled(model, [*notes, *missing], joints, bodies)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lxml import etree
 
-from rbdc.model.description import Actuator, Joint
+from rbdc.model.description import Actuator, Effect, Joint
 from rbdc.model.joints import ONE_DOF
 from rbdc.model.xml import Document, as_written, drake_name, shown
 
@@ -33,10 +33,10 @@ class Transmissions:
     factor, or Drake's <drake:rotor_inertia> times gear_ratio^2: in Drake, <mechanicalReduction> has no
     bearing on an inertia.
 
-    `unused(what, element)` takes note of what is not used.
+    `unused(what, element, effect)` takes note of what is not used.
     """
 
-    def __init__(self, document: Document, unused: Callable[[str, etree._Element], None]) -> None:
+    def __init__(self, document: Document, unused: Callable[..., None]) -> None:
         self.document, self.unused = document, unused
         self.armature: dict[str, float] = {}
         self.motors: list[Actuator] = []
@@ -81,7 +81,7 @@ class Transmissions:
             problem = f"a <transmission> with <drake:{ROTOR_INERTIA}> names {joints} joints"
             self.document.fail(problem, "let it name one", element)
         for inertia in element.iter(MOTOR_INERTIA):
-            self.unused(f"<{MOTOR_INERTIA}> in a <transmission> of {joints} joints", inertia)
+            self.unused(f"<{MOTOR_INERTIA}> in a <transmission> of {joints} joints", inertia, Effect.DYNAMICS)
         self.unused("<transmission> in <robot>", element)
 
     def _motor(self, joint: str, motor: etree._Element, shared: etree._Element | None) -> None:

@@ -7,7 +7,7 @@ import math
 
 from lxml import etree
 
-from rbdc.model.description import Description, Joint, Limits, Link, Mimic
+from rbdc.model.description import Description, Effect, Joint, Limits, Link, Mimic
 from rbdc.model.formats.transmissions import Transmissions
 from rbdc.model.joints import WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
@@ -65,7 +65,7 @@ def read_urdf(document: Document) -> Description:
 class _Reader:
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.unused: dict[str, list[int | None]] = {}
+        self.unused: dict[tuple[str, Effect], list[int | None]] = {}
 
     def description(self) -> Description:
         document, root = self.document, self.document.root
@@ -107,7 +107,7 @@ class _Reader:
             tensor = Symmetric3(*(number(parts["inertia"], name, defaults.get(name)) for name in _TENSOR))
         elif mass != 0.0:
             problem = "an <inertial> has a mass but no <inertia>: it counts as a point mass"
-            self.document.note(problem, element)
+            self.document.note(problem, element, Effect.DYNAMICS)
         placement = self._placement(parts.get("origin"))
         return Inertia.about_com(mass, placement.translation, placement.rotation.rotate_symmetric(tensor))
 
@@ -188,7 +188,8 @@ class _Reader:
             problem = f"<origin> has a {QUATERNION} of length {length:.6g}"
             self.document.fail(problem, "give a quaternion of length 1", origin)
         if abs(length - 1.0) > 1e-4:
-            self.document.note(f"<origin> has a {QUATERNION} of length {length:.6g}: normalised", origin)
+            message = f"<origin> has a {QUATERNION} of length {length:.6g}: normalised"
+            self.document.note(message, origin, Effect.ALL)
         return Rotation.from_quaternion(*(entry / length for entry in quaternion))
 
     def _parts(self, element: etree._Element, owner: str) -> dict[str, etree._Element]:
@@ -219,13 +220,13 @@ class _Reader:
     def _unused(self, owner: str, element: etree._Element) -> None:
         self._count(f"<{shown(as_written(element))}> in <{owner}>", element)
 
-    def _count(self, what: str, element: etree._Element) -> None:
-        self.unused.setdefault(what, []).append(line_of(element))
+    def _count(self, what: str, element: etree._Element, effect: Effect = Effect.NONE) -> None:
+        self.unused.setdefault((what, effect), []).append(line_of(element))
 
     def _closing_notes(self, joints: list[Joint]) -> None:
         note = self.document.note
-        for what, lines in self.unused.items():
-            note(f"{len(lines)} x {what}: not used", lines[0])
+        for (what, effect), lines in self.unused.items():
+            note(f"{len(lines)} x {what}: not used", lines[0], effect)
         without_axis = [joint for joint in joints if joint.kind not in WITH_AXIS]
         if ignored := sum(joint.axis != _X for joint in without_axis):
             note(f"{ignored} fixed, floating or spherical joints have an <axis>: not used")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from rbdc.errors import LONGEST, DescriptionError, OptionError, UnsupportedError
-from rbdc.model.description import Note
+from rbdc.model.description import Effect, Note
 from rbdc.model.formats.packages import URI, package_folder
 from rbdc.model.text import TEXT
 from rbdc.model.xml import Document, as_written, namespace_of, on_one_line, prefixed, shown
@@ -97,7 +97,7 @@ def expanded(
                 f"there are {', '.join(map(shown, asked)) or 'none'}"
             )
     result = Document(f"{document.file} (expanded)", text.encode())
-    result.notes += [Note(f"xacro: {said}")] if said else []
+    result.notes += [Note(f"xacro: {said}", effect=Effect.ALL)] if said else []
     return result
 
 

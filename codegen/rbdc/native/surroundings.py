@@ -1,0 +1,106 @@
+"""The surroundings of a package that is built: the package before it, of which a build keeps or removes
+functions, files that git tracks, other modules of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from rbdc.emit.names import namesake
+from rbdc.errors import OptionError
+from rbdc.native.install import MANIFEST, listed, manifest_of, record_of
+from rbdc.native.tracked import tracked
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A package before a build replaces it.
+
+    folder: where it is. manifest: its manifest, empty where there is none.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """Return the package of a folder."""
+        return cls(folder, manifest_of(folder) if record_of(folder) is not None else {})
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The functions, fused ones among them."""
+        return tuple(self.manifest.get("functions", ()))
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The output targets."""
+        return tuple(self.options.get("targets", ()))
+
+    @property
+    def fused(self) -> tuple[tuple[str, ...], ...]:
+        """The groups of functions behind one entry point."""
+        return tuple(map(tuple, self.options.get("fuse", ())))
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options, as a manifest has them."""
+        recorded: Mapping[str, Any] = self.manifest.get("options", {})
+        return recorded
+
+    def obstacle(self, differing: Sequence[str], model_hash: str) -> str:
+        """Say why a build cannot add to the package; "" where it can.
+
+        Args:
+            differing: the options, by their names in Python, that have other values now.
+            model_hash: the identity of the model that is built now.
+        """
+        if not self.manifest:
+            return ""
+        if differing:
+            return f"it was built with another value of {', '.join(f'`{name}`' for name in differing)}"
+        if self.manifest.get("model_sha256", model_hash) != model_hash:
+            return "it was built from another description, or from this one before it was changed"
+        return ""
+
+    def refuse_addition(self, obstacle: str) -> None:
+        """Raise OptionError if there is an obstacle."""
+        if obstacle:
+            raise OptionError(
+                f"{self.folder}: `add=True` keeps functions of the same model under the same options, but "
+                f"{obstacle}; give the same, or leave out `add=True`"
+            )
+
+    def refuse_tracked(self) -> None:
+        """Raise OptionError where git tracks files of the package."""
+        names = {MANIFEST, *(record_of(self.folder) or ())} if self.manifest else set()
+        refuse_tracked(self.folder, self.folder, names)
+
+    def lost(self, manifest: Mapping[str, Any], obstacle: str) -> list[str]:
+        """Warn of the functions and targets that the package of a manifest does not have any more."""
+        after = Earlier(self.folder, manifest)
+        gone = [name for name in self.functions if name not in after.functions]
+        gone += [f"target {name}" for name in self.targets if name not in after.targets]
+        if not gone:
+            return []
+        remedy = "another `out` or `name` keeps both packages" if obstacle else "`add=True` keeps them"
+        return [f"{self.folder}: replaces {listed(gone)}, which this build does not have; {remedy}"]
+
+
+def refuse_tracked(path: Path, folder: Path, names: Collection[str]) -> None:
+    """Raise OptionError where git tracks files of these names in a folder; the message is about `path`."""
+    if found := tracked(folder, names) if names else []:
+        remedy = "`force=True` replaces it, another `out` keeps it"
+        raise OptionError(f"{path}: git tracks {listed(found)}; {remedy}")
+
+
+def namesake_warnings(robot: str) -> list[str]:
+    """Warn of another module that has the name, unless rbdc generated it."""
+    file = namesake(robot)
+    if file is None or record_of(file.parent) is not None:
+        return []
+    remedy = "`name` gives another"
+    return [f"{robot}: another module has this name, {file}: on the path one hides the other; {remedy}"]
