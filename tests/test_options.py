@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -15,11 +18,13 @@ import rbdc
 from rbdc.cli.commands import commands
 from rbdc.cli.packages import build as build_command
 from rbdc.cli.packages import wheel as wheel_command
+from rbdc.cli.wording import in_commands
 from rbdc.errors import OptionError
 from rbdc.model import Model
 from rbdc.option_fields import TEXT, Option, options_of
 from rbdc.options import BuildArguments, BuildOptions, grouped, recorded_options
 from rbdc.pipeline import read
+from rbdc.report.options import CompareOptions
 from rbdc.resources import resolve
 
 OPTIONS = options_of(BuildOptions)
@@ -89,54 +94,54 @@ def test_a_file_of_numbers(tmp_path: Path) -> None:
     for value in (str(path), path, ["k=2", path]):
         assert ("j", 0.25) in BuildOptions(lock=value).lock
     path.write_text("[1]")
-    with pytest.raises(OptionError, match="--lock .*numbers.json'?: the file holds no object"):
+    with pytest.raises(OptionError, match="`lock=.*numbers.json'?`: the file holds no object"):
         BuildOptions(lock=path)
 
 
 REFUSED: list[tuple[str, Any, str]] = [
-    ("functions", 5, "--functions 5: give a text, or a sequence"),
+    ("functions", 5, "`functions=5`: give a text, or a sequence"),
     ("functions", ["rnea", 5], "give a text"),
-    ("functions", b"rnea", "--functions b'rnea': give a text"),
+    ("functions", b"rnea", "`functions=b'rnea'`: give a text"),
     ("functions", {"rnea": 1}, "give a text"),
-    ("parameters", "link2", "--parameters 'link2': give inertial, or inertial@LINK,..."),
-    ("parameters", "all", "--parameters 'all': give inertial"),
-    ("parameters", True, "--parameters True: give"),
-    ("payloads", 3, "--payload 3: give a text"),
-    ("cflags", 2, "--cflags 2: give"),
-    ("targets", None, "--targets None: give"),
-    ("fuse", 7, "--fuse 7: give"),
-    ("frames", "tip", "--frame 'tip': give NAME@LINK:XYZ"),
-    ("frames", ["tip@hand:0 0"], "--frame .*: give NAME@LINK:XYZ"),
-    ("frames", ("tip", "hand", (0, 0, 0.1)), "--frame .*: give NAME@LINK:XYZ"),
+    ("parameters", "link2", "`parameters='link2'`: give inertial, or inertial@LINK,..."),
+    ("parameters", "all", "`parameters='all'`: give inertial"),
+    ("parameters", True, "`parameters=True`: give"),
+    ("payloads", 3, "`payload=3`: give a text"),
+    ("cflags", 2, "`cflags=2`: give"),
+    ("targets", None, "`targets=None`: give"),
+    ("fuse", 7, "`fuse=7`: give"),
+    ("frames", "tip", "`frame='tip'`: give NAME@LINK:XYZ"),
+    ("frames", ["tip@hand:0 0"], "`frame=.*`: give NAME@LINK:XYZ"),
+    ("frames", ("tip", "hand", (0, 0, 0.1)), "`frame=.*`: give NAME@LINK:XYZ"),
     ("frames", [("tip", "hand", (0, 0, float("nan"), 0, 0, 0))], "finite numbers"),
     ("frames", [("tip", 4, (0, 0, 0))], "give a name, a link and x y z"),
-    ("lock", "j", "--lock 'j': No such file or directory; give joint=value"),
-    ("lock", "j=x", "--lock 'j=x': 'x' is not a number"),
+    ("lock", "j", "`lock='j'`: No such file or directory; give joint=value"),
+    ("lock", "j=x", "`lock='j=x'`: 'x' is not a number"),
     ("lock", {"j": None}, "None is not a number"),
     ("lock", {"j": True}, "True is not a number"),
-    ("lock", 1.0, "--lock 1.0: give"),
-    ("armature", {"j": -1.0}, "--armature .*: j=-1.0: give a finite number that is not negative"),
-    ("armature", [1.0], "--armature .*: give joint=value"),
-    ("xacro_arguments", "n=3", "--xacro-arg 'n=3': give NAME:=VALUE"),
+    ("lock", 1.0, "`lock=1.0`: give"),
+    ("armature", {"j": -1.0}, "`armature=.*`: j=-1.0: give a finite number that is not negative"),
+    ("armature", [1.0], "`armature=.*`: give joint=value"),
+    ("xacro_arguments", "n=3", "`xacro_arg='n=3'`: give NAME:=VALUE"),
     ("xacro_arguments", {"n": 3}, "a mapping of texts"),
-    ("package_path", 5, "--package-path 5: give a text, or a sequence"),
+    ("package_path", 5, "`package_path=5`: give a text, or a sequence"),
     ("package_path", [5], "give the path of a folder"),
     ("preset", "all", "no preset 'all'; there are control, optimisation, full, second"),
-    ("preset", ["full"], r"--preset \['full'\]: give a text"),
-    ("name", 5, "--name 5: give a text"),
-    ("base", 5, "--base 5: give a text"),
-    ("style", "curled", "--style 'curled': there are unrolled, rolled, auto"),
-    ("style", None, "--style None: there are"),
-    ("dtype", np.float32, "--dtype .*: there are float64, float32"),
-    ("jobs", 2.5, "--jobs 2.5: give a whole number"),
-    ("jobs", 0, "--jobs 0: it is less than 1"),
-    ("jobs", True, "--jobs True: True is not a number"),
-    ("snap", 1.0, "--snap 1.0: it is not between 0 and 0.001"),
-    ("verify", "no", "--verify 'no': give True or False"),
-    ("force", 1, "--force 1: give True or False"),
-    ("out", 4, "--out 4: give the path of a folder"),
-    ("gravity", True, "--gravity True: give three finite numbers"),
-    ("march", "x" * 999, "--march 'x{196}[.]{3}: there are native, portable"),
+    ("preset", ["full"], r"`preset=\['full'\]`: give a text"),
+    ("name", 5, "`name=5`: give a text"),
+    ("base", 5, "`base=5`: give a text"),
+    ("style", "curled", "`style='curled'`: did you mean unrolled or rolled. there are"),
+    ("style", None, "`style=None`: there are"),
+    ("dtype", np.float32, "`dtype=.*`: there are float64, float32"),
+    ("jobs", 2.5, "`jobs=2.5`: give a whole number"),
+    ("jobs", 0, "`jobs=0`: it is less than 1"),
+    ("jobs", True, "`jobs=True`: True is not a number"),
+    ("snap", 1.0, "`snap=1.0`: it is not between 0 and 0.001"),
+    ("verify", "no", "`verify='no'`: give True or False"),
+    ("force", 1, "`force=1`: give True or False"),
+    ("out", 4, "`out=4`: give the path of a folder"),
+    ("gravity", True, "`gravity=True`: give three finite numbers"),
+    ("march", "x" * 999, "`march='x{197}[.]{3}'`: there are native, portable"),
 ]
 
 
@@ -149,9 +154,9 @@ def test_others_are_refused_by_name(name: str, value: Any, message: str, tmp_pat
 
 
 def test_names() -> None:
-    with pytest.raises(OptionError, match="no option 'lokc'; there are root_joint, mimic, .*, verify$"):
+    with pytest.raises(OptionError, match=r"^no option 'lokc'; did you mean lock\?$"):
         rbdc.build("cartpole", lokc="j=1")  # type: ignore[call-arg]
-    with pytest.raises(OptionError, match="--contacts is given twice, once as loop"):
+    with pytest.raises(OptionError, match="`contacts` is given twice, once as loop"):
         BuildOptions.of({"contacts": "a=point@link2", "loop": "b=weld@link1:link2"})
     with pytest.raises(OptionError, match="no option 'march'; there are root_joint"):
         rbdc.Model.from_urdf(resolve("cartpole"), march="native")
@@ -204,7 +209,9 @@ def test_commands_take_their_options_from_one_place() -> None:
     assert flags(build_command) - flags(wheel_command) == {"--add", "--json"}
     words = " ".join(CliRunner().invoke(commands, ["build", "--help"]).output.split())
     for option in OPTIONS.values():
-        assert option.help in words and f"    {option.names[0]}: {option.help}" in str(rbdc.build.__doc__)
+        assert in_commands(option.help) in words and f"    {option.names[0]}: {option.help}" in str(
+            rbdc.build.__doc__
+        )
     assert sorted(o.name for options in grouped().values() for o in options) == sorted(OPTIONS)
     for title in grouped():
         assert f" {title}: " in words and f"\n{title}:\n" in str(rbdc.build.__doc__)
@@ -230,8 +237,36 @@ def test_a_field_is_all_that_an_option_takes() -> None:
     pendulum = Model.from_file(resolve("double_pendulum"))
     assert recorded_options(Seasoned(taste="salty"), pendulum)["taste"] == "salty"
     assert recorded_options(Seasoned(), pendulum)["taste"] == "plain"
-    with pytest.raises(OptionError, match="--flavour 3: give a text"):
+    with pytest.raises(OptionError, match="`flavour=3`: give a text"):
         Seasoned(taste=3)
     with pytest.raises(FrozenInstanceError):
         setattr(Seasoned(), "taste", "sweet")  # noqa: B010 - a type checker refuses the other way to write it
     assert replace(Seasoned(taste="salty"), jobs=3).taste == "salty"
+
+
+SOURCE = Path(rbdc.__file__).parent
+SHARED = [p for p in SOURCE.rglob("*.py") if p.relative_to(SOURCE).parts[0] not in ("cli", "report")]
+"""Code that Python reaches; `cli` and `report` are commands alone."""
+PYTHONS = {name for option in options_of(CompareOptions).values() for name in option.names}
+FLAGS = {flag for option in options_of(CompareOptions).values() for flag in option.flags} | {"--no-verify"}
+
+
+def sentences(path: Path) -> Iterator[str]:
+    """The texts of a file that are more than a flag; no docstrings."""
+    tree = ast.parse(path.read_text())
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in bare else None
+        if isinstance(text, str) and text not in FLAGS:
+            yield text
+
+
+@pytest.mark.parametrize("path", SHARED, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_messages_name_options_as_python_does(path: Path) -> None:
+    """The command line puts them into its own words (`rbdc.cli.wording`)."""
+    for text in sentences(path):
+        if "rbdc build" not in text:
+            assert not FLAGS & set(re.findall(r"--[a-z][a-z-]*", text)), text
+            assert path.is_relative_to(SOURCE / "emit" / "c") or not re.search("[ (]--$", text), text
+        for name in re.findall(r"`([a-z_]+)=", text):
+            assert name in PYTHONS, text

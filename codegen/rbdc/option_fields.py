@@ -16,7 +16,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
-from rbdc.errors import OptionError, brief
+from rbdc.errors import LONGEST, OptionError, brief
+from rbdc.runtime._suggestions import suggestion
 
 Value = TypeVar("Value")
 Read = TypeVar("Read", covariant=True)
@@ -62,11 +63,30 @@ class Option(Generic[Value]):
         return value
 
     def __set__(self, instance: object, given: Value | Any) -> None:
+        vars(instance)[self.name] = self.read(given)
+
+    def read(self, given: Value | Any, name: str = "") -> Value:
+        """Return the value of what was given, by one of the option's names.
+
+        Raises OptionError, with the option in backquotes, where it has no such value.
+        """
         try:
             missing = given is None and self.default is None
-            vars(instance)[self.name] = None if missing else self.reading.read(given)
+            return self.default if missing else self.reading.read(given)
         except ValueError as error:
-            raise OptionError(f"{self.flags[0]} {_shown(given)}: {error}") from None
+            raise OptionError(f"{asked(name or self.names[0], self._wrong(given))}: {error}") from None
+
+    def _wrong(self, given: object) -> object:
+        """The first entry of a repeated option that is refused by itself, else all that was given."""
+        if not self.reading.repeated or isinstance(given, (str, PathLike)) or not isinstance(given, Iterable):
+            return given
+        parts = [{k: v} for k, v in given.items()] if isinstance(given, Mapping) else [[x] for x in given]
+        for part in parts:
+            try:
+                self.reading.read(part)
+            except ValueError:
+                return part[0] if isinstance(part, list) else part
+        return given
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,12 +110,20 @@ def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in given.items():
         if name not in fields_by_name:
-            there = ", ".join(option.names[0] for option in options.values())
-            raise OptionError(f"no option {name!r}; there are {there}")
-        if fields_by_name[name] in found:
-            raise OptionError(f"{options[fields_by_name[name]].flags[0]} is given twice, once as {name}")
-        found[fields_by_name[name]] = value
+            raise OptionError(f"no option {name!r}; {suggestion(name, fields_by_name)}")
+        option = options[fields_by_name[name]]
+        if option.name in found:
+            raise OptionError(f"`{option.names[0]}` is given twice, once as {name}")
+        found[option.name] = option.read(value, name)
     return found
+
+
+def asked(name: str, value: object) -> str:
+    """Return an option with a value as messages have it: `name='value'`, in backquotes.
+
+    The commands print it in their own words, --name value (`rbdc.cli.wording`).
+    """
+    return f"`{name}={_shown(value)}`"
 
 
 def plain(value: Any) -> Any:
@@ -104,7 +132,9 @@ def plain(value: Any) -> Any:
 
 
 def _shown(given: object) -> str:
-    return brief(ascii(str(given) if isinstance(given, PathLike) else given))
+    given = str(given) if isinstance(given, PathLike) else given
+    text = ascii(brief(given) if isinstance(given, str) else given)
+    return brief(text.replace("`", r"\x60"), 2 * LONGEST)
 
 
 # Readings
@@ -116,7 +146,7 @@ def choice(literal: Any) -> Reading[Any]:
 
     def read(given: Any) -> str:
         if not isinstance(given, str) or given not in values:
-            raise ValueError(f"there are {', '.join(values)}")
+            raise ValueError(suggestion(given, values))
         return given
 
     return Reading(read, f"[{'|'.join(values)}]")

@@ -42,9 +42,11 @@ from rbdc.native.install import (
     sweep_leftovers,
 )
 from rbdc.native.toolchain import Compiler, toolchain
+from rbdc.option_fields import asked
 from rbdc.options import BuildArguments, BuildOptions, Progress, recorded_options, with_options
 from rbdc.progress import shown
 from rbdc.resources import resolve, title_of
+from rbdc.runtime._suggestions import suggestion
 from rbdc.runtime.load import load
 
 if TYPE_CHECKING:
@@ -125,7 +127,7 @@ def read(description: Description, options: BuildOptions) -> Model:
     from rbdc.functions.catalogue import presets
 
     if options.preset not in presets():
-        raise OptionError(f"no preset {options.preset!a}; there are {', '.join(presets())}")
+        raise OptionError(f"no preset {options.preset!a}; {suggestion(options.preset, presets())}")
     backends_of(options.targets)
     if isinstance(description, Model):
         model = under(description, options)
@@ -149,18 +151,18 @@ def read(description: Description, options: BuildOptions) -> Model:
         model = world_aligned(model) if aligned else replace(model, world_aligned=False)
     if model.contacts and model.world_forces:
         raise UnsupportedError(
-            "--fext-frame world: with contacts external forces are in the bodies' frames; leave it out"
+            "`fext_frame='world'`: with contacts external forces are in the bodies' frames; leave it out"
         )
     if options.parameters is None and not options.payloads:
         return model
     if options.style == "rolled":
         raise UnsupportedError(
-            "--style rolled has its constants in tables: leave out --parameters and --payload"
+            "`style='rolled'` has its constants in tables: leave out `parameters` and `payload`"
         )
     others = [target for target in options.targets if target not in ("c", "batch")]
     if others:
         raise UnsupportedError(
-            f"--targets {others[0]} has no derivatives by inertial parameters: leave it out"
+            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out"
         )
     return with_rows(model, options.parameters, options.payloads)
 
@@ -350,7 +352,7 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
         raise SingularModelError(f"{job.model.place}: {error}") from error
     except LoadError as error:
         raise LoadError(
-            f"what was compiled cannot be verified here: {error}; --no-verify installs it all the same"
+            f"what was compiled cannot be verified here: {error}; `verify=False` installs it all the same"
         ) from error
     except VerificationError as error:
         cache.discard(native.artefacts)
@@ -386,5 +388,5 @@ def _namesake_warnings(robot: str) -> list[str]:
         return []
     return [
         f"{robot}: another module has this name, {file}: "
-        "on the path one hides the other; --name gives another"
+        "on the path one hides the other; `name` gives another"
     ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib.resources import files
 from os import PathLike, fspath
 from pathlib import Path
 
 from rbdc.errors import LONGEST, OptionError, brief
 from rbdc.model.text import TEXT, is_text
+from rbdc.runtime._suggestions import suggestion
 
 _ENDINGS = (".urdf", ".json")
 
@@ -51,8 +51,7 @@ def _hint(text: str) -> str:
     """Name what to give in place of a text that is neither a path nor a name."""
     if "\n" in text.strip():
         return "the text of a description begins with < or {: save one that does not, such as YAML, as a file"
-    close = get_close_matches(text[:LONGEST], robot_names(), n=3)
-    return f"did you mean {' or '.join(close)}?" if close else "see the names with: rbdc list"
+    return suggestion(text[:LONGEST], robot_names())
 
 
 def _is_there(path: Path) -> bool:

@@ -91,7 +91,8 @@ def test_march(tmp_path: Path) -> None:
 def test_bad_march(tmp_path: Path, value: str) -> None:
     result = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path / "out"), "--march", value)
     assert result.exit_code == 2
-    assert result.stderr == f"rbdc: error: --march {value!a}: there are native, portable\n"
+    assert result.stderr.startswith(f"rbdc: error: --march {value}: ")
+    assert result.stderr.endswith("there are native, portable\n")
     assert not (tmp_path / "out").exists()
 
 

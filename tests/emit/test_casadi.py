@@ -329,7 +329,7 @@ def test_maps_and_pickles() -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="--targets casadi: CasADi computes with doubles"):
+    with pytest.raises(UnsupportedError, match="`targets='casadi'`: CasADi computes with doubles"):
         build_package("cartpole", BuildOptions(targets=("c", "casadi"), dtype="float32", out=tmp_path))
     m = module("double_pendulum", "free-flyer")
     with pytest.raises(AttributeError, match="has no 'minverse'; build it with `functions='minverse'`, `add"):

@@ -239,10 +239,10 @@ def test_where_the_robot_stands_makes_no_difference() -> None:
 def test_more_joints_than_can_be_unrolled(tmp_path: Path) -> None:
     model = chain(130)
     with pytest.raises(
-        UnsupportedError, match=r"130 degrees of freedom; this version unrolls at most 128.*--functions among"
+        UnsupportedError, match=r"130 degrees of freedom; this version unrolls at most 128.*`functions` among"
     ):
         build_package(model, BuildOptions(functions=("rnea", "com"), style="rolled", out=tmp_path))
-    with pytest.raises(UnsupportedError, match="130 degrees of freedom.*, without --fuse"):
+    with pytest.raises(UnsupportedError, match="130 degrees of freedom.*, without `fuse`"):
         build_package(model, BuildOptions(functions=("rnea",), fuse=(("rnea", "crba"),), out=tmp_path))
     options = BuildOptions(functions=("rnea", "crba", "aba"), out=tmp_path, cflags=UNOPTIMISED)
     assert [f["style"] for f in build_package(model, options).functions] == ["rolled"] * 3
@@ -257,7 +257,7 @@ def test_more_joints_than_can_be_unrolled(tmp_path: Path) -> None:
 
 
 def test_unknown_style() -> None:
-    with pytest.raises(OptionError, match=r"--style 'curled': there are unrolled, rolled, auto"):
+    with pytest.raises(OptionError, match=r"`style='curled'`: .* there are unrolled, rolled, auto"):
         rbdc.build("cartpole", style="curled")  # type: ignore[arg-type]
 
 

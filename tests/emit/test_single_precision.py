@@ -141,7 +141,7 @@ def test_constants_out_of_range() -> None:
     """Too large is an error, too small counts as 0 but where something is divided by it."""
     for number in (3.5e38, -1e300):
         with pytest.raises(
-            UnsupportedError, match=r"constant .* too large for float32; build with --dtype float64"
+            UnsupportedError, match=r"constant .* too large for float32; build with `dtype='float64'`"
         ):
             FLOAT.literal(number)
     assert (FLOAT.literal(1e-60), FLOAT.literal(-1e-60), FLOAT.literal(3.40282354e38)) == (

@@ -145,7 +145,7 @@ def test_refused(options: dict[str, Any], error: type[Exception], message: str) 
 
 def test_other_targets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "other", BACKENDS["c"])
-    with pytest.raises(UnsupportedError, match="--targets other has no derivatives by inertial parameters"):
+    with pytest.raises(UnsupportedError, match="`targets='other'` has no derivatives by inertial parameters"):
         read("ur5", BuildOptions(payloads=("tool0",), targets=("c", "other")))
 
 

@@ -178,10 +178,10 @@ def reduced(folder: Path, tree: Tree, loop: str, loops: str, limit: float = 1.0)
 @pytest.mark.parametrize(
     ("loops", "contacts", "problem"),
     [
-        ("reduce", FOUR_BAR, 'any of "j_crank", "j_rod", "j_rocker" may be the motor.*--loops reduce:JOINT'),
+        ("reduce", FOUR_BAR, 'any of "j_crank", "j_rod", "j_rocker" may be .*`loops=.reduce:JOINT.`'),
         ("reduce:j_rocker", FOUR_BAR, "pass a singular configuration near .*; give it narrower limits"),
         ("reduce:ghost", FOUR_BAR, 'no joint "ghost" is in a loop; there are j_crank'),
-        ("reduce", (), "there are no loops: declare them with --loop"),
+        ("reduce", (), "there are no loops: declare them with `contacts`"),
         ("fold", FOUR_BAR, "give hold, reduce or reduce:JOINT"),
         ("reduce:j_crank", (FOUR_BAR[0].replace("0.4", "4.0", 1),), "cannot be closed"),
     ],

@@ -249,7 +249,7 @@ def test_loops_that_take_forces_in_the_bodies_are_left_out() -> None:
 def test_what_is_refused() -> None:
     large = in_world(random_tree(3, size=14))
     assert large.nv > 16
-    with pytest.raises(UnsupportedError, match="world's frame.*--fext-frame local"):
+    with pytest.raises(UnsupportedError, match="world's frame.*`fext_frame='local'`"):
         generate(large, "large", ["rnea_second_derivatives"], lambda _: None)
-    with pytest.raises(OptionError, match="--fext-frame 'inertial': there are local, world"):
+    with pytest.raises(OptionError, match="`fext_frame='inertial'`: there are local, world"):
         read("cartpole", BuildOptions(fext_frame="inertial"))

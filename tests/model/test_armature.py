@@ -150,7 +150,7 @@ def test_damping_counts_if_included(tmp_path: Path) -> None:
     included = model(tmp_path, damped, damping="include")
     assert included.damping == [0.25]
     assert not any("damping" in message for message in messages(included))
-    with pytest.raises(OptionError, match="--damping 'yes': there are report, include"):
+    with pytest.raises(OptionError, match="`damping='yes'`: there are report, include"):
         model(tmp_path, damped, damping="yes")
 
 

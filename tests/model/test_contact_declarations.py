@@ -73,7 +73,7 @@ def test_what_is_read_is_read_again() -> None:
         (SIDECAR + "colour: red\n", 'robot.yaml:5: the file: "colour" is not known'),
         ("closed_loop: 3\ntype: []\n", "closed_loop is no list"),
         ("closed_loop: [\n", "not YAML"),
-        (SIDECAR.replace("tip_B", "tip_C"), 'no link "tip_C"; there are'),
+        (SIDECAR.replace("tip_B", "tip_C"), 'no link "tip_C"; did you mean'),
     ],
 )
 def test_yaml_that_is_refused(five_bar: Path, tmp_path: Path, text: str, words: str) -> None:
@@ -145,5 +145,5 @@ def test_declarations_that_are_refused(contacts: list[str], words: str) -> None:
 
 
 def test_axes_of_the_world_need_contacts() -> None:
-    with pytest.raises(RbdcError, match="there are no contacts for --contact-frame local-world-aligned"):
+    with pytest.raises(RbdcError, match="there are no contacts for `contact_frame='local-world-aligned'`"):
         read("hyq", BuildOptions(contact_frame="local-world-aligned"))

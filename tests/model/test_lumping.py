@@ -207,7 +207,7 @@ def test_numbers_given_in_code_become_floats() -> None:
 
 @pytest.mark.parametrize("option", ["root_joint", "mimic", "joint_order"])
 def test_unknown_options(option: str) -> None:
-    with pytest.raises(OptionError, match="'sideways': there are"):
+    with pytest.raises(OptionError, match="='sideways'`: there are"):
         joints = [Joint("j", "revolute", "a", "b")]
         Model.assemble("r", [Link("a"), Link("b")], joints, **{option: "sideways"})
 

@@ -81,7 +81,7 @@ def test_what_is_not_found(tmp_path: Path) -> None:
     assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1
     problem = 'r.xacro: it asks for files of the package "parts", which is not found; give the folder'
     assert problem in result.stderr and "--package-path DIR" in result.stderr
-    with pytest.raises(OptionError, match="--package-path nowhere: there is no such folder"):
+    with pytest.raises(OptionError, match="`package_path='nowhere'`: there is no such folder"):
         Model.from_file(file, package_path="nowhere")
     (tmp_path / "robots" / "r.xacro").write_text(top("$(find ..)/part.xacro"))
     with pytest.raises(DescriptionError, match='package "[.][.]", which is not found'):

@@ -161,7 +161,7 @@ def test_mimic_joints_that_cannot_follow(what: str) -> None:
     with pytest.raises(DescriptionError) as caught:
         lump(description, mimic="coupled")
     assert expected in caught.value.problem and caught.value.line == 7
-    assert caught.value.remedy.endswith(", or build with --mimic independent")
+    assert caught.value.remedy.endswith(", or build with `mimic='independent'`")
     model = lump(description)
     alone = replace(description, joints=tuple(replace(each, mimic=None) for each in description.joints))
     assert (model.bodies, model.nq, model.nv) == (lump(alone).bodies, lump(alone).nq, lump(alone).nv)
@@ -231,14 +231,14 @@ def test_of_a_body_the_sum_counts() -> None:
     )
     assert note.line == 4
     assert model.bodies[0].inertia == HEAVY + INDEFINITE
-    with pytest.raises(DescriptionError, match='^r.urdf:4: link "l2" .* --allow-invalid-inertia$'):
+    with pytest.raises(DescriptionError, match='^r.urdf:4: link "l2" .* `allow_invalid_inertia=True`$'):
         lump(with_inertias(None, Inertia.zero(), INDEFINITE, fixed=1))
 
 
 def test_indefinite_inertias_allowed() -> None:
     description = with_inertias(None, INDEFINITE, SOLID, fixed=-1)
     with pytest.raises(
-        DescriptionError, match="check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"
+        DescriptionError, match="check the signs of ixy, ixz, iyz, or give `allow_invalid_inertia=True`"
     ):
         lump(description)
     model = lump(description, allow_invalid_inertia=True)

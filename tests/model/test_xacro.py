@@ -49,10 +49,10 @@ def test_arguments(tmp_path: Path) -> None:
     for given, height in (((), 0.5), ((("reach", "0.75"),), 1.5)):
         model = Model.from_file(tmp_path / "r.urdf", xacro_arg=given)
         assert model.bodies[0].placement.translation.z == height
-    with pytest.raises(OptionError, match='no argument "raech"; there are reach'):
+    with pytest.raises(OptionError, match='no argument "raech"; did you mean reach'):
         Model.from_file(tmp_path / "r.urdf", xacro_arg=(("raech", "1"),))
     (tmp_path / "plain.urdf").write_text(pair())
-    with pytest.raises(OptionError, match="--xacro-arg is for xacro files"):
+    with pytest.raises(OptionError, match="`xacro_arg` is for xacro files"):
         Model.from_file(tmp_path / "plain.urdf", xacro_arg=(("reach", "1"),))
 
 

@@ -169,7 +169,7 @@ def test_a_folder_of_others_is_refused_and_untouched(out: Path, manifest: str | 
     listed = "thesis.tex" if manifest is None else "manifest.json, thesis.tex"
     message = (
         f"{robot} holds what rbdc did not write: {listed}; move that elsewhere, "
-        "or give another --out or --name"
+        "or give another `out` or `name`"
     )
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         put(robot, a_c="1")
@@ -212,7 +212,7 @@ def test_what_stays_after_clean_is_refused_by_name(out: Path) -> None:
     remove_packages(out)
     with pytest.raises(
         OptionError,
-        match="holds what rbdc did not write: thesis.tex; move that elsewhere, or give another --out",
+        match="holds what rbdc did not write: thesis.tex; move that elsewhere, or give another `out`",
     ):
         put(out / "robot", a_c="1")
     assert names(out / "robot") == ["thesis.tex"]
@@ -225,7 +225,7 @@ def test_files_and_links_are_refused(tmp_path: Path, out: Path) -> None:
     (out / "broken").symlink_to(out / "nowhere")
     for name in ("file", "link", "broken"):
         with pytest.raises(
-            OptionError, match="is not a folder of rbdc's; move it elsewhere, or give another --out or --name"
+            OptionError, match="is not a folder of rbdc's; move it elsewhere, or give another `out` or `name`"
         ):
             put(out / name, a_c="1")
     with pytest.raises(OptionError, match="cannot write"):
@@ -240,7 +240,7 @@ def test_a_full_device_leaves_the_older_package(out: Path, monkeypatch: pytest.M
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("shutil.copyfile", full)
-    with pytest.raises(OptionError, match="No space left on device; check --out"):
+    with pytest.raises(OptionError, match="No space left on device; check `out`"):
         put(out / "robot", a_c="new")
     assert (out / "robot" / "a.c").read_text() == "old"
     assert names(out) == ["robot"]
@@ -378,5 +378,5 @@ def test_a_read_only_folder_is_told(out: Path, monkeypatch: pytest.MonkeyPatch) 
     done = remove_packages(out)
     assert done.removed == []
     assert done.problems == [f"cannot remove {out / 'robot'}: Read-only file system; check its permissions"]
-    with pytest.raises(OptionError, match="cannot write .*: Read-only file system; check --out"):
+    with pytest.raises(OptionError, match="cannot write .*: Read-only file system; check `out`"):
         put(out / "robot", a_c="2")

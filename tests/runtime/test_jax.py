@@ -256,7 +256,7 @@ def test_single_precision() -> None:
         J = jax.jacfwd(m.jax.rnea)(q, q, q)
     remedy = r'takes float32: give x.astype\("float32"\)'
     with pytest.raises(
-        TypeError, match=f"q is of float64; this module {remedy}, or build with --dtype float64$"
+        TypeError, match=f"q is of float64; this module {remedy}, or build with `dtype='float64'`$"
     ):
         m.jax.rnea(q.astype(np.float64), q, q)
     with pytest.raises(TypeError, match=f"q is of bool; this module {remedy}$"):

@@ -150,7 +150,7 @@ def test_a_function_without_a_state_to_compare_it_at_is_refused(tmp_path: Path) 
     options = BuildOptions(functions=("aba",), cflags=UNOPTIMISED, jobs=1, out=tmp_path, force=True)
     assert build_package(model, options).unverified_states == {}
     single = replace(options, dtype="float32")
-    with pytest.raises(SingularModelError, match=r"light_base.*: aba cannot be verified.*--no-verify"):
+    with pytest.raises(SingularModelError, match=r"light_base.*: aba cannot be verified.*`verify=False`"):
         build_package(model, single)
 
 

@@ -20,6 +20,7 @@ from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Effect, Model
 from rbdc.model.joints.coupling import Coupling
 from rbdc.model.lumping import numbered, of_others
 from rbdc.model.xml import shown
+from rbdc.runtime._suggestions import suggestion
 
 Array = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ ERROR = 1e-13
 """Error that is left of a closed loop at most (m, rad)."""
 SINGULAR = 1e-3
 """Determinant of the followers' Jacobian, in parts of the largest in the range, at which it is singular."""
-_HOLD = "or leave out --loops reduce"
+_HOLD = "or leave out `loops='reduce'`"
 
 
 class _Refusal(Exception):
@@ -51,20 +52,20 @@ def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
         if contact.second is not None
     ]
     if not loops:
-        raise UnsupportedError(f"{model.place}: there are no loops: declare them with --loop, {_HOLD}")
+        raise UnsupportedError(f"{model.place}: there are no loops: declare them with `contacts`, {_HOLD}")
     groups = _groups(model, loops)
     names = [model.bodies[k].joint_name for _, members in groups for k in members]
     for motor in motors:
         if motor not in names:
-            known = ", ".join(map(shown, names))
-            raise OptionError(f'--loops: no joint "{shown(motor)}" is in a loop; there are {known}')
+            problem = f'`loops`: no joint "{shown(motor)}" is in a loop'
+            raise OptionError(f"{problem}; {suggestion(shown(motor), map(shown, names))}")
     bodies, clusters, notes = list(model.bodies), [], list(model.notes)
     for own, members in groups:
         try:
             cluster, curves = _reduced(model, own, members, motors)
         except _Refusal as refusal:
             listed, (problem, remedy) = ", ".join(shown(loop.name) for loop in own), refusal.args
-            place = f"{model.place}: --loops reduce: {listed}"
+            place = f"{model.place}: `loops='reduce'`: {listed}"
             raise UnsupportedError(f"{place}: {problem}; {remedy}, {_HOLD}") from None
         clusters += [cluster] if cluster.steps or any(len(curve) > 2 for curve in curves) else []
         for k, (offset, multiplier, *higher) in zip(cluster.followers, curves, strict=True):
@@ -153,7 +154,7 @@ def _leader(model: Model, loops: Sequence[Contact], members: Sequence[int], moto
     if len(chosen) == 1:
         return names[chosen[0]]
     listed = ", ".join(f'"{shown(name)}"' for name in chosen or names)
-    raise _Refusal(f"any of {listed} may be the motor's joint", "name it, --loops reduce:JOINT")
+    raise _Refusal(f"any of {listed} may be the motor's joint", "name it, `loops='reduce:JOINT'`")
 
 
 def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Array, steps: int) -> bool:
@@ -202,7 +203,7 @@ def _closed_near_neutral(linkage: Linkage) -> tuple[float, list[float]]:
     reached = [closed_from(linkage.tree, start.tolist()) for start in starts]
     closed = [q for q, error in reached if error < CLOSED]
     if not closed:
-        raise _Refusal("cannot be closed", "check the frames of --loop")
+        raise _Refusal("cannot be closed", "check the frames of the loops")
     q = min(closed, key=lambda own: float(np.linalg.norm(own)))
     return q[linkage.leader], [q[k] for k in linkage.followers]
 

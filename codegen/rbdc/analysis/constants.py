@@ -44,7 +44,7 @@ def _check(model: Model) -> None:
     if model.nv > MOST_DEGREES:
         raise UnsupportedError(
             f"{shown(model.name)} has {model.nv} degrees of freedom: closed forms are for up to "
-            f"{MOST_DEGREES}; fix some joints with --lock"
+            f"{MOST_DEGREES}; fix some joints with `lock`"
         )
     for body in model.bodies:
         if body.joint.nq != 1 or body.joint.nv != 1:
@@ -54,8 +54,8 @@ def _check(model: Model) -> None:
             )
         if body.coupling is not None:
             raise UnsupportedError(
-                f'joint "{shown(body.joint_name)}" follows another: take --mimic independent, or fix it with '
-                "--lock"
+                f'joint "{shown(body.joint_name)}" follows another: take '
+                "`mimic='independent'`, or fix it with `lock`"
             )
 
 

@@ -69,7 +69,7 @@ def _dropped_note(model: Model, before: Contact, after: Contact) -> Note:
     """A note of rows that depend on others. Raises UnsupportedError where all do."""
     if not after.rows:
         raise UnsupportedError(
-            f"{model.place}: --loop {shown(after.name)} holds nothing that others do not: leave it out"
+            f"{model.place}: the loop {shown(after.name)} holds nothing that others do not: leave it out"
         )
     gone = before.rows - after.rows
     return Note(
@@ -111,7 +111,7 @@ def _jacobians(model: Model) -> Iterator[Array]:
         loops = ", ".join(shown(c.name) for c in model.contacts if c.second is not None)
         raise UnsupportedError(
             f"{model.place}: the loops {loops} cannot be closed: {least:.3g} m or rad are left at least; "
-            "check the frames of --loop"
+            "check their frames"
         )
 
 

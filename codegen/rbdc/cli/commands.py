@@ -19,10 +19,15 @@ from rbdc.cli.experiments import experiment
 from rbdc.cli.info import explain, info, list_robots
 from rbdc.cli.packages import build, clean, wheel
 from rbdc.cli.support import EXPECTED, Failure, Output, Terminated, failure_of
+from rbdc.cli.wording import WORDS
 from rbdc.model.options import THREE_NUMBERS
 
 
 class _Commands(click.Group):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[WORDS] = tuple(args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 import click
 
+from rbdc.cli.wording import in_commands
 from rbdc.errors import RbdcError
 from rbdc.option_fields import SWITCH, Option, options_of
 from rbdc.options import BuildOptions, grouped
@@ -82,7 +83,7 @@ EXPECTED = (RbdcError, RecursionError, MemoryError)
 
 def failure_of(error: Exception) -> Failure:
     """The end of a command by an expected error."""
-    message = str(error)
+    message = in_commands(str(error))
     if isinstance(error, RecursionError):
         message = "the description is nested too deeply; flatten it"
     if isinstance(error, MemoryError):
@@ -93,7 +94,7 @@ def failure_of(error: Exception) -> Failure:
 def show_warnings(warnings: Iterable[str]) -> None:
     """Warnings, a line of standard error for each."""
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(f"warning: {in_commands(warning)}", err=True)
 
 
 @contextmanager
@@ -178,10 +179,10 @@ class Grouped(click.Command):
 
 
 def _click_option(option: Option[Any], default: Any) -> Callable[[Command], Command]:
-    reading = option.reading
+    reading, words = option.reading, in_commands(option.help)
     if reading is SWITCH:
         flags = (f"{flag}/--no-{flag[2:]}" if default else flag for flag in option.flags)
-        return click.option(*flags, option.name, is_flag=True, default=default, help=option.help)
+        return click.option(*flags, option.name, is_flag=True, default=default, help=words)
     return click.option(
         *option.flags,
         option.name,
@@ -190,7 +191,7 @@ def _click_option(option: Option[Any], default: Any) -> Callable[[Command], Comm
         nargs=reading.words,
         default=default,
         metavar=reading.metavar,
-        help=option.help + ("" if default in (None, ()) else f"  [default: {_in_words(default)}]"),
+        help=words + ("" if default in (None, ()) else f"  [default: {_in_words(default)}]"),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from rbdc.errors import OptionError
 from rbdc.model import Model
 from rbdc.model.text import TEXT, is_text, stem_of
+from rbdc.option_fields import asked
 
 _C_KEYWORDS = frozenset(
     """
@@ -41,7 +42,7 @@ def check_module_name(name: str) -> str:
     """The name itself, or OptionError."""
     if not is_module_name(name):
         raise OptionError(
-            f"--name {name!a} is not a C and Python identifier; use ASCII letters, digits and _, "
+            f"{asked('name', name)} is not a C and Python identifier; use ASCII letters, digits and _, "
             f"beginning with a letter, at most {_MAXIMUM_LENGTH} characters, no keyword"
         )
     return name
@@ -54,7 +55,7 @@ def refuse_taken(name: str) -> None:
     if name in sys.stdlib_module_names or name in OWN:
         owner = "Python's own" if name in sys.stdlib_module_names else "one that rbdc needs"
         raise OptionError(
-            f"a module named {name} would hide {owner}, or be hidden by it; give another name with --name"
+            f"a module named {name} would hide {owner}, or be hidden by it; give another with `name`"
         )
 
 

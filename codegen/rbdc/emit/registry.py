@@ -13,6 +13,8 @@ from rbdc.emit.jax import JaxTarget
 from rbdc.emit.library import render_library
 from rbdc.emit.python import render_python
 from rbdc.errors import OptionError, UnsupportedError
+from rbdc.option_fields import asked
+from rbdc.runtime._suggestions import suggestion
 
 
 class CTarget(Backend):
@@ -62,10 +64,10 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
 
     Raises OptionError for a name that is none or is given twice, UnsupportedError where C is missing.
     """
-    given = f"--targets {ascii(','.join(targets))[1:-1]}"
+    given = asked("targets", ",".join(targets))
     for target in targets:
         if target not in BACKENDS:
-            raise OptionError(f"{given}: no target {target!a}; there are {', '.join(BACKENDS)}")
+            raise OptionError(f"{given}: no target {target!a}; {suggestion(target, BACKENDS)}")
         if list(targets).count(target) > 1:
             raise OptionError(f"{given}: {target} is given twice")
     if FOUNDATION not in targets:

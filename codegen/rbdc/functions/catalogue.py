@@ -23,6 +23,7 @@ from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
 from rbdc.functions.record import ALONE, PRESETS, SECOND, ChainRule, Comparison, Function, Requirement
 from rbdc.model import Model
+from rbdc.runtime._suggestions import suggestion
 
 Family = Callable[[Model], list[Function]]
 
@@ -191,12 +192,12 @@ def select(model: Model, functions: Sequence[str] | None, preset: str) -> list[s
     there, own_presets = list(catalogue), _presets(catalogue)
     if functions is None:
         if preset not in own_presets:
-            raise OptionError(f"no preset {preset!a}; there are {', '.join(own_presets)}")
+            raise OptionError(f"no preset {preset!a}; {suggestion(preset, own_presets)}")
         functions = own_presets[preset]
     functions = [own for name in functions for own in (own_presets[name] if name == SECOND else [name])]
     for name in functions:
         if name not in there:
-            raise OptionError(f"no function {name!a}; there are {', '.join(there)}")
+            raise OptionError(f"no function {name!a}; {suggestion(name, there)}")
     if not functions:
-        raise OptionError(f"no function asked for; there are {', '.join(there)}")
+        raise OptionError(f"no function asked for; {suggestion('', there)}")
     return [name for name in there if name in functions]

@@ -84,7 +84,7 @@ class ScalarType:
         """Raise UnsupportedError for a number other than 0 that is 0 as a literal."""
         if number != 0.0 and self.bits < DOUBLE.bits and self._rounded(number) == 0.0:
             raise UnsupportedError(
-                f"the program divides by {number!r}, which is 0 in {self.dtype}; build with --dtype float64"
+                f"the program divides by {number!r}, which is 0 in {self.dtype}; build with `dtype='float64'`"
             )
 
     def _rounded(self, number: float) -> float:
@@ -94,7 +94,7 @@ class ScalarType:
         if np.isinf(single):
             raise UnsupportedError(
                 f"the program has the constant {number!r}, too large for {self.dtype}; "
-                "build with --dtype float64"
+                "build with `dtype='float64'`"
             )
         return float(str(single))
 
@@ -108,4 +108,4 @@ COMPLEX = ScalarType("double _Complex", "complex.h", "c", "", 16, "complex128", 
 Precision = Literal["float64", "float32"]
 """The numbers of a generated module, by NumPy's names."""
 SCALARS: dict[str, ScalarType] = {scalar.dtype: scalar for scalar in (DOUBLE, FLOAT)}
-"""The types of generated modules by the name that --dtype takes."""
+"""The types of generated modules by the name that `dtype` takes."""

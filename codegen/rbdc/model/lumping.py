@@ -241,7 +241,7 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
         else:
             remedy = (
                 "a body's inertia is positive semi-definite: "
-                "check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"
+                "check the signs of ixy, ixz, iyz, or give `allow_invalid_inertia=True`"
             )
             raise DescriptionError(problem, remedy, description.file, link.line)
     return notes

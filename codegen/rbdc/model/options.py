@@ -214,7 +214,7 @@ class ModelOptions:
     lock: Option[JointNumbers] = Option(
         _joint_numbers(-math.inf, "give a finite number (rad, m)"),
         (),
-        "Fix joints at these values (rad, m); a JSON file as for --armature.",
+        "Fix joints at these values (rad, m); a JSON file as for `armature`.",
     )
     base: Option[str | None] = Option(TEXT._replace(metavar="LINK"), None, "Root the tree at this link.")
     frames: Option[tuple[AddedFrame, ...]] = Option(

@@ -15,6 +15,8 @@ from rbdc.errors import OptionError
 from rbdc.model.attachments import ParameterRow
 from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
+from rbdc.option_fields import asked
+from rbdc.runtime._suggestions import suggestion
 from rbdc.spatial import Inertia, Placement, Scalar
 
 AnyModel = TypeVar("AnyModel", bound=Model)
@@ -38,8 +40,8 @@ def _of_bodies(model: Model, names: Sequence[str]) -> list[ParameterRow]:
         if name not in known:
             carried = next((f.body for f in model.frames if f.name == name and f.body != WORLD), None)
             hint = f"it is fixed to {shown(model.bodies[carried].name)}, " if carried is not None else ""
-            moving = ", ".join(map(shown, known))
-            raise OptionError(f'--parameters: "{shown(name)}" is no moving body: {hint}there are {moving}')
+            problem = f'`parameters`: "{shown(name)}" is no moving body'
+            raise OptionError(f"{problem}: {hint}{suggestion(shown(name), map(shown, known))}")
     chosen = sorted(known[name] for name in names) if names else range(model.njoints)
     return [ParameterRow(model.bodies[k].name, k, Placement.identity(), added=False) for k in chosen]
 
@@ -47,8 +49,9 @@ def _of_bodies(model: Model, names: Sequence[str]) -> list[ParameterRow]:
 def _payload(model: Model, name: str) -> ParameterRow:
     frame = next((frame for frame in model.frames if frame.name == name), None)
     if frame is None or frame.body == WORLD:
+        moving = [shown(frame.name) for frame in model.frames if frame.body != WORLD]
         problem = "does not exist" if frame is None else "does not move"
-        raise OptionError(f'--payload: the frame "{shown(name)}" {problem}')
+        raise OptionError(f"{asked('payload', name)}: the frame {problem}; {suggestion(shown(name), moving)}")
     return ParameterRow(name, frame.body, frame.placement, added=True)
 
 

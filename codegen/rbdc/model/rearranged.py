@@ -15,6 +15,7 @@ from rbdc.model.joints import ONE_DOF
 from rbdc.model.joints.coupling import composed
 from rbdc.model.options import LIKELY_MEANT, JointNumbers, ModelOptions, Origin
 from rbdc.model.xml import free_name, shown
+from rbdc.runtime._suggestions import suggestion
 from rbdc.spatial import AnyRotation, Placement, Rotation, Vector3
 
 _ROUNDING = 1e-15
@@ -45,9 +46,7 @@ def _with_armature(description: Description, given: JointNumbers) -> Description
     for name in numbers:
         if kinds.get(name, "fixed") == "fixed":
             problem = "is fixed" if name in kinds else "does not exist"
-            raise OptionError(
-                f'--armature: joint "{shown(name)}" {problem}; there are {_moving(description)}'
-            )
+            raise OptionError(f'`armature`: joint "{shown(name)}" {problem}; {_moving(description, name)}')
     joints = [replace(own, armature=numbers.get(own.name, own.armature)) for own in description.joints]
     return replace(description, joints=tuple(joints))
 
@@ -56,9 +55,10 @@ def _with_frame(description: Description, name: str, link: str, numbers: Origin)
     """A link without mass more, fixed to another at x, y, z (m) and roll, pitch, yaw (rad)."""
     names, joints = {own.name for own in description.links}, {own.name for own in description.joints}
     if link not in names:
-        raise OptionError(f'--frame {shown(name)}: there is no link "{shown(link)}"')
+        problem = f'`frame`: {shown(name)}: there is no link "{shown(link)}"'
+        raise OptionError(f"{problem}; {suggestion(shown(link), map(shown, names))}")
     if not name or name in names:
-        raise OptionError(f'--frame: there is a link "{shown(name)}" already; give the frame another name')
+        raise OptionError(f'`frame`: there is a link "{shown(name)}" already; give the frame another name')
     x, y, z, *angles = numbers
     placement = Placement(Rotation.from_rpy(*angles), Vector3(x, y, z))
     joint = Joint(free_name(f"{name}_fixed", joints), "fixed", link, name, placement)
@@ -73,9 +73,9 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
     joints = {joint.name: joint for joint in description.joints}
     for name, _ in given:
         kind = joints[name].kind if name in joints else None
-        called = f'--lock: joint "{shown(name)}"'
+        called = f'`lock`: joint "{shown(name)}"'
         if kind is None:
-            raise OptionError(f"{called} does not exist; there are {_moving(description)}")
+            raise OptionError(f"{called} does not exist; {_moving(description, name)}")
         if kind not in ONE_DOF:
             raise OptionError(f"{called} is {kind}: only joints with one coordinate are locked")
     values = _followers(joints, dict(given)) if coupled else dict(given)
@@ -109,8 +109,9 @@ def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict
     return known
 
 
-def _moving(description: Description) -> str:
-    return ", ".join(shown(joint.name) for joint in description.joints if joint.kind != "fixed")
+def _moving(description: Description, name: str) -> str:
+    moving = (shown(joint.name) for joint in description.joints if joint.kind != "fixed")
+    return suggestion(shown(name), moving)
 
 
 def _rooted_at(description: Description, base: str) -> Description:
@@ -120,7 +121,8 @@ def _rooted_at(description: Description, base: str) -> Description:
     """
     names = {link.name for link in description.links}, {joint.name for joint in description.joints}
     if base not in names[0]:
-        raise OptionError(f'--base: there is no link "{shown(base)}"')
+        there = suggestion(shown(base), (shown(own.name) for own in description.links))
+        raise OptionError(f'`base`: there is no link "{shown(base)}"; {there}')
     carrier = {joint.child: joint for joint in description.joints}
     turned: dict[str, tuple[list[Link], list[Joint]]] = {}
     while base in carrier:
@@ -141,7 +143,7 @@ def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list
         return [], [replace(joint, parent=joint.child, child=joint.parent, placement=back)]
     if joint.kind not in ONE_DOF:
         problem = f'joint "{shown(joint.name)}" between it and the root is {joint.kind}'
-        raise OptionError(f"--base: {problem}: only joints with one coordinate are turned round")
+        raise OptionError(f"`base`: {problem}: only joints with one coordinate are turned round")
     round_ = replace(
         joint, parent=joint.child, child=joint.parent, placement=Placement.identity(), axis=-joint.axis
     )

@@ -171,7 +171,7 @@ class _Check:
             if joint.kind == "fixed":
                 self.note(joint, "is fixed: its <mimic> is not used")
             elif problem and coupled:
-                self.refuse(joint, problem, f"{remedy}, or build with --mimic independent")
+                self.refuse(joint, problem, f"{remedy}, or build with `mimic='independent'`")
             elif problem:
                 self.note(joint, f"{problem}: its <mimic> is not used")
 
@@ -212,7 +212,7 @@ class _Check:
                     place = f"{self.description.file}: " if self.description.file else ""
                     raise UnsupportedError(
                         f"{place}{_called(joint)} has {what}, which no function has: "
-                        f"remove it, or leave {term} out with --{term} report"
+                        f"remove it, or leave {term} out with `{term}='report'`"
                     )
         for term, (number, what) in _TERMS.items():
             having = [j for j in moving if getattr(j, number) or term in dict(j.other_drives)]

@@ -34,7 +34,7 @@ SEAL = "manifest_sha256"
 _INITIAL, _INTERIM = "__init__.py", "interim.json"
 _SUFFIX = ".new"
 _MOST_NAMED = 10
-_ELSEWHERE = "give another --out or --name"
+_ELSEWHERE = "give another `out` or `name`"
 
 Record = dict[str, set[str]]
 """The files that rbdc wrote into a folder: by name, the hashes that their content may have."""
@@ -83,7 +83,7 @@ def install(package: Path, destination: Path) -> list[str]:
             with held(destination):
                 return [] if _is_current(package, destination) else _replace(folder, destination)
     except OSError as error:
-        raise OptionError(f"cannot write {destination}: {error.strerror}; check --out") from error
+        raise OptionError(f"cannot write {destination}: {error.strerror}; check `out`") from error
 
 
 def refuse_foreign(destination: Path) -> None:

@@ -101,7 +101,7 @@ def toolchain(
     if cflags is None:
         return compiler, default_flags(march)
     flags = check_flags(cflags)
-    _refuse_other_machine(compiler.path, (*compiler.arguments, *flags), "with --cflags the compiler")
+    _refuse_other_machine(compiler.path, (*compiler.arguments, *flags), "with `cflags` the compiler")
     return compiler, flags
 
 
@@ -123,7 +123,7 @@ def find_compiler(command: str | None = None) -> Compiler:
             # The arguments go into the version, by which caches tell compilers apart.
             return Compiler(path, " ".join([version, *arguments]), tuple(arguments))
     raise ToolchainError(
-        f"no C compiler: looked for {asked or 'clang, gcc, cc'}; install gcc or clang, or name one with --cc"
+        f"no C compiler: looked for {asked or 'clang, gcc, cc'}; install gcc or clang, or name one with `cc`"
     )
 
 
@@ -139,7 +139,7 @@ def _words(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError as error:
         raise ToolchainError(
-            f"the compiler's command {command!a} cannot be split: {error}; check --cc and $CC"
+            f"the compiler's command {command!a} cannot be split: {error}; check `cc` and $CC"
         ) from error
 
 
@@ -153,7 +153,7 @@ def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
     for flag in flags:
         if not flag.startswith("-") or flag.startswith(_REFUSED) or flag in ("-c", "-E", "-S"):
             raise ToolchainError(
-                f"--cflags: {flag!r} is not a compiler flag to be passed on; give -O, -f, -m or -g flags"
+                f"`cflags`: {flag!r} is not a compiler flag to be passed on; give -O, -f, -m or -g flags"
             )
     return tuple(flags)
 
@@ -166,7 +166,7 @@ def _refuse_other_machine(path: str, arguments: Sequence[str], asked: str) -> No
     if target and not _is_for_this_machine(target):
         raise ToolchainError(
             f"{asked} makes code for {target}, but this machine is {_this_machine()}: build with a compiler "
-            "of this one (--cc), then compile the C of its package for the other by its CMakeLists.txt"
+            "of this one (`cc`), then compile the C of its package for the other by its CMakeLists.txt"
         )
 
 
@@ -243,7 +243,7 @@ def _check_made(target: Path, command: Sequence[str]) -> None:
     if not target.is_file() or target.stat().st_size == 0:
         raise ToolchainError(
             f"the compiler {command[0]} ended with exit status 0 but made no {target.name}; "
-            "name another with --cc\n"
+            "name another with `cc`\n"
             f"command: {shlex.join(command)}"
         )
 
@@ -277,7 +277,7 @@ def run(command: Sequence[str], folder: Path | None = None, seconds: float | Non
 def _version(path: str) -> str:
     lines = run([path, "--version"]).splitlines()
     if not lines:
-        raise ToolchainError(f"{path} --version prints nothing: not a C compiler; name another with --cc")
+        raise ToolchainError(f"{path} --version prints nothing: not a C compiler; name another with `cc`")
     return lines[0].strip()
 
 

@@ -58,7 +58,7 @@ def make_wheel(package: Path, out: Path, licences: Sequence[Path], *, force: boo
             _pack(contents, folder / wheel.name)
             (folder / wheel.name).replace(wheel)
     except OSError as error:
-        raise OptionError(f"cannot write {wheel}: {error.strerror}; check --out") from error
+        raise OptionError(f"cannot write {wheel}: {error.strerror}; check `out`") from error
     return wheel
 
 

@@ -142,11 +142,11 @@ def has_loops_along_paths(model: Model, function: Function) -> bool:
     if not (model.coupled or model.world_forces or any(model.friction)):
         return True
     if model.nv > STRAIGHT_TENSORS:
-        what, remedy = "dry friction", "--friction report"
+        what, remedy = "dry friction", "`friction='report'`"
         if model.coupled:
-            what, remedy = "coupled joints", "--mimic independent"
+            what, remedy = "coupled joints", "`mimic='independent'`"
         elif model.world_forces:
-            what, remedy = "external forces in the world's frame", "--fext-frame local"
+            what, remedy = "external forces in the world's frame", "`fext_frame='local'`"
         raise UnsupportedError(
             f"{function.name}: with {what} at most {STRAIGHT_TENSORS} degrees of freedom, "
             f"here {model.nv}; build with {remedy}"

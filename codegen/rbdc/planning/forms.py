@@ -211,10 +211,10 @@ def check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -
         unrolled = [name for name in unrolled if fused or not has_windows(model, catalogue[name])]
     place = f"{model.place}: {model.nv} degrees of freedom"
     if unrolled and model.nv > MAXIMUM_DOF:
-        frame = "leave out --fext-frame world, " if model.world_forces else ""
+        frame = "leave out `fext_frame='world'`, " if model.world_forces else ""
         raise UnsupportedError(
             f"{place}; this version unrolls at most {MAXIMUM_DOF}: {frame}fix some joints, "
-            f"or give --functions among {', '.join(rollable())}{', without --fuse' if fused else ''}"
+            f"or give `functions` among {', '.join(rollable())}{', without `fuse`' if fused else ''}"
         )
     if model.njoints > MAXIMUM_BODIES:
         raise UnsupportedError(

@@ -16,6 +16,8 @@ from rbdc.functions.evaluation import Evaluate, InLanes, Inputs, Part, alone, fo
 from rbdc.functions.record import Function, Policy
 from rbdc.model import Model
 from rbdc.model.xml import shown
+from rbdc.option_fields import asked
+from rbdc.runtime._suggestions import suggestion
 from rbdc.spatial import Scalar
 
 
@@ -46,7 +48,7 @@ def fused(model: Model, names: Sequence[str]) -> Function:
     parts = [_part(model, name) for name in names]
     plain = [part.declaration.name for part in parts]
     if len(parts) < 2 or len(set(plain)) < len(plain):
-        raise OptionError(f"--fuse {','.join(names)!a}: name two or more functions, each once")
+        raise OptionError(f"{asked('fuse', ','.join(names))}: name two or more functions, each once")
     declaration = FunctionDeclaration(
         "_and_".join(plain),
         " ".join(part.declaration.summary for part in parts),
@@ -64,14 +66,14 @@ def fused(model: Model, names: Sequence[str]) -> Function:
 
 
 def fused_functions(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, Function]:
-    """The functions out of these groups of --fuse, by their names.
+    """The functions out of these groups of `fuse`, by their names.
 
     Raises OptionError for two of one name, and what `fused` raises.
     """
     made = [fused(model, group) for group in groups]
     by_name = {function.name: function for function in made}
     if len(by_name) < len(made):
-        raise OptionError(f"--fuse: two groups of the same functions, {', '.join(by_name)}: give each once")
+        raise OptionError(f"`fuse`: two groups of the same functions, {', '.join(by_name)}: give each once")
     return by_name
 
 
@@ -84,26 +86,27 @@ def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
 
 
 def _asked(model: Model, text: str) -> Part:
-    """The function that a part of --fuse names; for one of frames the frame's index and the reference.
+    """The function that a part of `fuse` names; for one of frames the frame's index and the reference.
 
     Raises OptionError for what is unknown, and for a frame that is missing or too many.
     """
     catalogue, (name, *at) = functions_of(model), text.split("@")
     if name not in catalogue:
-        raise OptionError(f"--fuse: no function {name!a}; there are {', '.join(catalogue)}")
+        raise OptionError(f"`fuse`: no function {name!a}; {suggestion(name, catalogue)}")
     function = catalogue[name]
     if not function.declaration.framed:
         if at:
-            raise OptionError(f"--fuse {text!a}: {name} takes no frame")
+            raise OptionError(f"{asked('fuse', text)}: {name} takes no frame")
         return Part(name)
     if function.declaration.pair:
-        raise OptionError(f"--fuse {text!a}: {name} takes two frames, and is not fused; fuse their Jacobians")
+        problem = f"{name} takes two frames, and is not fused"
+        raise OptionError(f"{asked('fuse', text)}: {problem}; fuse their Jacobians")
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
     return Part(name, _frame(model, text, "@".join(at)), reference)
 
 
 def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
-    """By name of every entry point that a package can have, with these groups of --fuse, the functions of the
+    """By name of every entry point that a package can have, with these groups of `fuse`, the functions of the
     catalogue that it is.
     """
     parts: dict[str, tuple[Part, ...]] = {name: (Part(name),) for name in functions_of(model)}
@@ -130,11 +133,9 @@ def _frame(model: Model, text: str, name: str) -> int:
     """The index of a frame by its name."""
     found = [index for index, frame in enumerate(model.frames) if frame.name == name]
     if not found:
-        known = ", ".join(shown(frame.name) for frame in model.frames)
-        raise OptionError(
-            f"--fuse {text!a}: name the frame, as in {text.split('@')[0]}@{shown(model.frames[-1].name)}; "
-            f"there are {known}"
-        )
+        example = f"{text.split('@')[0]}@{shown(model.frames[-1].name)}"
+        there = suggestion(shown(name), (shown(frame.name) for frame in model.frames))
+        raise OptionError(f"{asked('fuse', text)}: name the frame, as in {example}; {there}")
     return found[0]
 
 

@@ -21,7 +21,7 @@ def stages(written: Model, model: Model, snap: float) -> list[dict[str, Any]]:
     """
     found = [("as written", "link frames and inertias as the description has them", written)]
     if snap > 0.0:
-        meaning = f"rotation entries within {snap} of 0, 1 or -1 taken as exactly that (--snap)"
+        meaning = f"rotation entries within {snap} of 0, 1 or -1 taken as exactly that (`snap`)"
         found.append(("snapping", meaning, model))
     for step in PASSES:
         model = step.apply(model)

@@ -57,8 +57,12 @@ class JaxFunctions(Functions):
         """How an array of another type becomes one that the module takes."""
         own = self._module.dtype
         if own == np.float64 and not jax.config.jax_enable_x64:
-            return 'jax.config.update("jax_enable_x64", True), or build with --dtype float32'
-        other = f", or build with --dtype {array.dtype}" if str(array.dtype) in ("float64", "float32") else ""
+            return 'jax.config.update("jax_enable_x64", True), or build with `dtype="float32"`'
+        other = (
+            f", or build with `dtype={str(array.dtype)!a}`"
+            if str(array.dtype) in ("float64", "float32")
+            else ""
+        )
         return f'give x.astype("{own}"){other}'
 
     def _register(self, name: str) -> None:

@@ -160,7 +160,7 @@ def _states(references: References, declaration: FunctionDeclaration, seed: int)
         raise SingularModelError(
             f"{declaration.name}: its derivatives in the library for CasADi cannot be verified, for at none "
             f"of {len(told)} states it is defined and well-conditioned; leave casadi out of the targets, or "
-            "install it unverified with --no-verify"
+            "install it unverified with `verify=False`"
         )
     return taken[: len(LENGTHS)]
 

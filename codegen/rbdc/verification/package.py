@@ -139,7 +139,7 @@ def drawn(references: References, first: Question) -> Iterator[tuple[Question, l
         raise SingularModelError(
             f"{_asked_of(references.model, first)} cannot be verified{_options(first)}: at none of {states} "
             "states it is defined and conditioned well enough for its results to have a digit; "
-            "leave it out, or install it unverified with --no-verify"
+            "leave it out, or install it unverified with `verify=False`"
         )
 
 

@@ -47,12 +47,12 @@ class CasadiTarget(Backend):
         """Refuse single precision, and joints whose configurations it cannot differentiate."""
         if package.scalar != DOUBLE:
             raise UnsupportedError(
-                "--targets casadi: CasADi computes with doubles; build with --dtype float64"
+                "`targets='casadi'`: CasADi computes with doubles; build with `dtype='float64'`"
             )
         for body in package.model.bodies:
             if not body.joint.euclidean and body.joint.kind not in _OF_KINDS:
                 raise UnsupportedError(
-                    f"--targets casadi: no derivatives by the configuration of a {body.joint.kind} joint"
+                    f"`targets='casadi'`: no derivatives by the configuration of a {body.joint.kind} joint"
                 )
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:

@@ -28,6 +28,7 @@ from rbdc.model.options import Origin, origin
 from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
 from rbdc.option_fields import Reading, entries
+from rbdc.runtime._suggestions import suggestion
 from rbdc.spatial import Placement, Rotation, Vector3
 
 
@@ -199,7 +200,9 @@ def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
     contacts = [_contact(model, option) for option in options]
     taken = {contact.name for contact in model.contacts}
     if twice := [contact.name for contact in contacts if contact.name in taken]:
-        raise OptionError(f"--contact {shown(twice[0])}: the description has one of this name: give another")
+        raise OptionError(
+            f"`contacts`: {shown(twice[0])}: the description has one of this name: give another"
+        )
     return replace(model, contacts=(*model.contacts, *contacts))
 
 
@@ -209,7 +212,7 @@ def _contact(model: Model, option: ContactOption) -> Contact:
     if first.body == (WORLD if second is None else second.body):
         fixed = "does not move" if second is None else f"is fixed to {shown(second.name)}"
         raise OptionError(
-            f'--contact {shown(option.name)}: "{shown(first.name)}" {fixed}: name a link that moves'
+            f'`contacts`: {shown(option.name)}: "{shown(first.name)}" {fixed}: name a link that moves'
         )
     return Contact(option.name, option.kind, first, second, tuple(range(option.kind.components)))
 
@@ -220,8 +223,8 @@ def world_aligned(model: Model) -> Model:
     """
     if not model.contacts:
         raise UnsupportedError(
-            f"{model.place}: there are no contacts for --contact-frame local-world-aligned: "
-            "declare them with --contact, or leave it out"
+            f"{model.place}: there are no contacts for `contact_frame='local-world-aligned'`: "
+            "declare them with `contacts`, or leave it out"
         )
     notes = [
         Note(
@@ -238,8 +241,8 @@ def world_aligned(model: Model) -> Model:
 def _frame(model: Model, contact: str, side: Side) -> Frame:
     frame = next((f for f in model.frames if f.name == side.link), None)
     if frame is None:
-        known = ", ".join(shown(f.name) for f in model.frames)
-        raise OptionError(f'--contact {shown(contact)}: no link "{shown(side.link)}"; there are {known}')
+        there = suggestion(shown(side.link), (shown(f.name) for f in model.frames))
+        raise OptionError(f'`contacts`: {shown(contact)}: no link "{shown(side.link)}"; {there}')
     x, y, z, *rpy = side.origin
     placement = frame.placement.compose(Placement(Rotation.from_rpy(*rpy), Vector3(x, y, z)))
     return replace(frame, placement=placement)

@@ -11,7 +11,7 @@ from lxml import etree
 URI = "package://"
 """The beginning of a path inside a package: package://NAME/PATH."""
 DEPTH = 5
-"""Levels of folders below --package-path and ROS_PACKAGE_PATH that are looked through."""
+"""Levels of folders below `package_path` and ROS_PACKAGE_PATH that are looked through."""
 _ABOUT = "package.xml"
 
 

@@ -43,7 +43,7 @@ def _read(file: str, text: bytes, options: ModelOptions) -> Description:
             return read_urdf(expanded(document, options.xacro_arguments, options.package_path))
         note_left_over(document)
     if options.xacro_arguments:
-        raise OptionError(f"{file}: --xacro-arg is for xacro files, which this is not")
+        raise OptionError(f"{file}: `xacro_arg` is for xacro files, which this is not")
     if document is None:
         return read_dh(file, text, options.snap)
     return read_mjcf(document, options.snap) if of_mujoco else read_urdf(document)

@@ -16,17 +16,19 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from rbdc.errors import LONGEST, DescriptionError, OptionError, UnsupportedError
+from rbdc.errors import DescriptionError, OptionError, UnsupportedError
 from rbdc.model.description import Effect, Note
 from rbdc.model.formats.packages import URI, package_folder
 from rbdc.model.text import TEXT
 from rbdc.model.xml import Document, as_written, namespace_of, on_one_line, prefixed, shown
+from rbdc.option_fields import asked
 from rbdc.processes import Helper, HelperEnded
+from rbdc.runtime._suggestions import suggestion
 
 SECONDS = 60.0
 """After which expanding a file is ended: those of large humanoids take some seconds."""
 _XACRO = "xacro"
-_REMEDY = "mend the file, or give its arguments with --xacro-arg NAME:=VALUE"
+_REMEDY = "mend the file, or give its arguments with `xacro_arg='NAME:=VALUE'`"
 
 
 _DEFINING = (
@@ -86,15 +88,15 @@ def expanded(
         )
     for folder in package_path:
         if not folder.is_dir():
-            raise OptionError(f"--package-path {shown(str(folder), LONGEST)}: there is no such folder")
+            raise OptionError(f"{asked('package_path', folder)}: there is no such folder")
     given = document.text.decode() if document.file == TEXT else None
     question = Question(document.file, given, dict(arguments), [str(p) for p in package_path], SECONDS)
-    text, asked, said = _answer(question)
+    text, known, said = _answer(question)
     for name, _ in arguments:
-        if name not in asked:
+        if name not in known:
             raise OptionError(
-                f'{document.file}: --xacro-arg: it has no argument "{shown(name)}"; '
-                f"there are {', '.join(map(shown, asked)) or 'none'}"
+                f'{document.file}: `xacro_arg`: it has no argument "{shown(name)}"; '
+                f"{suggestion(shown(name), map(shown, known))}"
             )
     result = Document(f"{document.file} (expanded)", text.encode())
     result.notes += [Note(f"xacro: {said}", effect=Effect.ALL)] if said else []
@@ -212,4 +214,4 @@ def expand(question: Question) -> tuple[str, list[str]]:
 
 def _not_found(name: str, file: str) -> DescriptionError:
     problem = f'it asks for files of the package "{shown(name)}", which is not found'
-    return DescriptionError(problem, "give the folder that holds the package with --package-path DIR", file)
+    return DescriptionError(problem, "give the folder that holds the package with `package_path='DIR'`", file)
