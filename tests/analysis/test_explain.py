@@ -219,6 +219,17 @@ def test_formats(tmp_path: Path) -> None:
     assert text == run(path).stdout
 
 
+def test_pages_round_constants_and_keep_all_digits(tmp_path: Path) -> None:
+    """Six digits are read; those that the text has are a pointer away."""
+    path = str(write(random_tree(0, 1), tmp_path))
+    text, html = (run(path, "--format", form).stdout for form in ("text", "html"))
+    constants = text.partition("constants\n")[2].partition("\n\n")[0]
+    values = [line.split()[1] for line in constants.splitlines()]
+    assert any(len(value) > 12 for value in values)
+    for value in values:
+        assert f'title="{value}" data-head="value">{float(value):.6g}</td>' in html
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

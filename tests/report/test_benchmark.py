@@ -207,7 +207,7 @@ def test_the_picture_has_every_function(measured: tuple[Path, Result]) -> None:
     assert text.startswith("<svg")
     for row in report_of(measured[0])["rows"]:
         assert f"{row['robot']} {row['function']}" in text
-    assert ">casadi<" in text
+    assert ">CasADi C<" in text, "as the table names it"
     assert ">generated<" in text
 
 

@@ -16,9 +16,8 @@ from rbdc.model.families import tree
 from rbdc.report.compare import Family, growth
 from rbdc.report.methods.contenders import ZEROED, toolchains
 from rbdc.report.options import CompareOptions
-from rbdc.report.studies import first_order, inertia_inverse, second_order, second_order_claims
+from rbdc.report.studies import first_order, inertia_inverse, precision, second_order, second_order_claims
 from rbdc.report.studies.first_order import first_order_page
-from rbdc.report.studies.precision import precision
 from rbdc.report.studies.second_order import Steps
 from rbdc.report.studies.second_order_claims import FIRST, FORWARD, OWN, SECOND, TABLE_3
 
@@ -239,7 +238,7 @@ def test_table_one_as_published() -> None:
 def test_residues_are_rounding_only_where_truncation_does_not_explain_them(
     left: float, central: float, rounding: bool
 ) -> None:
-    claim = first_order._zeros(residues(left, central))[2]
+    claim = precision.claims(residues(left, central))[2]
     assert claim["verdict"] == ("reproduced" if rounding else "not reproduced")
 
 
@@ -274,7 +273,7 @@ def test_what_differences_leave_at_rest_is_truncation(robot: str, root: str) -> 
         cflags=("-O0",), root_joint=root, methods=("numerical",), peers=(), samples=2, checked=2,
         seconds=0.01,
     )  # fmt: skip
-    found, _ = precision(robot, options, lambda text: None)
+    found, _ = precision.precision(robot, options, lambda text: None)
     by_method = {(r["function"], r["output"], r["method"]): r for r in found}
     for (_, output, method), residue in by_method.items():
         if method == "finite-difference" and output.endswith("_dv"):
@@ -283,6 +282,24 @@ def test_what_differences_leave_at_rest_is_truncation(robot: str, root: str) -> 
         else:
             assert residue["largest"] == 0.0, (output, method)
     assert by_method["rnea_derivatives", "dtau_dv", "generated"]["truncation"] is None
+
+
+def test_precision_writes_its_result_and_its_verdicts(tmp_path: Path) -> None:
+    command = ["experiment", "precision", "double_pendulum", "--root-joint", "fixed", "--peers", "casadi"]
+    command += ["--seconds", "0.01", "--samples", "2", "--out", str(tmp_path)]
+    result = CliRunner().invoke(commands, command)
+    assert result.exit_code == 0, result.output
+    folder = tmp_path / "precision-double_pendulum"
+    report = json.loads((folder / "study.json").read_text())
+    assert [claim["verdict"] for claim in report["claims"]] == ["reproduced", "reproduced", "not reproduced"]
+    assert report["residues"] and all(one["size"] for one in report["residues"])
+    text = (folder / "study.html").read_text()
+    assert text == precision.page(report)
+    for claim in report["claims"]:
+        assert claim["found"] in text and claim["found"] in result.output
+    assert "3 claims: 2 reproduced, 1 not reproduced." in text
+    assert text.count("<svg") == 4
+    assert (folder / "report.html").is_file(), "the report behind it"
 
 
 @pytest.mark.slow

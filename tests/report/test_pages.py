@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -19,10 +20,10 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model.families import tree
 from rbdc.report.methods.contenders import known_methods
 from rbdc.report.methods.implementation import FAMILIES
-from rbdc.report.present import plots
+from rbdc.report.present import first_lines, plots
 from rbdc.report.present.colours import FAMILY_COLOURS, colour_of, line_colours, of_method
 from rbdc.report.present.page import study_page
-from rbdc.report.present.tables import ratio_words
+from rbdc.report.present.tables import entry_heading, ratio_words
 from rbdc.resources import resolve
 
 METHODS = {
@@ -126,12 +127,20 @@ def test_methods_of_a_function_differ_in_colour() -> None:
             assert len({*found.values()}) == len(found), (one.name, found)
 
 
+def test_legend_and_table_name_a_peer_alike() -> None:
+    labels = ["generated", "generated-gcc", "casadi", "pinocchio-native"]
+    row = {k: {"minimum_nanoseconds": 100.0, "ratio": 2.0, "method": k} for k in labels}
+    svg = plots.time_dots({"ur5": {"entries": row}}, labels)
+    for label in labels:
+        assert f">{entry_heading(label)}</text>" in svg
+
+
 def test_ratios_have_no_exponents() -> None:
     assert [ratio_words(x) for x in (1.0, 12.345, 999.7, 40000.2)] == ["1×", "12.3×", "1000×", "40000×"]
 
 
 @pytest.mark.parametrize(("spread", "wide"), [(29.0, False), (31.0, True)])
-def test_bars_are_logarithmic_where_they_spread_wide(
+def test_dots_on_a_logarithmic_axis_replace_bars_that_spread_wide(
     spread: float, wide: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert plots.logarithmic([2.0, 2.0 * spread]) is wide
@@ -142,8 +151,16 @@ def test_bars_are_logarithmic_where_they_spread_wide(
     bars, groups = (figure.axes[0] for figure in drawn)
     assert (bars.get_xscale(), groups.get_yscale()) == ("log" if wide else "linear",) * 2
     assert ("logarithmic" in bars.get_xlabel()) is wide
-    widths = [patch.get_window_extent().width for patch in bars.patches]
-    assert min(widths) > 0.01 * max(widths), "the shortest is seen"
+    if wide:
+        assert not bars.patches and not groups.patches, (
+            "the length of a bar says nothing on a logarithmic axis"
+        )
+        left, right = bars.get_xlim()
+        assert left < 100.0 and right > 100.0 * spread
+        assert len(np.asarray(bars.collections[0].get_offsets())) == len(METHODS)
+    else:
+        widths = [patch.get_window_extent().width for patch in bars.patches]
+        assert min(widths) > 0.01 * max(widths), "the shortest is seen"
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -170,6 +187,46 @@ def narrow_rules() -> str:
     found = re.search(r"@media \(max-width: 760px\) \{\n(.*?)\n\}", style, re.DOTALL)
     assert found is not None
     return found.group(1)
+
+
+def test_the_first_line_says_the_result() -> None:
+    """Of comparisons, benchmarks and studies: in numbers of their report."""
+    one, other = function(4.0), function(4000.0)
+    other["methods"][0]["nanoseconds"]["minimum"] = 1e9
+    for each, ratio in ((one, 1.5), (other, 12.0)):
+        each["peers"] = {"casadi": {"ratio": ratio}}
+    assert first_lines.of_comparison({"functions": [one, other]}) == (
+        "Generated code is the fastest method in double precision for 1 of 2 functions. "
+        "CasADi C takes 1.5 to 12 times as long."
+    )
+    entries = {"generated": {"ratio": 1.0}, "pinocchio": {"ratio": 3.0}}
+    assert first_lines.of_benchmark({"rows": [{"entries": entries}]}) == (
+        "Generated code beside its peers, over 1 pair of a robot and a function. "
+        "Pinocchio (pip) takes 3 times as long."
+    )
+    verdicts = ["reproduced", "not comparable: another machine", "not reproduced", "reproduced"]
+    found = first_lines.of_claims([{"verdict": verdict} for verdict in verdicts])
+    assert found == "4 claims: 2 reproduced, 1 not reproduced, 1 not comparable."
+
+
+def test_pages_have_a_dark_mode() -> None:
+    """The ink of pages and figures, and all grounds, are variables, which a dark screen sets anew."""
+    style = study_page("", "", (), {}, [], []).partition("<body>")[0]
+    dark = re.search(
+        r"@media screen and \(prefers-color-scheme: dark\) \{\s*:root \{(.*?)\}", style, re.DOTALL
+    )
+    assert dark is not None
+    light = re.search(r":root \{ color-scheme: light dark; (.*?)\}", style)
+    assert light is not None
+    names = [re.findall(r"(--\w+):", rules) for rules in (light.group(1), dark.group(1))]
+    assert names[0] == names[1]
+    rest = style.replace(light.group(0), "").replace(dark.group(0), "")
+    assert not re.findall(r"#[0-9a-f]{6}", re.sub(r"\[style\*=.*?\]", "", rest)), (
+        "no colour beside the variables"
+    )
+    for colour in ("#000000", "#dfe3e8"):  # axes, and the lines of rows
+        assert f"stroke: {colour}" in (FIGURES["robots"]() or "")
+        assert f'[style*="stroke: {colour}"]' in rest
 
 
 def test_wide_tables_stand_in_lines_on_a_phone() -> None:

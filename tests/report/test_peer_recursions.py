@@ -105,7 +105,8 @@ def test_the_report_names_the_recursion(measured: tuple[Path, Result]) -> None:
         (method,) = (m for m in function["methods"] if m["method"] == best["method"])
         assert best["algorithm"] == method["algorithm"]
         assert re.search(r"by (featherstone|idsva) \(operations: \1 \d+", best["algorithm"])
-        assert f"{best['method']}, {best['algorithm']}" in text
+        words = f"{best['method']} takes {best['ratio']:.3g} times as long as generated: {best['algorithm']}"
+        assert words in text
         assert f"CasADi C, {function['name']}: {best['method']}, {best['algorithm']}" in result.stdout
 
 

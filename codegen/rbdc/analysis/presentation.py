@@ -14,7 +14,7 @@ from sympy.simplify.fu import TR8
 from rbdc.analysis.constants import NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomial
 from rbdc.analysis.pages import Part, page_text
-from rbdc.analysis.tables import Table
+from rbdc.analysis.tables import Cell, Table
 from rbdc.emit.render import render
 from rbdc.model import Body, Model
 from rbdc.model.xml import shown
@@ -122,13 +122,18 @@ def _text(what: dict[str, Any]) -> str:
 
 
 def _html(what: dict[str, Any]) -> str:
-    def table(rows: Sequence[Sequence[str]], *head: str) -> list[Table]:
+    def table(rows: Sequence[Sequence[str | Cell]], *head: str) -> list[Table]:
         return [Table("", head, rows, words=head[-1:])]
 
-    neglected = [what["neglected"]] if what["neglected"] else []
+    notes = ["Values are rounded to six digits: a pointer on one shows them all.", what["neglected"]]
+    constants = [
+        (name, Cell(f"{float(value):.6g}", hint=value), meaning) for name, value, meaning in what["constants"]
+    ]
     parts = [
         Part("coordinates", tables=table(what["coordinates"], "symbol", "meaning")),
-        Part("constants", tables=table(what["constants"], "symbol", "value", "meaning"), notes=neglected),
+        Part(
+            "constants", tables=table(constants, "symbol", "value", "meaning"), notes=[*filter(None, notes)]
+        ),
         *(Part(title, tables=table(rows, "symbol", "formula")) for title, rows in what["sections"]),
     ]
     lead = "Equations of motion in closed form, derived from the description by Euler and Lagrange."

@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdc.analysis.pages import Part
 from rbdc.analysis.tables import DASH, Table, figure
+from rbdc.report.present import first_lines
 from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grown
 from rbdc.report.present.tables import CODE, ERROR, TIME, count, curves, nanoseconds, ratios
@@ -26,6 +27,7 @@ def family_page(report: Mapping[str, Any]) -> str:
     tables = [times_over_sizes(report), *map(growth_table, report["functions"])]
     tables += map(crossing_table, report["functions"])
     figures = [family_figure(report, name) for name in names]
+    lead = f"{first_lines.of_families(report)} {lead}"
     return study_page("Families of mechanisms", lead, (), report, tables, figures, "families.json")
 
 
@@ -112,6 +114,7 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
     words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
     figures, tables = [Part("Time over operations", [words], plots)], forms_tables(report)
+    lead = f"{first_lines.of_forms(report['rows'], wrong)} {lead}"
     return study_page("Forms of functions", lead, wrong, report, tables, figures, "forms.json")
 
 

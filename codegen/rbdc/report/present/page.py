@@ -16,6 +16,7 @@ from rbdc.errors import OptionError
 from rbdc.functions.catalogue import known
 from rbdc.native.scratch import scratch
 from rbdc.report.options import PEERS
+from rbdc.report.present import first_lines
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
 from rbdc.report.present.plots import batch_curves, error_dots, pattern, time_bars, time_dots
 from rbdc.report.present.tables import (
@@ -29,6 +30,7 @@ from rbdc.report.present.tables import (
     headline_table,
     methods_table,
     peak_words,
+    seconds_table,
     times_table,
 )
 
@@ -62,7 +64,8 @@ def page(report: dict[str, Any]) -> str:
         Part("The robot", tables=[joints_table(robot)], notes=robot["warnings"]),
         Part("How it was measured", [*_setting(report), *_measurement(report, peak)]),
     ]
-    top = Part(f"{robot['name']}: rbdc compare", [lead], notes=[_conditions(report)], parts=parts)
+    lines = [first_lines.of_comparison(report), lead]
+    top = Part(f"{robot['name']}: rbdc compare", lines, notes=[_conditions(report)], parts=parts)
     return page_text(top, key, report, "report.json")
 
 
@@ -119,13 +122,14 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     """A function's part of the page; its figures are those of `functions[index]` in report.json."""
     place = f"functions[{index}]"
     peers = [
-        f"{entry_heading(peer)} takes {x['ratio']:.3g} times as long: {x['method']}, {x['algorithm']}"
-        for peer, x in function["peers"].items()
+        f"{x['method']} takes {x['ratio']:.3g} times as long as generated: {x['algorithm']}"
+        for x in function["peers"].values()
     ]
     absent = [f"{one['method']}: not measured. {one['reason']}" for one in function["absent"]]
-    figures = Part(
-        f"All figures ({place}.methods in report.json)", tables=[methods_table(function)], notes=absent
-    )
+    table = methods_table(function)
+    errors = table.only("method", *(name for name in table.head if "(4" in name), "algorithm")
+    others = table.only(*(name for name in table.head if name == "method" or name not in errors.head))
+    figures = Part(f"All figures ({place}.methods in report.json)", tables=[others, errors], notes=absent)
     parts = [] if function.get("batch") is None else [_batch(place, function)]
     if function["patterns"]:
         words = (
@@ -175,7 +179,8 @@ def benchmark_page(report: dict[str, Any]) -> str:
         Part("How it was measured", [measured], folded=by_robot),
     ]
     notes = [_conditions(next(iter(robots.values()))), *absent]
-    return page_text(Part("rbdc benchmark", [lead], notes=notes, parts=parts), key, report, "benchmark.json")
+    top = Part("rbdc benchmark", [first_lines.of_benchmark(report), lead], notes=notes, parts=parts)
+    return page_text(top, key, report, "benchmark.json")
 
 
 def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Part:
@@ -192,7 +197,7 @@ def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[
         for label, reason in row["absent"].items()
     ]
     title = "Accuracy, compile seconds, algorithms of the peers"
-    more = Part(title, tables=[accuracy_table(rows, labels)], notes=algorithms)
+    more = Part(title, tables=[accuracy_table(rows), seconds_table(rows, labels)], notes=algorithms)
     times = times_table("", "robot", rows, labels)
     dots = time_dots({row["robot"]: row for row in rows}, labels)
     return Part(name, plots=[dots], tables=[times], notes=absent, folded=[more])
@@ -208,7 +213,7 @@ def study_page(
     file: str = "study.json",
 ) -> str:
     """The text of a page that says where it was measured, and shows tables and then figures. Of the report
-    the claims are shown, and whether it is `quick`, where it has them.
+    the claims are shown, first how many of them hold, and whether it is `quick`, where it has them.
     """
     where = [f"{report['machine']['processor']}, one core"] if "machine" in report else []
     compilers = [report["compiler"]["version"]] if "compiler" in report else report.get("compilers", [])
@@ -216,10 +221,11 @@ def study_page(
     head = ("claim", "verdict", "found")
     claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
     said = [Table("What the article says", head, claims, words=head)] if claims else []
+    first = [first_lines.of_claims(report["claims"])] if claims else []
     quick = "A quick run, to see that it works: few and small cases, whose times say little."
     warned = [Part("A quick run", [quick])] if report.get("quick") else []
     shown = [Part(table.title, tables=[table]) for table in (*said, *tables)]
-    page = Part(title, [lead], notes=["; ".join(where), *notes], parts=[*warned, *shown, *figures])
+    page = Part(title, [*first, lead], notes=["; ".join(where), *notes], parts=[*warned, *shown, *figures])
     return page_text(page, (), report, file)
 
 

@@ -15,10 +15,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
-from rbdc.report.present.tables import BENCHMARKED, least_time, nanoseconds, ratio_words, shown_methods
+from rbdc.report.present.tables import (
+    BENCHMARKED,
+    entry_heading,
+    least_time,
+    nanoseconds,
+    ratio_words,
+    shown_methods,
+)
 
 WIDE = 30.0
-"""Ratio of the largest to the least value above which bars stand on a logarithmic axis."""
+"""Ratio of the largest to the least value above which dots on a logarithmic axis stand in place of bars."""
 
 SHORT = 28
 """Letters of the longest label of which a key has two columns."""
@@ -38,28 +45,33 @@ _STYLE: dict[Any, Any] = {
 
 
 def logarithmic(values: Iterable[float]) -> bool:
-    """Whether bars of these values need a logarithmic axis, for the short ones to be seen."""
+    """Whether these values need a logarithmic axis, for the small ones to be told apart."""
     found = [value for value in values if value > 0.0]
     return bool(found) and max(found) > WIDE * min(found)
 
 
 def time_bars(function: Mapping[str, Any]) -> str:
-    """Bars of the minimum time, each with its time and its ratio to the generated code."""
+    """Bars of the minimum time, or dots where a logarithmic axis is needed, each with its time and its ratio
+    to the generated code.
+    """
     methods = shown_methods(function)
-    times = {m["method"]: least_time(m) for m in methods}
+    times, colours = {m["method"]: least_time(m) for m in methods}, [of_method(m) for m in methods]
     ratios = {name: f"\u00a0\u00a0{ratio_words(ratio)}" for name, ratio in function["ratios"].items()}
     words = [f"{nanoseconds(ns)}{ratios.get(name, '')}" for name, ns in times.items()]
     with _panel(_height(len(methods)), "time of a call") as (figure, axes):
-        bars = axes.barh(
-            range(len(methods)), [*times.values()], color=[of_method(m) for m in methods], height=0.72
-        )
-        axes.bar_label(bars, words, padding=4)
-        wide = logarithmic(times.values())
-        if wide:
+        if logarithmic(times.values()):
+            axes.scatter([*times.values()], range(len(times)), 49, colours)
+            for k, (ns, text) in enumerate(zip(times.values(), words, strict=True)):
+                axes.annotate(text, (ns, k), (8, 0), textcoords="offset points", va="center")
             axes.set_xscale("log")
-            axes.set_xlim(left=min(times.values()) / 3.0)
-        axes.xaxis.set_major_locator(LogLocator(numticks=3) if wide else MaxNLocator(4))
-        axes.set_xlabel("minimum, on a logarithmic axis" if wide else "minimum")
+            axes.xaxis.set_major_locator(LogLocator(numticks=3))
+            axes.set_xlabel("minimum, on a logarithmic axis")
+        else:
+            axes.bar_label(
+                axes.barh(range(len(times)), [*times.values()], 0.72, color=colours), words, padding=4
+            )
+            axes.xaxis.set_major_locator(MaxNLocator(4))
+            axes.set_xlabel("minimum")
         _show(axes.xaxis, nanoseconds)
         _label(axes, [*times])
         return _svg(figure)
@@ -74,15 +86,23 @@ def time_dots(rows: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> s
         for label in labels:
             found = {k: row["entries"].get(label) for k, row in enumerate(rows.values())}
             times = {k: entry["minimum_nanoseconds"] for k, entry in found.items() if entry}
-            axes.plot([*times.values()], [*times], "o", color=colours[label], markersize=7, label=label)
+            name = entry_heading(label)
+            axes.plot([*times.values()], [*times], "o", color=colours[label], markersize=7, label=name)
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axes.xaxis.set_major_locator(LogLocator(subs=_steps(*axes.get_xlim())))
         axes.grid(axis="y", color="#dfe3e8", linewidth=2)
         axes.set_axisbelow(True)
         _show(axes.xaxis, nanoseconds)
         _label(axes, [*rows])
-        _legend(figure, labels)
+        _legend(figure, map(entry_heading, labels))
         return _svg(figure)
+
+
+def _steps(low: float, high: float) -> tuple[float, ...]:
+    """The marks within a decade of a logarithmic axis: more of them on a short one."""
+    if high > 1e3 * low:
+        return (1.0,)
+    return (1.0, 3.0) if high > WIDE * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 
 
 def speed(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -104,7 +124,7 @@ def _show_powers(*axes: Axis) -> None:
     time of a page.
     """
     for axis in axes:
-        axis.set_major_locator(LogLocator(numticks=7))
+        axis.set_major_locator(LogLocator(numticks=4))
         axis.set_major_formatter(LogFormatter())
         axis.set_minor_formatter(LogFormatter())
 
@@ -144,12 +164,13 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
 def pattern(entry: Mapping[str, Any]) -> str:
     """One derivative matrix by each method: zero is white, the rest coloured by its order of magnitude."""
     methods = [key for key in entry if key != "output"]
+    sizes = mpl.colormaps["viridis"].with_extremes(bad="white")  # of 0 there is no logarithm
     with mpl.rc_context({**_STYLE, "axes.spines.top": True, "axes.spines.right": True}):
         figure = Figure(figsize=(_WIDTH, 3.1), layout="constrained")
         axes = figure.subplots(1, len(methods), squeeze=False)[0]
         for one, method in zip(axes, methods, strict=True):
             values = np.abs(np.array(entry[method], dtype=float))
-            image = one.imshow(values, cmap="viridis", norm=LogNorm(1e-12, 1e2), interpolation="nearest")
+            image = one.imshow(values, cmap=sizes, norm=LogNorm(1e-12, 1e2), interpolation="nearest")
             one.set(xticks=[], yticks=[])
             zeros = f"{int((values == 0.0).sum())} of {values.size} entries are 0"
             one.set_title(f"{method}\n{zeros}", fontsize=10)
@@ -223,16 +244,21 @@ def grouped_bars(
     title: str,
     y: str,
 ) -> str:
-    """Bars side by side for each group; on a logarithmic axis where they spread wide."""
+    """Bars side by side for each group, or dots where a logarithmic axis is needed."""
+    wide = logarithmic(value for values in series.values() for value in values)
     with _panel(3.4, title, y=y) as (figure, axes):
         width = 0.8 / len(series)
         for k, (name, values) in enumerate(series.items()):
             places = [g + (k - 0.5 * (len(series) - 1)) * width for g in range(len(groups))]
-            axes.bar(places, values, width, color=colours[name], label=name)
-        if logarithmic(value for values in series.values() for value in values):
+            if wide:
+                axes.plot(places, values, "o", color=colours[name], markersize=7, label=name)
+            else:
+                axes.bar(places, values, width, color=colours[name], label=name)
+        if wide:
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
             _show(axes.yaxis, "{:g}".format)
+            axes.set_xlim(-0.6, len(groups) - 0.4)
         axes.set_xticks(range(len(groups)), groups)
         _legend(figure, [*series])
         return _svg(figure)

@@ -214,18 +214,23 @@ def _time(entry: Mapping[str, Any] | None) -> str | Cell:
     return Cell(nanoseconds(entry["minimum_nanoseconds"]), ratio, hint=entry["method"])
 
 
-def accuracy_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Table:
-    """Errors of generated code and of Pinocchio, and seconds of compilation, robot by robot."""
+def accuracy_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Errors of generated code and of Pinocchio, robot by robot."""
     metrics = [metric.replace("_", " ") for metric in METRICS]
-    head = ["robot", *metrics, *(f"Pinocchio's {metric}" for metric in metrics)]
     lines = []
     for row in rows:
         both = (row["entries"]["generated"], best_pinocchio(row["entries"]))
-        errors = [error_words(entry, metric) for entry in both for metric in METRICS]
+        lines.append([row["robot"], *(error_words(entry, metric) for entry in both for metric in METRICS)])
+    return Table("", ["robot", *metrics, *(f"Pinocchio's {metric}" for metric in metrics)], lines)
+
+
+def seconds_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Table:
+    """Seconds of compilation, robot by robot."""
+    lines = []
+    for row in rows:
         entries = [row["entries"].get(label) for label in labels]
-        seconds = [figure(entry and entry["compile_seconds"], ".2f") for entry in entries]
-        lines.append([row["robot"], *errors, *seconds])
-    return Table("", [*head, *(f"{entry_heading(label)}, s" for label in labels)], lines)
+        lines.append([row["robot"], *(figure(e and e["compile_seconds"], ".2f") for e in entries)])
+    return Table("", ["robot", *(f"{entry_heading(label)}, s" for label in labels)], lines)
 
 
 def glance_table(report: Mapping[str, Any], names: Sequence[str]) -> Table:

@@ -87,18 +87,6 @@ def show_forms(report: Mapping[str, Any]) -> None:
         show_table(table)
 
 
-def show_precision(residues: Sequence[Mapping[str, Any]]) -> None:
-    """Show the residues of derivatives that should vanish, by every method."""
-    rows = []
-    for x in residues:
-        figures = (DASH if y is None else f"{y:.1e}" if y else "0" for y in (x["largest"], x["truncation"]))
-        rows.append([x["function"], x["output"], x["method"], *figures, f"{x['zeros']} of {x['size']}"])
-    head = ("function", "matrix", "method", "largest entry", "by truncation alone", "exact zeros")
-    show_table(
-        Table("Carpentier and Mansard, section V-B: these matrices vanish", head, rows, words=head[:3])
-    )
-
-
 def show_verdict(verdict: Verdict, *, stderr: bool = False) -> None:
     """Show the result of a baseline, worst last, so that it stays on the screen."""
     rows = []

@@ -17,7 +17,8 @@ from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grouped_bars, pattern
 from rbdc.report.present.tables import nanoseconds
 from rbdc.report.studies.claims import judged, listed, not_comparable, told
-from rbdc.report.studies.precision import CENTRAL, DIFFERENCE, precision
+from rbdc.report.studies.precision import CENTRAL, DIFFERENCE, precision, vanishing
+from rbdc.report.studies.precision import claims as zeros
 
 ROBOTS = {
     "KUKA": ("kuka_iiwa", "fixed"),
@@ -67,8 +68,6 @@ RESIDUES = ("hyq", "free-flyer")
 ID, D_ID, FD_ID, FD, D_FD, FD_FD, DIRECT, CHOLESKY = (row.label for row in ROWS)
 ALIKE = 1.5
 """A ratio of times is reproduced if it is within this factor of the article's."""
-TRUNCATED = 1e-3
-"""Residues within this share of what truncation leaves are truncation."""
 
 
 def first_order(
@@ -102,7 +101,7 @@ def first_order(
             for row in ROWS
         ],
         "residues": residues,
-        "patterns": [p for function in resting["functions"] for p in function["patterns"][:2]],
+        "patterns": vanishing(resting),
     }
     return told(report, _claims(report), started), reports
 
@@ -234,7 +233,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
             f"Cholesky's factorisation takes {listed(inverse)} times as long as the direct algorithm, both "
             f"straight-line through the same passes, beside {listed(published(CHOLESKY, DIRECT))}",
         ),
-        *_zeros(report["residues"]),
+        *zeros(report["residues"]),
         not_comparable(
             "HyQ without a free flyer: 5.06 and 8.72 us beside 6.92 and 20.52 us of Giftthaler et al. by "
             "automatic differentiation.",
@@ -251,36 +250,6 @@ def _alike(
     holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, expected, strict=True))
     reproduced = f"reproduced means within a factor of {ALIKE}"
     return judged(claim, holds, f"{listed(found)} {words} {listed(expected)}; {reproduced}")
-
-
-def _zeros(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Whether entries that should vanish do, and where those of differences come from."""
-    largest = {name: _most(residues, name, "largest") for name in ("generated", DIFFERENCE, CENTRAL)}
-    truncated, left = _most(residues, DIFFERENCE, "truncation"), largest[DIFFERENCE]
-    return [
-        judged(
-            "Section V-B: at rest without gravity analytical derivatives by q and v are exactly zero.",
-            largest["generated"] == 0.0,
-            f"largest entry of generated code {largest['generated']:.1e}",
-        ),
-        judged(
-            "Fig. 3: those of finite differences are not.",
-            left > 0.0,
-            f"largest entry of one-sided differences {left:.1e}, by v alone; of central ones "
-            f"{largest[CENTRAL]:.1e}",
-        ),
-        judged(
-            "Section V-B: these entries are numerical rounding.",
-            largest[CENTRAL] > 0.0 or abs(left - truncated) > TRUNCATED * truncated,
-            f"truncation alone, h f(q, e_k), leaves {truncated:.4e} in one-sided differences, which have "
-            f"{left:.4e}; central ones round alike and do not truncate here: {largest[CENTRAL]:.1e}",
-        ),
-    ]
-
-
-def _most(residues: Sequence[Mapping[str, Any]], method: str, figure: str) -> float:
-    """The largest of a method's residues, or of their truncation."""
-    return max(float(residue[figure]) for residue in residues if residue["method"] == method)
 
 
 def _pinocchio(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -4,13 +4,16 @@ exactly zero, by every method.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc.analysis.pages import Part
+from rbdc.analysis.tables import Table, figure
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import reference_of
 from rbdc.options import Progress
@@ -21,11 +24,100 @@ from rbdc.report.methods.differentiation import SCHEMES
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
+from rbdc.report.present.page import study_page
+from rbdc.report.present.plots import pattern
+from rbdc.report.studies.claims import judged, told
 
 Array = NDArray[np.float64]
 
 DERIVATIVES = ("rnea_derivatives", "aba_derivatives")
 DIFFERENCE, CENTRAL, COMPLEX = "finite-difference", "central-difference", "complex-step"
+TRUNCATED = 1e-3
+"""Residues within this share of what truncation leaves are truncation."""
+
+
+def measured(
+    robot: str, options: CompareOptions, progress: Progress
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The study of one robot, ready for JSON, and the full report behind it."""
+    started = time.monotonic()
+    residues, behind = precision(robot, options, progress)
+    report = {
+        "study": "precision",
+        "quick": False,
+        **{name: behind[name] for name in ("generator", "machine", "compiler")},
+        "robot": {name: behind["robot"][name] for name in ("name", "root_joint", "nv", "description_sha256")},
+        "residues": residues,
+        "patterns": vanishing(behind),
+    }
+    return told(report, claims(residues), started), behind
+
+
+def page(report: Mapping[str, Any]) -> str:
+    """The page of the study."""
+    robot = report["robot"]
+    lead = (
+        'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), '
+        f"section V-B, repeated on {robot['name']} ({robot['root_joint']} base, nv = {robot['nv']}): at rest "
+        "without gravity the derivatives by q and v vanish."
+    )
+    figures = [pattern(entry) for entry in report["patterns"]]
+    words = ["Generated code beside one-sided differences, whose entries are errors of truncation."]
+    tables = [residues_table(report["residues"])]
+    return study_page(
+        "What should be exactly zero", lead, [], report, tables, [Part("Fig. 3", words, figures)]
+    )
+
+
+def vanishing(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The matrices of a report at rest that should vanish, by the methods that it keeps them of."""
+    return [p for function in report["functions"] for p in function["patterns"][:2]]
+
+
+def residues_table(residues: Sequence[Mapping[str, Any]]) -> Table:
+    """The residues of derivatives that should vanish, by every method."""
+    rows = []
+    for x in residues:
+        figures = map(_shown, (x["largest"], x["truncation"]))
+        rows.append([x["function"], x["output"], x["method"], *figures, f"{x['zeros']} of {x['size']}"])
+    head = ("function", "matrix", "method", "largest entry", "by truncation alone", "exact zeros")
+    title = "Carpentier and Mansard, section V-B: these matrices vanish"
+    return Table(title, head, rows, words=head[:3])
+
+
+def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Whether entries that should vanish do, and where those of differences come from."""
+    largest = {name: _most(residues, name, "largest") for name in ("generated", DIFFERENCE, CENTRAL)}
+    truncated, left = _most(residues, DIFFERENCE, "truncation"), largest[DIFFERENCE]
+    return [
+        judged(
+            "Section V-B: at rest without gravity analytical derivatives by q and v are exactly zero.",
+            largest["generated"] == 0.0,
+            f"largest entry of generated code {_shown(largest['generated'])}",
+        ),
+        judged(
+            "Fig. 3: those of finite differences are not.",
+            left > 0.0,
+            f"largest entry of one-sided differences {_shown(left)}, by v alone; of central ones "
+            f"{_shown(largest[CENTRAL])}",
+        ),
+        judged(
+            "Section V-B: these entries are numerical rounding.",
+            largest[CENTRAL] > 0.0 or abs(left - truncated) > TRUNCATED * truncated,
+            f"truncation alone, h f(q, e_k), leaves {truncated:.4e} in one-sided differences, which have "
+            f"{left:.4e}; central ones round alike and do not truncate here: {_shown(largest[CENTRAL])}",
+        ),
+    ]
+
+
+def _shown(residue: float | None) -> str:
+    """A residue in words; a dash for one that does not exist."""
+    return "0" if residue == 0.0 else figure(residue, ".1e")
+
+
+def _most(residues: Sequence[Mapping[str, Any]], method: str, key: str) -> float:
+    """The largest of a method's residues, or of their truncation."""
+    return max(float(residue[key]) for residue in residues if residue["method"] == method)
 
 
 def precision(
