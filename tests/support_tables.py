@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from rbdc import Model
+from rbdc.errors import RbdcError
 
 ROBOTS = Path(__file__).parents[1] / "robots"
 """The pages on descriptions."""
@@ -13,6 +20,12 @@ ALL, OTHERS = "all", "others"
 """Attributes of a row: all of its elements, or those that no other row has."""
 FATES = ("read", "folded", "ignored", "refused", "no effect")
 """What becomes of an attribute, as the last column begins."""
+
+
+Change = Mapping[str, str | None]
+"""Attributes of an element by their names; None takes one away."""
+Read = Callable[..., tuple[Model | None, set[str]]]
+"""From a text and options the model but for its notes, and these; None for what is refused."""
 
 
 class Row(NamedTuple):
@@ -43,7 +56,9 @@ def _row(line: str) -> Row:
     (begun,) = (own for own in FATES if fate.startswith(own))
     words = re.search('"(.*)"', fate)
     named = tuple(re.findall("`(.*?)`", attributes)) or (attributes,)
-    return Row(tuple(re.findall("`(.*?)`", elements)), named, begun, words[1] if words else "")
+    return Row(
+        tuple(re.findall("`(.*?)`", elements)), named, begun, words[1].replace("`", "") if words else ""
+    )
 
 
 def row_of(rows: Sequence[Row], element: str, attribute: str) -> Row:
@@ -64,3 +79,86 @@ def check_complete(rows: Sequence[Row], schema: Mapping[str, Iterable[str]]) -> 
             known = {own for path, attributes in schema.items() if row.has(path) for own in attributes}
             assert any(row.has(path) for path in schema), element
             assert set(row.attributes) <= {ALL, OTHERS, *known}, row
+
+
+def values(text: str) -> dict[str, str | Change]:
+    """Attributes as XML has them."""
+    return {str(name): str(value) for name, value in etree.fromstring(f"<any {text}/>").attrib.items()}
+
+
+_DRAKE = 'xmlns:drake="http://drake.mit.edu"'
+
+
+def changed(text: str, changes: Mapping[str, Change]) -> str:
+    """A description with other attributes of some elements, by their XPath; None takes one away."""
+    root = etree.fromstring(text)
+    for place, attributes in changes.items():
+        element = _at(root, place)
+        for name, value in attributes.items():
+            if value is not None:
+                element.set(name, value)
+            elif name in element.attrib:
+                del element.attrib[name]
+    return etree.tostring(root, encoding="unicode")
+
+
+def extended(text: str, place: str, content: str) -> str:
+    """A description with more elements, or with text, in an element by its XPath."""
+    root, more = etree.fromstring(text), etree.fromstring(f"<all {_DRAKE}>{content}</all>")
+    element = _at(root, place)
+    element.text = more.text or element.text
+    element.extend(list(more))
+    return etree.tostring(root, encoding="unicode")
+
+
+def _at(root: etree._Element, place: str) -> etree._Element:
+    found: Any = root.xpath(place)
+    element: etree._Element = found[0]
+    return element
+
+
+def reader(path: Path) -> Read:
+    """A reader of descriptions that are written to a file one after the other."""
+
+    @cache
+    def read(text: str, **options: Any) -> tuple[Model | None, set[str]]:
+        path.write_text(text)
+        try:
+            model = Model.from_file(path, **options)
+        except RbdcError as error:
+            return None, {str(error)}
+        return replace(model, notes=(), description_hash=None), {note.message for note in model.notes}
+
+    return read
+
+
+COUNTED: dict[str, Any] = dict.fromkeys(("damping", "springs", "friction"), "include")
+
+
+def check(row: Row, before: str, after: str, read: Read, *, accepted: bool = True, **options: Any) -> None:
+    """What a row says holds where `after` has what `before` has not.
+
+    accepted: both are read; else one of them may be refused.
+    """
+    counted = {} if row.fate == "ignored" else COUNTED | options
+    model, notes = read(after, **counted)
+    without, noted = read(before, **counted)
+    if row.fate == "refused":
+        assert model is None and without is not None
+        assert all(Path(note.split(":")[0]).name.startswith("scene.") for note in notes)
+    elif row.fate in ("read", "folded"):
+        assert model != without
+        assert not accepted or (model is not None and without is not None), notes
+    else:
+        assert model is not None and without is not None, notes
+        assert uncounted(model) == uncounted(without)
+        assert any(row.words in note for note in notes) if row.fate == "ignored" else notes <= noted, notes
+
+
+def uncounted(model: Model) -> Model:
+    """The model without what counts only where it is asked for."""
+    off: dict[str, Any] = {} if model.drive_terms else dict.fromkeys(_DRIVES, 0.0)
+    return replace(model, bodies=tuple(replace(body, **off) for body in model.bodies))
+
+
+_DRIVES = ("damping", "stiffness", "spring_rest", "friction")

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from lxml import etree
-
-Change = Mapping[str, str | None]
-"""Attributes of an element by their names; None takes one away."""
+from tests.support_tables import Change, values
 
 TETRAHEDRON = "v 0 0 0\nv {0} 0 0\nv 0 {0} 0\nv 0 0 {0}\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 INCLUDED = '<mujoco><worldbody><body name="i"><joint name="i"/><geom size=".1"/></body></worldbody></mujoco>'
 CHILD = INCLUDED.replace("<mujoco>", '<mujoco model="child">')
 
 
-def _values(text: str) -> dict[str, str | Change]:
-    """Attributes as XML has them."""
-    return {str(name): str(value) for name, value in etree.fromstring(f"<any {text}/>").attrib.items()}
-
-
-_TURNED = _values(
+_TURNED = values(
     'axisangle="0 0 1 30" euler="10 20 30" pos=".1 .2 .4" quat=".5 .5 .5 .5" '
     'xyaxes="0 1 0 0 0 1" zaxis="1 0 1"'
 )
-_SOFT = _values('solimp=".8 .9 .01" solref=".1 .5"')
+_SOFT = values('solimp=".8 .9 .01" solref=".1 .5"')
 _TENDON: dict[str, str | Change] = {
-    **_values(
+    **values(
         'actuatorfrcrange="-1 1" armature="1" class="c" damping="1" frictionloss="1" group="2" '
         'margin=".1" range="0 1" solimpfriction=".8 .9 .01" solimplimit=".8 .9 .01" '
         'solreffriction=".1 .5" solreflimit=".1 .5" stiffness="2" user="1"'
@@ -40,7 +30,7 @@ _SITES: Change = {"site1": "sf", "site2": "sd", **_BODIES}
 
 ATTRIBUTES: dict[str, dict[str, str | Change]] = {
     "compiler": {
-        **_values(
+        **values(
             'alignfree="true" angle="radian" assetdir="sub" autolimits="false" balanceinertia="true" '
             'boundinertia="1" boundmass="5" conflict="merge" coordinate="global" discardvisual="true" '
             'eulerseq="zyx" fitaabb="true" fusestatic="true" inertiafromgeom="true" '
@@ -50,7 +40,7 @@ ATTRIBUTES: dict[str, dict[str, str | Change]] = {
         )
     },
     "option": {
-        **_values(
+        **values(
             'actuatorgroupdisable="1" ccd_iterations="10" ccd_tolerance="1e-5" cone="elliptic" '
             'density="1" gravity="0 0 -2" impratio="2" integrator="RK4" iterations="3" '
             'jacobian="dense" ls_iterations="3" ls_tolerance=".1" magnetic="1 0 0" '
@@ -61,7 +51,7 @@ ATTRIBUTES: dict[str, dict[str, str | Change]] = {
         "wind": {"wind": "1 0 0", "density": "1"},
     },
     "option/flag": {
-        **_values(
+        **values(
             'actuation="disable" autoreset="disable" clampctrl="disable" constraint="disable" '
             'contact="disable" damper="disable" equality="disable" eulerdamp="disable" '
             'filterparent="disable" frictionloss="disable" gravity="disable" island="disable" '
@@ -72,7 +62,7 @@ ATTRIBUTES: dict[str, dict[str, str | Change]] = {
         )
     },
     "asset/mesh": {
-        **_values(
+        **values(
             'class="c" content_type="model/obj" face="0 2 1 0 1 3 0 3 2 1 2 3" inertia="shell" '
             'material="mat" maxhullvert="4" name="m" normal="0 0 1 0 0 1 0 0 1 0 0 1 0 0 1" '
             'refpos=".1 0 0" refquat=".5 .5 .5 .5" scale="2 2 2" smoothnormal="true" '
@@ -84,18 +74,18 @@ ATTRIBUTES: dict[str, dict[str, str | Change]] = {
     },
     "body": {
         **_TURNED,
-        **_values(
+        **values(
             'childclass="c" fuse="false" gravcomp="1" mocap="true" name="another" simple="false" '
             'sleep="never" user="1"'
         ),
     },
     "body/inertial": {
         **_TURNED,
-        **_values('diaginertia=".2 .2 .3" mass="2"'),
+        **values('diaginertia=".2 .2 .3" mass="2"'),
         "fullinertia": {"fullinertia": ".1 .2 .25 .01 0 0", "diaginertia": None},
     },
     "body/joint": {
-        **_values(
+        **values(
             'actuatorfrcrange="-1 1" actuatorgravcomp="true" armature="1" axis="1 0 0" class="c" '
             'damping="1" frictionloss="1" group="2" limited="false" margin=".1" name="another" '
             'pos="0 0 .1" range="-1 1" ref="10" solimpfriction=".8 .9 .01" solimplimit=".8 .9 .01" '
@@ -105,11 +95,11 @@ ATTRIBUTES: dict[str, dict[str, str | Change]] = {
         "actuatorfrclimited": {"actuatorfrclimited": "true", "actuatorfrcrange": "-1 1"},
         "springref": {"springref": "10", "stiffness": "2"},
     },
-    "body/freejoint": {**_values('align="true" group="2" name="another"')},
+    "body/freejoint": {**values('align="true" group="2" name="another"')},
     "body/geom": {
         **_TURNED,
         **_SOFT,
-        **_values(
+        **values(
             'adhesion="1" castshadow="false" class="c" conaffinity="2" condim="1" contype="2" '
             'density="500" fitscale="2" fluidcoef="1 1 1 1 1" fluidshape="ellipsoid" '
             'friction=".5 .1 .1" gap=".1" group="3" margin=".1" mass="2" material="mat" '
@@ -122,23 +112,23 @@ ATTRIBUTES: dict[str, dict[str, str | Change]] = {
     },
     "body/site": {
         **_TURNED,
-        **_values('group="2" material="mat" name="another" rgba="1 0 0 1" size=".1" type="box" user="1"'),
+        **values('group="2" material="mat" name="another" rgba="1 0 0 1" size=".1" type="box" user="1"'),
         "class": {"class": "c", "pos": None},
         "fromto": {"fromto": "0 0 0 0 0 1", "type": "capsule", "size": ".1", "pos": None},
         "mesh": {"mesh": "v", "type": "mesh"},
     },
-    "tendon/fixed": {**_TENDON, **_values('name="t"')},
-    "tendon/spatial": {**_TENDON, **_values('material="mat" name="another" rgba="1 0 0 1" width=".1"')},
-    "tendon/fixed/joint": {**_values('coef="3" joint="k"')},
+    "tendon/fixed": {**_TENDON, **values('name="t"')},
+    "tendon/spatial": {**_TENDON, **values('material="mat" name="another" rgba="1 0 0 1" width=".1"')},
+    "tendon/fixed/joint": {**values('coef="3" joint="k"')},
     "equality/connect": {
         **_SOFT,
-        **_values('active="false" anchor=".3 .2 .1" body1="e" body2="world" class="c" name="another"'),
+        **values('active="false" anchor=".3 .2 .1" body1="e" body2="world" class="c" name="another"'),
         "site1": _SITES,
         "site2": _SITES,
     },
     "equality/weld": {
         **_SOFT,
-        **_values(
+        **values(
             'active="false" anchor=".3 .2 .1" body1="e" body2="d" class="c" name="another" '
             'relpose="0 0 1 1 0 0 0" torquescale="2"'
         ),
@@ -146,7 +136,7 @@ ATTRIBUTES: dict[str, dict[str, str | Change]] = {
         "site2": _SITES,
     },
     "actuator/motor": {
-        **_values(
+        **values(
             'armature="1" class="c" cranklength=".4" cranksite="sd" ctrlrange="-1 1" damping="1" '
             'forcerange="-1 1" gear="3" group="2" joint="k" lengthrange="0 1" name="another" '
             'refsite="sf" site="s" slidersite="sf" user="1"'
@@ -161,7 +151,7 @@ ATTRIBUTES: dict[str, dict[str, str | Change]] = {
     },
     "equality/joint": {
         **_SOFT,
-        **_values('active="false" class="c" name="another" polycoef="0 2"'),
+        **values('active="false" class="c" name="another" polycoef="0 2"'),
         "joint1": {"joint1": "h", "joint2": "k"},
         "joint2": {"joint2": None},
     },

@@ -30,6 +30,8 @@ BASE_LINK = "base"
 CONVENTIONS = {"distal": "distal", "standard": "distal", "proximal": "proximal", "modified": "proximal"}
 """The first word of `convention`."""
 KINDS = ("revolute", "prismatic", "fixed")
+_OF_MOTION = ("q_sign", "limits", "velocity_limit", "effort_limit", "armature", "damping", "friction")
+"""Members that only joints that move have."""
 INERTIA = "inertia_com"
 """The member of a joint that holds its inertia, unless `inertia` of the description names another."""
 
@@ -130,6 +132,8 @@ class _Reader:
             self.joints.append(Joint(f"{name}:frame", "fixed", moving, own, after, line=line))
         self.links.append(Link(own, self._inertia(fields), line))
         others = [x for x in fields.unused() if x != "comment" and not x.startswith("inertia_")]
+        if kind == "fixed":
+            others += [f"{own} of a fixed joint" for own in _OF_MOTION if fields.get(own) is not None]
         self.unused |= dict.fromkeys(others)
 
     def _numbers(self, fields: Fields, position: int) -> tuple[int, str]:
