@@ -110,7 +110,7 @@ class NamedModel:
         label = f'"{shown(body.name)}"'
         offset = body.placement.translation.scalars()
         at = self.vector("l", str(k), offset, f"joint {k} in its parent's frame (m)")
-        placement = Placement(self.rotation(k, _rpy(body.placement.rotation.rows())), at)
+        placement = Placement(self.rotation(k, body.placement.rotation.rpy()), at)
         joint = self.joint(k, body.joint)
         mass, first = body.inertia.mass, body.inertia.first_moment
         centre = first.scaled(0.0 if mass == 0.0 else 1.0 / mass)
@@ -174,12 +174,3 @@ class NamedModel:
         atoms = self.vector("u", str(k), axis, f"axis of joint {k}")
         self.axes.append(tuple(str(atom) for atom in atoms.scalars() if atom != 0))
         return type(joint).described(atoms)
-
-
-def _rpy(rows: Sequence[Sequence[float]]) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of R = Rz(yaw) Ry(pitch) Rx(roll)."""
-    across = math.hypot(rows[0][0], rows[1][0])
-    pitch = math.atan2(-rows[2][0], across)
-    if across <= _ROUNDING:  # only the sum or the difference of the two others is there
-        return math.atan2(-rows[1][2], rows[1][1]), pitch, 0.0
-    return math.atan2(rows[2][1], rows[2][2]), pitch, math.atan2(rows[1][0], rows[0][0])

@@ -20,6 +20,7 @@ from rbdc.model.description import (
     Link,
     Note,
 )
+from rbdc.model.formats.loops import instead
 from rbdc.model.joints import ONE_DOF, WITH_AXIS
 from rbdc.model.xml import shown
 from rbdc.spatial import RigidInertia
@@ -138,9 +139,11 @@ class _Check:
         carrier: dict[str, Joint] = {}
         for joint in self.description.joints:
             if joint.child in carrier:
-                names = " and ".join(f'"{shown(own.name)}"' for own in (carrier[joint.child], joint))
+                both = (carrier[joint.child], joint)
+                names = " and ".join(f'"{shown(own.name)}"' for own in both)
                 problem = f'link "{shown(joint.child)}" is the child of two joints, {names}'
-                self.fail(problem, "a tree gives each link one parent; cut the loop", joint.line)
+                remedy = f"a tree gives each link one parent: {instead(self.description.joints, both)}"
+                self.fail(problem, remedy, joint.line)
             carrier[joint.child] = joint
         roots = [link for link in self.description.links if link.name not in carrier]
         if not self.description.links:

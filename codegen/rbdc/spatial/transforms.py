@@ -11,6 +11,9 @@ from typing import Self
 from rbdc.spatial.scalars import Scalar, hypot
 from rbdc.spatial.vectors import AXES, Force, Matrix3, Motion, Symmetric3, Vector3
 
+_ROUNDING = 1e-12
+"""Cosine of a pitch below which it is a right angle."""
+
 
 class AnyRotation(ABC):
     """A rotation R from child to parent coordinates, however it is held: as a matrix, or as a product of
@@ -61,6 +64,15 @@ class AnyRotation(ABC):
     def rows(self) -> list[list[Scalar]]:
         """Row-major 3x3 entries."""
         return Matrix3(self.x, self.y, self.z).rows()
+
+    def rpy(self) -> tuple[float, float, float]:
+        """Roll, pitch and yaw of a constant rotation, as `Rotation.from_rpy` takes them."""
+        x, y, z = self.x, self.y, self.z
+        across = math.hypot(x.x, x.y)
+        pitch = math.atan2(-x.z, across)
+        if across <= _ROUNDING:  # only the sum or the difference of the two others is there
+            return math.atan2(-z.y, y.y), pitch, 0.0
+        return math.atan2(y.z, z.z), pitch, math.atan2(x.y, x.x)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from lxml import etree
 
 from rbdc.model.description import Description, Effect, Joint, Limits, Link, Mimic
 from rbdc.model.formats.transmissions import Transmissions
+from rbdc.model.formats.urdf_loops import BALL, Loops
 from rbdc.model.joints import WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.text import stem_of
@@ -74,7 +75,8 @@ class _Reader:
             document.fail(problem, "give a URDF file", root)
         self._remainder(root)
         name = root.get("name") or stem_of(document.file)
-        links, joints, transmissions = [], [], Transmissions(document, self._count)
+        links, joints = [], []
+        transmissions, loops = Transmissions(document, self._count), Loops(document, self._count)
         for element in document.children(root):
             if element.tag == "link":
                 links.append(self._link(element))
@@ -82,15 +84,26 @@ class _Reader:
                 joints.append(self._joint(element))
             elif element.tag == "transmission":
                 transmissions.read(element)
+            elif drake_name(element) == BALL:
+                loops.elements.append(element)
             else:
                 self._unused("robot", element)
+                self._joints_of_gazebo(element)
         if not links:
             document.fail("the robot has no <link>", "describe at least two links and a joint", root)
         joints, motors = transmissions.given_to(joints)
         self._closing_notes(joints)
+        closed = loops.among([link.name for link in links])
         digest = hashlib.sha256(document.text).hexdigest()
         notes = tuple(document.notes)
-        return Description(name, tuple(links), tuple(joints), notes, document.file, digest, actuators=motors)
+        return Description(
+            name, tuple(links), tuple(joints), notes, document.file, digest, loops=closed, actuators=motors
+        )
+
+    def _joints_of_gazebo(self, element: etree._Element) -> None:
+        """Count joints that files give to Gazebo alone, as a rule to close loops."""
+        for _ in element.iterchildren("joint"):
+            self._count("<joint> in <gazebo>, which a `loop` can stand for", element)
 
     def _link(self, element: etree._Element) -> Link:
         parts = self._parts(element, "a link")

@@ -1,0 +1,113 @@
+"""A loop of joints: which of them to leave out of the tree, and the option that holds its links together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rbdc.model.attachments import ContactKind
+from rbdc.model.description import Joint
+from rbdc.model.joints import ONE_DOF
+from rbdc.model.xml import shown
+from rbdc.option_fields import asked
+from rbdc.spatial import AnyRotation, Placement, Rotation, Vector3
+
+_KINDS = {
+    "revolute": ContactKind.REVOLUTE,
+    "continuous": ContactKind.REVOLUTE,
+    "spherical": ContactKind.POINT,
+    "fixed": ContactKind.WELD,
+}
+"""The loop that holds what a joint holds."""
+_PARALLEL = 1e-6
+"""Sine of the angle between axes that are parallel: descriptions have them to some six digits."""
+_SYNTAX = "=:@,"
+"""Characters that a name in the text of a loop cannot have."""
+
+
+def instead(joints: Sequence[Joint], both: tuple[Joint, Joint]) -> str:
+    """Say which of two joints that carry the same link to remove, and the --loop to give in its place.
+
+    A joint that closes a cycle below the link has to go; else the later one, if a loop holds what it holds.
+    """
+    closing = [joint for joint in both if joint.parent in _below(joint.child, joints, both)]
+    chosen = [joint for joint in closing or reversed(both) if joint.kind in _KINDS] or [both[-1]]
+    joint = chosen[0]
+    removed = f'remove joint "{shown(joint.name)}"'
+    if joint.parent == joint.child:
+        return removed
+    if joint.kind not in _KINDS or any(c in _SYNTAX for c in joint.name + joint.parent + joint.child):
+        return "remove one of them, and hold links together with `loop='NAME=KIND@LINK:...=LINK:...'`"
+    rest = [own for own in joints if own is not joint]
+    return f"{removed} and give {asked('loop', _loop(joint, rest))}"
+
+
+def _below(link: str, joints: Sequence[Joint], without: Sequence[Joint]) -> set[str]:
+    """A link and those that it carries by other joints."""
+    found, waiting = {link}, [link]
+    while waiting:
+        above = waiting.pop()
+        new = {j.child for j in joints if j.parent == above and j not in without} - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _loop(joint: Joint, rest: Sequence[Joint]) -> str:
+    """The text of the option: the frame of the joint in its parent, and in its child."""
+    kind, turn = _KINDS[joint.kind], Rotation.identity()
+    if kind is ContactKind.REVOLUTE:
+        turn = Rotation.from_z_to(_direction(joint))
+        kind = ContactKind.POINT if _in_a_plane(joint, rest) else kind
+    whole = kind is not ContactKind.POINT
+    frames = (joint.placement.compose(Placement(turn, Vector3.zero())), Placement(turn, Vector3.zero()))
+    one, other = (_numbers(frame, whole=whole) for frame in frames)
+    return f"{joint.name}={kind.value}@{joint.parent}:{one}={joint.child}:{other}"
+
+
+def _numbers(frame: Placement, *, whole: bool) -> str:
+    numbers = [*frame.translation.scalars(), *(frame.rotation.rpy() if whole else ())]
+    return ",".join(f"{round(float(x), 12) + 0.0:.12g}" for x in numbers)
+
+
+def _direction(joint: Joint) -> Vector3:
+    """The unit vector along the axis of a joint with one coordinate, in the joint's frame."""
+    (column,) = joint.joint_type().subspace()
+    return column.linear if joint.kind == "prismatic" else column.angular
+
+
+def _in_a_plane(joint: Joint, rest: Sequence[Joint]) -> bool:
+    """Whether a loop moves in the plane across the axis of a joint in it, so that a point holds as much."""
+    carriers = {own.child: own for own in reversed(rest)}
+    one, other = (_chain(link, carriers) for link in (joint.parent, joint.child))
+    loop = [own for own in (*one, *other) if (own in one) != (own in other)]
+    normal = _turned(one, joint)
+    return all(
+        own.kind == "fixed" or (own.kind in ONE_DOF and _keeps(own, _turned(chain, own), normal))
+        for own in loop
+        for chain in [_chain(own.parent, carriers)]
+    )
+
+
+def _keeps(joint: Joint, axis: Vector3, normal: Vector3) -> bool:
+    """Whether a joint moves nothing out of the plane across the normal."""
+    if joint.kind == "prismatic":
+        return abs(float(axis.dot(normal))) < _PARALLEL
+    return math.hypot(*axis.cross(normal).scalars()) < _PARALLEL
+
+
+def _chain(link: str, carriers: dict[str, Joint]) -> list[Joint]:
+    """The joints from a link to the root."""
+    chain: list[Joint] = []
+    while link in carriers and carriers[link] not in chain:
+        chain.append(carriers[link])
+        link = chain[-1].parent
+    return chain
+
+
+def _turned(chain: Sequence[Joint], joint: Joint) -> Vector3:
+    """The direction of a joint at the end of a chain, in the axes of the root, all coordinates zero."""
+    turn: AnyRotation = Rotation.identity()
+    for own in reversed(chain):
+        turn = turn.compose(own.placement.rotation)
+    return turn.compose(joint.placement.rotation).apply(_direction(joint))
