@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rbdc.build_result import BuildResult, figures, sizes
-from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
+from rbdc.emit.names import robot_name
 from rbdc.errors import (
     LoadError,
     OptionError,
@@ -26,7 +26,7 @@ from rbdc.model import Model
 from rbdc.model.formats.contacts import with_contacts, world_aligned
 from rbdc.model.lumping import under
 from rbdc.model.parameters import with_rows
-from rbdc.model.text import TEXT, is_text, stem_of
+from rbdc.model.text import is_text
 from rbdc.native import cache
 from rbdc.native.install import (
     EXTENSION,
@@ -35,15 +35,23 @@ from rbdc.native.install import (
     SEAL,
     install,
     manifest_of,
-    record_of,
     recorded,
     refuse_foreign,
     sealed,
     sweep_leftovers,
 )
+from rbdc.native.surroundings import Earlier, namesake_warnings
 from rbdc.native.toolchain import Compiler, toolchain
 from rbdc.option_fields import asked
-from rbdc.options import BuildArguments, BuildOptions, Progress, recorded_options, with_options
+from rbdc.options import (
+    BuildArguments,
+    BuildOptions,
+    Progress,
+    added,
+    differing,
+    recorded_options,
+    with_options,
+)
 from rbdc.progress import shown
 from rbdc.resources import resolve, title_of
 from rbdc.runtime._suggestions import suggestion
@@ -75,15 +83,17 @@ def build(
         RbdcError: with the place, what is wrong and how to mend it.
 
     Warns:
-        RbdcWarning: of what the description has and the module leaves out or doubts; the module's `warnings`
-            keep the texts.
+        RbdcWarning: of everything in the description that changes the numbers of these functions, of the
+            functions that the build removes, and of files that are not rbdc's. Other remarks on the
+            description are counted in one line; the module's `warnings` have them all. A build that changes
+            nothing does not warn again.
     """
     chosen = BuildOptions.of(dict(options))
     title = description.name if isinstance(description, Model) else title_of(description)
     with shown(f"building {title}", progress) as show:
         result = build_package(description, chosen, show)
         module = load(result.directory)
-    for text in result.warnings:
+    for text in result.news:
         warnings.warn(text, RbdcWarning, stacklevel=2)
     return module
 
@@ -92,27 +102,44 @@ def build_package(
     description: Description, options: BuildOptions | None = None, progress: Progress | None = None
 ) -> BuildResult:
     """Build the package of a description into options.out; see `build` for arguments and errors."""
+    from rbdc.analysis.remarks import remarks
+    from rbdc.emit.python import content_hash
+
     start, options = time.perf_counter(), options or BuildOptions()
     model = read(description, options)
-    robot = _robot_name(description, model, options)
-    tools = toolchain(options.compiler, options.cflags, options.march)
-    job = _Job(model, robot, options, *tools, progress or (lambda _: None))
-    destination = options.out / job.robot
+    robot = robot_name(description, model, options.name)
+    destination = options.out / robot
     refuse_foreign(destination)
+    earlier = Earlier.of(destination)
+    obstacle = earlier.obstacle(
+        differing(earlier.options, recorded_options(options, model)), content_hash(model)
+    )
+    kept: tuple[str, ...] = ()
+    if options.add:
+        earlier.refuse_addition(obstacle)
+        options, kept = added(model, options, earlier)
+    tools = toolchain(options.compiler, options.cflags, options.march)
+    job = _Job(model, robot, options, *tools, progress or (lambda _: None), kept)
+    key = job.key()
+    if earlier.manifest.get("key") != key and not options.force:
+        earlier.refuse_tracked()
     sweep_leftovers(options.out)
     made: dict[str, Any] = {}
-    package = cache.obtain(job.key(), lambda folder: made.update(_make(job, folder)), anew=options.force)
-    about_files = install(package, destination)
+    package = cache.obtain(key, lambda folder: made.update(_make(job, folder)), anew=options.force)
+    about_files = (*namesake_warnings(robot), *install(package, destination))
     manifest = manifest_of(package)
-    found = (*job.model.warnings, *_namesake_warnings(job.robot), *manifest["left_out"], *about_files)
+    of_this = (*manifest["left_out"], *earlier.lost(manifest, obstacle))
+    known = not made and earlier.manifest.get("key") == key
+    said = () if known else (*remarks(model, [*manifest["functions"], *job.fused()]), *of_this)
     return BuildResult(
-        name=job.robot,
+        name=robot,
         directory=destination,
         cached=not made,
         seconds=time.perf_counter() - start,
         functions=figures(manifest["functions"]),
         variants=tuple(manifest["variants"]),
-        warnings=found,
+        warnings=(*model.warnings, *of_this, *about_files),
+        news=(*said, *about_files),
         **made,
     )
 
@@ -177,6 +204,8 @@ class _Job:
     compiler: Compiler
     flags: tuple[str, ...]
     progress: Progress
+    kept: tuple[str, ...]
+    """Functions of the package before, which were not asked for."""
 
     def kept_warnings(self) -> list[str]:
         """The model's warnings as a package keeps them: with the file's name alone, wherever that lies."""
@@ -185,6 +214,17 @@ class _Job:
     def recorded(self) -> dict[str, Any]:
         """The options of the package as its manifest has them."""
         return recorded_options(self.options, self.model)
+
+    def selected(self) -> list[str]:
+        """The functions that are asked for, and those that are kept, in the order of the documentation."""
+        from rbdc.functions.catalogue import functions_of, select
+
+        wanted = {*select(self.model, self.options.functions, self.options.preset), *self.kept}
+        return [name for name in functions_of(self.model) if name in wanted]
+
+    def fused(self) -> list[str]:
+        """The functions that fused ones are made of."""
+        return [name.split("@")[0] for group in self.options.fuse for name in group]
 
     def key(self) -> str:
         """Key of the package in the cache: it depends on rbdc itself, the model, the options, the compiler
@@ -199,14 +239,8 @@ class _Job:
             cache.own_code(),
             repr(replace(self.model, file=None)),
             self.robot,
-            repr(
-                (
-                    options.functions,
-                    options.preset,
-                    recorded_options(options, self.model),
-                    self.kept_warnings(),
-                )
-            ),
+            repr((options.functions, options.preset, self.kept, self.recorded())),
+            repr(self.kept_warnings()),
             fingerprint(),
             *(backend.fingerprint() for backend in backends_of(options.targets)),
             self.compiler.version,
@@ -245,12 +279,9 @@ def _planned(job: _Job) -> tuple[list[str], list[str]]:
     out of a preset.
     """
     from rbdc.analysis.availability import buildable
-    from rbdc.functions.catalogue import select
     from rbdc.planning.forms import check_size
 
-    model, options = job.model, job.options
-    selected = select(model, options.functions, options.preset)
-    fused = [name.split("@")[0] for group in options.fuse for name in group]
+    model, options, selected, fused = job.model, job.options, job.selected(), job.fused()
     check_size(model, selected, options.style, fused=bool(fused))
     kept = buildable(model, selected, options.functions)
     buildable(model, fused, fused)
@@ -301,6 +332,7 @@ def _contents(
     """The files of the package by name, the manifest that lists them and has the notes among them."""
     from rbdc.emit.backend import Package
     from rbdc.emit.library import render_manifest
+    from rbdc.emit.python import content_hash
 
     contents = {name: text.encode() for name, text in generated.files.items()}
     contents |= {EXTENSION: native.extension.read_bytes(), **libraries}
@@ -308,6 +340,7 @@ def _contents(
         contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {
         "key": job.key(),
+        "model_sha256": content_hash(job.model),
         **notes,
         "options": job.recorded(),
         "verified": job.options.verify,
@@ -361,32 +394,3 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
             "This is a fault of rbdc, or of the compiler or its flags: please report it with "
             f"the description, the options and the compiler, {job.compiler.version}"
         ) from error
-
-
-def _robot_name(description: Description, model: Model, options: BuildOptions) -> str:
-    if options.name is not None:
-        name = check_module_name(options.name)
-    else:
-        name = module_name(_title(description, model))
-    refuse_taken(name)
-    return name
-
-
-def _title(description: Description, model: Model) -> str:
-    """The name of the file without its ending; the robot's where there is none or the model was renamed."""
-    if not isinstance(description, Model):
-        return model.name if is_text(description) else stem_of(description)
-    made, file = description.assembly, description.file
-    as_read = made is not None and made.description.name == description.name
-    return stem_of(file) if file not in (None, TEXT) and as_read else description.name
-
-
-def _namesake_warnings(robot: str) -> list[str]:
-    """A warning where another module, which rbdc did not generate, has the name."""
-    file = namesake(robot)
-    if file is None or record_of(file.parent) is not None:
-        return []
-    return [
-        f"{robot}: another module has this name, {file}: "
-        "on the path one hides the other; `name` gives another"
-    ]

@@ -53,8 +53,7 @@ def read_mjcf(document: Document, snap: float) -> Description:
     elements.refuse(compiled, document.file)
     reader = _Reader(made, document.file, snap)
     links, joints = reader.tree()
-    said = [*elements.left_out(compiled), *reader.renamed]
-    notes = [*document.notes, *made.notes, *(Note(message) for message in said)]
+    notes = [*document.notes, *made.notes, *elements.left_out(compiled), *map(Note, reader.renamed)]
     x, y, z = (0.0 if elements.disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity)
     return Description(
         document.root.get("model") or UNNAMED,

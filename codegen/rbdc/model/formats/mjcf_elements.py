@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rbdc.errors import UnsupportedError
-from rbdc.model.description import Actuator
+from rbdc.model.description import Actuator, Effect, Note
 from rbdc.model.xml import shown
 
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -111,8 +111,8 @@ def _touches(m: Any) -> bool:
     return bool(m.npair or by_type) and not disabled(m, "CONTACT", "CONSTRAINT")
 
 
-def left_out(m: Any) -> list[str]:
-    """In words what is left out: forces that MuJoCo computes from more than q, v and a, and what it keeps
+def left_out(m: Any) -> list[Note]:
+    """Notes on what is left out: forces that MuJoCo computes from more than q, v and a, and what it keeps
     within limits.
     """
     motors = range(actuator_count(m))
@@ -128,25 +128,33 @@ def left_out(m: Any) -> list[str]:
     unlike = [a for a in motors if not any(_gains(m, a))]
     bounded = m.tendon_limited | m.tendon_actfrclimited
     balls = [j for j in range(m.njnt) if int(m.jnt_type[j]) == BALL and m.jnt_limited[j]]
+    light = sum(bool(x) for x in m.body_gravcomp)
+    none, forces, dynamics = Effect.NONE, Effect.FORCES, Effect.DYNAMICS
+    in_q = "actuators act by forces that depend on q or are vectors: not in the actuation matrix"
     counted = (
-        (len(motors), "actuators: controls, laws and limits are not used, tau is the force of all motors"),
-        (len(unlike), "actuators act by forces that depend on q or are vectors: not in the actuation matrix"),
-        (len(damped), "actuators have damping that is not a joint's: not used"),
-        (len(forced), "tendons have stiffness, damping or friction: not used"),
-        (sum(bool(x) for x in bounded), "tendons have limits: not enforced"),
-        (len(balls), "ball joints have limits: not enforced"),
-        (m.neq - len(active), "equality constraints that are not active: not used"),
-        (len(loops), "equality constraints close loops: functions of contacts alone hold them"),
-        (len(others), "equality constraints that are no mimics: not held"),
-        (sum(bool(x) for x in m.body_gravcomp), "bodies have gravcomp: they weigh all the same"),
-        (m.nmocap, "mocap bodies: they stay where they are described"),
-        (m.nplugin, "plugins: not used"),
+        (
+            len(motors),
+            "actuators: controls, laws and limits are not used, tau is the force of all motors",
+            none,
+        ),
+        (len(unlike), in_q, none),
+        (len(damped), "actuators have damping that is not a joint's: not used", forces),
+        (len(forced), "tendons have stiffness, damping or friction: not used", forces),
+        (sum(bool(x) for x in bounded), "tendons have limits: not enforced", none),
+        (len(balls), "ball joints have limits: not enforced", none),
+        (m.neq - len(active), "equality constraints that are not active: not used", none),
+        (len(loops), "equality constraints close loops: functions of contacts alone hold them", dynamics),
+        (len(others), "equality constraints that are no mimics: not held", dynamics),
+        (light, "bodies have gravcomp: they weigh all the same", dynamics),
+        (m.nmocap, "mocap bodies: they stay where they are described", none),
+        (m.nplugin, "plugins: not used", dynamics),
     )
-    found = [f"{count} {what}" for count, what in counted if count]
+    found = [Note(f"{count} {what}", effect=effect) for count, what, effect in counted if count]
     if _touches(m):
-        found.append("contacts of the geoms are not part of the functions; forces go in as fext")
+        found.append(Note("contacts of the geoms are not part of the functions; forces go in as fext"))
     if m.opt.density != 0.0 or m.opt.viscosity != 0.0:
-        found.append("the medium (density, viscosity, wind) has no forces in the functions")
+        message = "the medium (density, viscosity, wind) has no forces in the functions"
+        found.append(Note(message, effect=forces))
     return found
 
 
