@@ -17,7 +17,8 @@ import pytest
 
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.derivatives import idsva, idsva_so
+from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva, idsva_so
+from rbdc.algorithms.reference.lagrangian import backward_dynamics, forward_kinematics
 from rbdc.algorithms.reference.rnea import forward_pass, rnea
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques, world_placements
 from rbdc.model import WORLD, Model
@@ -26,6 +27,7 @@ from rbdc.model.joints import Prismatic, Spherical
 from rbdc.report.studies.first_order import D_FD, D_ID, FD, FD_FD, FD_ID, ROWS
 from rbdc.report.studies.inertia_inverse import ADDED, CORRECTIONS, FIRST, LATER, inverse
 from rbdc.report.studies.sensitivity import by_differences
+from rbdc.resources import resolve
 from rbdc.spatial import Force, Motion, Vector3
 from tests.support import Array
 
@@ -139,6 +141,20 @@ def test_caron_acceleration_of_the_root() -> None:
     corrected = Motion(-model.gravity, Vector3.zero())
     assert [*corrected.scalars()] == [0.0, 0.0, 9.81, 0.0, 0.0, 0.0]
     assert off(rnea(model, q, zero, zero), slope) < RIGHT
+
+
+def test_caron_number_of_links() -> None:
+    """The line of the complete program that n = len(qd) ends, and with n = len(qd) - 1, as the first excerpt
+    has it: lists begin with the root, joints with 1.
+    """
+    qd = [np.zeros(0), np.zeros(1), np.zeros(3)]
+
+    def torques(n: int) -> list[Array]:
+        return [np.empty(qd[i].shape) for i in range(n + 1)]
+
+    with pytest.raises(IndexError):
+        torques(len(qd))
+    assert [own.shape for own in torques(len(qd) - 1)] == [own.shape for own in qd]
 
 
 def test_caron_cross_products() -> None:
@@ -276,6 +292,16 @@ def test_carpentier_mansard_table_1() -> None:
     assert (min(forward), max(forward)) == pytest.approx((3.92, 10.4), abs=0.005)  # "4 up to 10"
 
 
+def test_carpentier_mansard_section_6() -> None:
+    """Of the 3 N^2 derivatives of a chain only that of the last torque by its own velocity vanishes: writing
+    them takes quadratic time.
+    """
+    for n in (3, 6, 12):
+        model = tree(n, 1.0)
+        found = np.array(carpentier_mansard.rnea_derivatives(model, *state(model)), dtype=float)
+        assert np.count_nonzero(np.abs(found) > 1e-12 * np.abs(found).max()) == 3 * n**2 - 1
+
+
 # Singh, Russell and Wensing: On second-order derivatives of rigid-body dynamics
 
 
@@ -345,6 +371,60 @@ def test_zhakatayev_transformations() -> None:
         fixed = {name: bool(np.abs(one - other).max() < 1e-12) for name, (one, other) in places.items()}
         assert fixed["corrected"]
         assert fixed["printed"] == (list(model.support(i)) == list(range(i + 1))), "right on chains alone"
+
+
+def human() -> tuple[dict[int, list[int]], Model]:
+    """The children of each joint of the article's human, by numbers from 1, and its model."""
+    model = Model.from_file(resolve("human43"))
+    return {i + 1: [child + 1 for child in model.children(i)] for i in range(model.njoints)}, model
+
+
+def test_zhakatayev_section_2_2() -> None:
+    """That no child has the number 1 holds of every joint graph, simplified or not; that no node has 1 child
+    holds of branches alone.
+    """
+    children, _ = human()
+    complex_nodes = [i for i, own in children.items() if len(own) > 1]
+    starts = [1, *(child for i in complex_nodes for child in children[i])]
+    branches = {}
+    for start in starts:
+        end = start
+        while len(children[end]) == 1:
+            (end,) = children[end]
+        branches[start] = children[end]
+    assert len(branches) == 7
+    for graph, simplified in ((children, False), (branches, True)):
+        assert all(child != 1 for own in graph.values() for child in own), "printed"
+        assert all(len(own) != 1 for own in graph.values()) is simplified, "corrected"
+
+
+def test_zhakatayev_figure_2() -> None:
+    """Links of the human that are not virtual, which have no mass: ten in the caption, 20 in section 5.1."""
+    _, model = human()
+    assert model.nv == 43
+    assert sum(body.inertia.mass > 0.0 for body in model.bodies) == 20
+
+
+def test_zhakatayev_equation_14() -> None:
+    """dH_i/dqdot_m of a chain, i = 1 and m = p = 2, as printed and without the term in B_p, which belongs to
+    the row of dH_i/dq_m that is not there.
+    """
+    model, i, p = tree(5, 1.0), 1, 2
+    q, v, a = state(model)
+
+    def carried(*motion: Any) -> Any:
+        return backward_dynamics(model, *forward_kinematics(model, *motion))[0]
+
+    slopes = {
+        "q": complex_step(lambda x: carried(x, v, a), q)[..., p],
+        "qdot": complex_step(lambda x: carried(q, x, a), v)[..., p],
+    }
+    joint = forward_kinematics(model, q, v, a)[0][p]
+    passed = {name: np.array(joint.a, dtype=float) @ slope[p] for name, slope in slopes.items()}
+    term = np.array(joint.b, dtype=float) @ np.array(carried(q, v, a)[p], dtype=float)
+    assert off(passed["qdot"] + term, slopes["qdot"][i]) > WRONG
+    assert off(passed["qdot"], slopes["qdot"][i]) < RIGHT
+    assert off(passed["q"] + term, slopes["q"][i]) < RIGHT
 
 
 @pytest.mark.parametrize("torque_vanishes", [True, False])
