@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from rbdc.algorithms.trace import silent
+from rbdc.functions import references
 from rbdc.functions.catalogue import known
 from rbdc.functions.differentiation import Differentiated
 from rbdc.functions.evaluation import Evaluate, Inputs
@@ -17,7 +18,7 @@ from rbdc.ir.symbolic import expression
 from rbdc.model import Model
 
 METHODS: dict[str, dict[str, Method]] = {name: references_of(function) for name, function in known().items()}
-"""By function and by method, the last of which is the reference."""
+"""By function and by method."""
 
 FRAMED = {name: function.at_frame for name, function in known().items() if function.at_frame is not None}
 """The generated algorithms of functions of a frame."""
@@ -25,7 +26,7 @@ FRAMED = {name: function.at_frame for name, function in known().items() if funct
 
 def reference_of(name: str) -> Method:
     """The method of a function that decides."""
-    return list(METHODS[name].values())[-1]
+    return references.reference_of(known()[name])
 
 
 def generated(evaluate: Evaluate, model: Model, inputs: Inputs) -> list[list[Any]]:

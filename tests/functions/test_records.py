@@ -5,16 +5,22 @@ strings.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from inspect import unwrap
 from pathlib import Path
 
 import pytest
 
+from rbdc.algorithms.reference.derivatives import carpentier_mansard
 from rbdc.functions.catalogue import functions_of, known
 from rbdc.functions.declarations import Kind
 from rbdc.functions.record import ALONE, PRESETS, SECOND, Requirement
 from rbdc.functions.references import reference_of, references_of
+from rbdc.model import Model
 from rbdc.planning.loops.forms import FORMS
+from rbdc.resources import resolve
 from tests.laws.test_curved_mimic import curved_tree
 from tests.support_contacts import on_feet
 
@@ -135,6 +141,41 @@ def test_a_record_is_whole(name: str) -> None:
     assert {p.kind for p in function.declaration.inputs} <= inputs
     assert all(p.kind is Kind.WRENCHES for p in function.declaration.optional)
     assert {p.kind for p in function.declaration.outputs} <= {Kind.JOINT_ROWS, Kind.INVERSE, Kind.SPACE_ROWS}
+
+
+def test_another_reference_does_not_become_the_oracle() -> None:
+    """Nor that of a function that is derived from one with several."""
+    function = known()["rnea_derivatives"]
+    more = {**function.references, "another": "rnea:rnea"}
+    kept = replace(function, references=more)
+    assert unwrap(reference_of(kept)) is unwrap(reference_of(function)) is carpentier_mansard.rnea_derivatives
+    second = known()["rnea_second_derivatives"]
+    assert second.chain is not None
+    arm, found = Model.from_urdf(resolve("double_pendulum")), []
+    for source in (function, kept):
+        derived = replace(second, references={}, chain=replace(second.chain, source=source))
+        found.append(reference_of(derived)(arm, [0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("oracle", ["", "nobody"])
+def test_an_oracle_is_one_of_several_references(oracle: str) -> None:
+    message = f"rnea_derivatives: oracle={oracle!r} is none of its references, .*carpentier-mansard"
+    with pytest.raises(ValueError, match=message):
+        replace(known()["rnea_derivatives"], oracle=oracle)
+
+
+def test_names_of_methods_are_of_records() -> None:
+    """In reports, tests and pages, by which results are looked for: `unrolled-` and a method's name."""
+    root, found = SOURCE.parents[1], set[str]()
+    for folder in ("codegen", "tests", "generated", "robots", "templates", "README.md"):
+        for path in (root / folder).rglob("*") if (root / folder).is_dir() else [root / folder]:
+            if path.suffix in (".py", ".md"):
+                found |= set(re.findall(r"\bunrolled-(\w[\w-]*\w)", path.read_text(encoding="utf-8")))
+    functions = [*known().values(), *functions_of(Model.from_urdf(resolve("double_pendulum"))).values()]
+    methods = {name for f in functions for name in (*f.methods, *references_of(f))}
+    methods |= {f.comparison.through_passes for f in functions}
+    assert {"cholesky", "direct", "carpentier"} <= found <= methods
 
 
 def test_every_rolled_form_is_of_a_record() -> None:

@@ -88,14 +88,15 @@ def _as_far_as_in_loops(model: Model, function: Function) -> Function:
 
 def _along_curves(function: Function) -> Function:
     """The function where joints follow others along curves: straight-line code, with no limbs in lanes."""
-    methods, references = function.methods, function.references
+    methods, references, oracle = function.methods, function.references, function.oracle
     if function.chain is not None:
-        references = {}
+        references, oracle = {}, ""
         methods = methods if function.along_curves or not methods else function.chain.methods()
     return replace(
         function,
         methods={name: alone(evaluate) for name, evaluate in methods.items()},
         references=references,
+        oracle=oracle,
         to_solve=None,
         with_values=None,
         along_paths=None,

@@ -101,6 +101,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
                 "idsva": ".derivatives.idsva:rnea_derivatives",
                 "carpentier-mansard": ".derivatives.carpentier_mansard:rnea_derivatives",
             },
+            oracle="carpentier-mansard",
             comparison=Comparison(
                 derivative_of="rnea",
                 peers={"pinocchio": ("rnea_derivatives",), "cppadcodegen": ("CodeGenRNEADerivatives",)},
@@ -201,6 +202,7 @@ def _tensors(declared: Declared) -> list[Function]:
                 "fdsva-so-idfoza": ".derivatives.fdsva_so:by_derivatives",
                 "fdsva-so": ".derivatives.fdsva_so:aba_second_derivatives",
             },
+            oracle="fdsva-so",
             comparison=Comparison(peers={"pinocchio": ("aba_second_derivatives",)}),
         ),
         *(

@@ -73,6 +73,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
                 "rnea_derivatives", "rnea_vjp", "rnea_second_derivatives", **FORCES_AS_TORQUES
             ),
             references={**lagrangian(model, "inverse_dynamics"), "featherstone": "rnea:rnea"},
+            oracle="featherstone",
             comparison=Comparison(
                 peers={"pinocchio": ("rnea",), "cppadcodegen": ("CodeGenRNEA",)},
                 benchmarked=True,

@@ -124,9 +124,9 @@ class Function:
     functions that these loops call.
     at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
     preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:
-    the papers' methods by name, the last of which decides in verification, each as "module:function", in
-    `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
-    where its derivatives are.
+    the papers' methods by name, each as "module:function", in `rbdc.algorithms.reference` where the module
+    has no dot. Generating never imports them. oracle: the name of the one that decides in verification, which
+    must be given where there are several. differential: where its derivatives are.
     chain: as derivatives of another function, whose requirements it has; so are methods and references, where
     it names none, and where joints follow others along curves, both. along_curves: its own methods hold there
     too.
@@ -143,10 +143,17 @@ class Function:
     requires: frozenset[Requirement] = frozenset()
     policy: Policy = Policy()
     references: Mapping[str, str] = field(default_factory=dict)
+    oracle: str = ""
     comparison: Comparison = Comparison()
     differential: Differential | None = None
     chain: ChainRule | None = None
     along_curves: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for references of which none is named as the oracle, or one that there is not."""
+        if self.oracle not in self.references and (self.oracle or len(self.references) > 1):
+            listed = ", ".join(self.references) or "none"
+            raise ValueError(f"{self.name}: oracle={self.oracle!r} is none of its references, {listed}")
 
     @property
     def name(self) -> str:

@@ -33,7 +33,7 @@ _KINDS = (Tangent, OuterTangent)
 
 
 def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
-    """The papers' methods by name, the last of which decides. depth: in how many others' derivatives."""
+    """The papers' methods by name. depth: in how many others' derivatives."""
     chain = function.chain
     if function.references or chain is None:
         bound = _loaded("couplings:bound")
@@ -78,11 +78,20 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
 
 def reference_of(function: Function) -> Method:
     """The method that decides. Raises UnsupportedError where the record names none."""
-    if not function.references and function.chain is None:
-        raise UnsupportedError(
-            f"{function.name}: its record names no reference; give it one, or build without verification"
-        )
-    return list(references_of(function).values())[-1]
+    return references_of(function)[_oracle_of(function)]
+
+
+def _oracle_of(function: Function) -> str:
+    """The name of the reference that decides: that of the record, the only one, or of the function that this
+    one is derived from by the chain rule.
+    """
+    if function.references:
+        return function.oracle or next(iter(function.references))
+    if function.chain is not None:
+        return _oracle_of(function.chain.function)
+    raise UnsupportedError(
+        f"{function.name}: its record names no reference; give it one, or build without verification"
+    )
 
 
 def _loaded(place: str) -> Method:

@@ -34,7 +34,6 @@ _METHODS = {
     "generated-float32": FAMILY_COLOURS["single"],
     "rolled": FAMILY_COLOURS["analytical"],
     "unrolled-zhakatayev": "#00b4d8",
-    "unrolled-inverse_factor": "#38bdf8",
     "chain-rule": "#17a2b8",
     CASADI: FAMILY_COLOURS["ad"],
     "ad-casadi": "#e0562b",

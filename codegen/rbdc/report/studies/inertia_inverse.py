@@ -28,7 +28,7 @@ from rbdc.report.present.family_page import crossing_table, family_figure, growt
 from rbdc.report.present.page import study_page
 from rbdc.report.present.tables import TIME, curves, ratios
 from rbdc.report.studies.claims import judged, listed, not_comparable, told
-from rbdc.report.studies.first_order import FACTORS
+from rbdc.report.studies.first_order import FACTOR
 from rbdc.spatial import Force, Motion, Vector3
 
 INVERSE = "minverse"
@@ -65,7 +65,7 @@ def page(report: Mapping[str, Any]) -> str:
     )
     notes = [
         f"{DIRECT}: the direct algorithm through the compiler's passes; {PAPER}: Algorithm 1, its errors "
-        f"corrected, on the model as described; {' or '.join(FACTORS)}: by Cholesky's factor; rolled: the "
+        f"corrected, on the model as described; {FACTOR}: by Cholesky's factor; rolled: the "
         "same in loops over the model."
     ]
     tables = [table(function) for function in report["functions"] for table in (growth_table, crossing_table)]
@@ -154,8 +154,7 @@ def _listed(ratios: Mapping[int, float]) -> str:
 
 def _over_direct(report: Mapping[str, Any], family: str) -> dict[int, float]:
     """Times by Cholesky's factor over those of the direct algorithm, both through all passes."""
-    over = ratios(report["entries"], INVERSE, family, DIRECT)
-    return {n: ratio for name in FACTORS for n, ratio in over.get(name, {}).items()}
+    return dict(ratios(report["entries"], INVERSE, family, DIRECT).get(FACTOR, {}))
 
 
 def _peers(report: Mapping[str, Any]) -> dict[str, str]:
