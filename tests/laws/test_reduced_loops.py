@@ -169,9 +169,32 @@ def test_a_parallelogram_follows_along_lines(tmp_path: Path) -> None:
     assert_close(np.array([c.multiplier for c in couplings]), np.array([-1.0, 1.0]), 1e-13)
 
 
-def reduced(folder: Path, tree: Tree, loop: str, loops: str, limit: float = 1.0) -> Model:
+def in_line(folder: Path, lower: float, upper: float) -> Model:
+    """A linkage that is drawn in line: neutral, it is singular."""
+    tree = Tree("in_line", planar=True)
+    tree.add("crank", "base", ORIGIN)
+    tree.add("rod", "crank", (0.2, 0.0, 0.0))
+    tree.add("rocker", "base", (0.4, 0.0, 0.0))
+    limits = f'lower="{lower}" upper="{upper}"'
+    return reduced(folder, tree, "p=point@rod:0.4,0,0=rocker:0.2,0,0", "reduce:j_crank", limits)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.3, 2.5), (-2.5, -0.3), (0.01, 3.13)])
+def test_a_linkage_that_is_drawn_in_line(lower: float, upper: float, tmp_path: Path) -> None:
+    model = in_line(tmp_path, lower, upper)
+    found = np.array([body.coupling.coefficients for body in model.bodies if body.coupling is not None])
+    assert_close(found, np.array([[0.0, -1.0], [0.0, 1.0]]), 1e-12, 1.0)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(-1.0, 1.0), (0.0, 1.0), (0.3, 3.5), (-3.0, 3.0)])
+def test_a_range_with_a_singular_configuration(lower: float, upper: float, tmp_path: Path) -> None:
+    with pytest.raises(RbdcError, match="do not close or pass a singular configuration.*narrower limits"):
+        in_line(tmp_path, lower, upper)
+
+
+def reduced(folder: Path, tree: Tree, loop: str, loops: str, limits: str = 'lower="-1" upper="1"') -> Model:
     path = folder / "robot.urdf"
-    path.write_text(tree.urdf().replace('lower="-3" upper="3"', f'lower="{-limit}" upper="{limit}"'))
+    path.write_text(tree.urdf().replace('lower="-3" upper="3"', limits))
     return read(path, BuildOptions(contacts=(loop,), loops=loops))
 
 

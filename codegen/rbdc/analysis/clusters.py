@@ -7,14 +7,16 @@ rounding everywhere in the range; where they are lines that close them, joints f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.couplings import Linkage
-from rbdc.analysis.mobility import CLOSED, closed_from
+from rbdc.analysis.mobility import CLOSED, STEPS, closed_from
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Effect, Model, Note
 from rbdc.model.joints.coupling import Coupling
@@ -170,7 +172,7 @@ def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Arr
 
 def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float]]:
     """The followers' coordinates at places of the leader's range, each from the ones beside it."""
-    start, closed = _closed_near_neutral(linkage)
+    start, closed = _regular_start(body, linkage)
     middle = int(np.argmin(np.abs(places - start)))
     found: dict[int, list[float]] = {}
     determinants = []
@@ -194,9 +196,12 @@ def _singular(body: Body, where: str = "") -> _Refusal:
     return _Refusal(problem, "give it narrower limits, name another motor")
 
 
-def _closed_near_neutral(linkage: Linkage) -> tuple[float, list[float]]:
-    """The motor's coordinate and the followers' in a closed configuration near the neutral one: the nearest
-    of those that are reached from there and from some around it.
+def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
+    """The motor's coordinate and the followers' in a closed configuration from which the range is traced: the
+    one nearest to the neutral configuration, of those that are reached from there and from some around it.
+
+    Where that is singular, as of a parallelogram that lies in line, or out of the range, the motor is held at
+    the nearest place in its range, and the followers are the nearest that close the loops there.
     """
     rng, count = np.random.default_rng(0), linkage.tree.nq
     starts = [np.zeros(count), *rng.uniform(-1.0, 1.0, (ATTEMPTS, count))]
@@ -204,17 +209,44 @@ def _closed_near_neutral(linkage: Linkage) -> tuple[float, list[float]]:
     closed = [q for q, error in reached if error < CLOSED]
     if not closed:
         raise _Refusal("cannot be closed", "check the frames of the loops")
-    q = min(closed, key=lambda own: float(np.linalg.norm(own)))
-    return q[linkage.leader], [q[k] for k in linkage.followers]
+    found = [(q[linkage.leader], [q[k] for k in linkage.followers]) for q in closed]
+    largest = max(_size(linkage, *own) for own in found)
+    y, z = min(found, key=lambda own: float(np.linalg.norm([own[0], *own[1]])))
+    held = float(np.clip(y, body.limits.lower, body.limits.upper))
+    if held == y and _size(linkage, y, z) >= SINGULAR * largest:
+        return y, z
+    others = (_closed_at(linkage, held, start) for start in [z, *(own for _, own in found)])
+    regular = [own for own in others if own and _size(linkage, held, own) >= SINGULAR * largest]
+    if not regular:
+        raise _singular(body, f" near {held:.4g}")
+    return held, min(regular, key=lambda own: float(np.linalg.norm(np.array(own) - z)))
+
+
+def _size(linkage: Linkage, y: float, z: list[float]) -> float:
+    """The size of the determinant that is zero in a singular configuration."""
+    return abs(float(np.linalg.det(np.array(linkage.followed(y, z)))))
+
+
+def _closed_at(linkage: Linkage, y: float, z: list[float]) -> list[float] | None:
+    """Close the loops with the motor held at y: the followers' coordinates, None where steps lead to none."""
+    with suppress(ZeroDivisionError):  # a singular configuration
+        for _ in range(STEPS):
+            step = linkage.step(y, z)
+            largest = float(np.max(np.abs(step)))
+            if not largest >= ERROR:
+                return z if math.isfinite(largest) else None
+            z = [a + b * min(1.0, 0.5 / largest) for a, b in zip(z, step, strict=True)]
+    return None
 
 
 def _moved(body: Body, linkage: Linkage, start: float, end: float, z: list[float]) -> list[float]:
     """The followers' coordinates after the motor has moved."""
-    slopes, _ = linkage.derivatives(start, z)
-    z = [a + b * (end - start) for a, b in zip(z, slopes, strict=True)]
-    for _ in range(MOST_STEPS):
-        step = linkage.step(end, z)
-        z = [a + b for a, b in zip(z, step, strict=True)]
-        if np.max(np.abs(step)) < ERROR:
-            return z
+    with suppress(ZeroDivisionError):  # a singular configuration
+        slopes, _ = linkage.derivatives(start, z)
+        z = [a + b * (end - start) for a, b in zip(z, slopes, strict=True)]
+        for _ in range(MOST_STEPS):
+            step = linkage.step(end, z)
+            z = [a + b for a, b in zip(z, step, strict=True)]
+            if np.max(np.abs(step)) < ERROR:
+                return z
     raise _singular(body, f" near {end:.4g}")
