@@ -89,6 +89,11 @@ SCHEMA = {
     "drake:joint/child": "link",
     "drake:joint/origin": "xyz rpy",
     "drake:joint/axis": "xyz",
+    "drake:ball_constraint": "name",
+    **{
+        f"drake:ball_constraint/drake:ball_constraint_{part}": own
+        for part, own in (("body_A", "name"), ("body_B", "name"), ("p_AP", "value"), ("p_BQ", "value"))
+    },
     "material": "name",
     "material/color": "rgba",
     "gazebo": "reference",
@@ -148,6 +153,11 @@ SETUPS: dict[tuple[str, str], dict[str, Change]] = {
 
 _NEW = '<link name="n"/><{0} name="new" type="{1}"><parent link="c"/><child link="n"/></{0}>'
 _XACRO = '<xacro:if xmlns:xacro="http://www.ros.org/wiki/xacro" value="1">{}</xacro:if>'
+_BALL = (
+    '<drake:ball_constraint><drake:ball_constraint_body_A name="a"/><drake:ball_constraint_body_B name="c"/>'
+    '<drake:ball_constraint_p_AP value="0 0 1"/><drake:ball_constraint_p_BQ value="0 0 1"/>'
+    "</drake:ball_constraint>"
+)
 _OF_TRANSMISSION = {
     "transmission": (
         "type mechanicalReduction motorInertia leftActuator rightActuator flexJoint rollJoint gap_joint "
@@ -175,6 +185,7 @@ SNIPPETS: dict[str, list[tuple[str, str]]] = {
     "transmission/actuator/drake:rotor_inertia": [("//actuator", '<drake:rotor_inertia value="3"/>')],
     "transmission/actuator/drake:gear_ratio": [("//actuator", '<drake:gear_ratio value="3"/>')],
     "drake:joint": [("/robot", _NEW.format("drake:joint", "ball"))],
+    "drake:ball_constraint": [("/robot", _BALL)],
     "material": [("/robot", '<material name="blue"><color rgba="0 0 1 1"/></material>')],
     "gazebo": [("/robot", '<gazebo reference="a"><springStiffness>3</springStiffness></gazebo>')],
     "sensor": [("/robot", '<sensor name="s"><parent link="a"/></sensor>')],
@@ -203,7 +214,8 @@ def test_every_row_is_walked() -> None:
     for path in ATTRIBUTES:
         assert set(ATTRIBUTES[path]) == set(SCHEMA[path].split()), path
     of_value = {path for path in SCHEMA if row_of(ROWS, path, SCHEMA[path].split()[0]).fate == "read"}
-    assert of_value - {path for path in SCHEMA if path.startswith("drake:joint/")} <= {*ATTRIBUTES, *SNIPPETS}
+    parts = {path for path in SCHEMA if path.startswith(("drake:joint/", "drake:ball_constraint/"))}
+    assert of_value - parts <= {*ATTRIBUTES, *SNIPPETS}
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +241,11 @@ def test_elements(path: str, read: Read) -> None:
     row = row_of(ROWS, path, SCHEMA[path].split()[0])
     for place, text in SNIPPETS[path]:
         check(row, BASE, extended(BASE, place, text), read, mimic="coupled")
+
+
+def test_other_attributes_of_loops_are_named(read: Read) -> None:
+    _, notes = read(extended(BASE, "/robot", _BALL.replace("p_AP ", "p_AP frame='f' ")))
+    assert "1 x frame of <drake:ball_constraint_p_AP>: not used" in notes
 
 
 def test_document_types_are_refused(read: Read) -> None:

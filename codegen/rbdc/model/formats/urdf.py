@@ -92,8 +92,8 @@ class _Reader:
         if not links:
             document.fail("the robot has no <link>", "describe at least two links and a joint", root)
         joints, motors = transmissions.given_to(joints)
-        self._closing_notes(joints)
         closed = loops.among([link.name for link in links])
+        self._closing_notes(joints)
         digest = hashlib.sha256(document.text).hexdigest()
         notes = tuple(document.notes)
         return Description(

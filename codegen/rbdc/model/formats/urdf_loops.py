@@ -39,6 +39,10 @@ class Loops:
 
     def _loop(self, element: etree._Element, name: str, links: Collection[str]) -> Loop:
         parts: dict[str, etree._Element] = {}
+        for part in (element, *self.document.children(element)):
+            for other in part.attrib:
+                if other not in ("name", "value"):
+                    self.unused(f"{shown(str(other))} of <{shown(as_written(part))}>", part)
         for part in self.document.children(element):
             tag = drake_name(part)
             if tag in _PARTS:
