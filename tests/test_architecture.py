@@ -313,27 +313,17 @@ def test_emit_and_model_know_no_casadi() -> None:
     assert users == {
         "ir/from_casadi.py",
         "ir/symbolic.py",
-        "runtime/_named.py",
         "report/methods/casadi_methods.py",
         "verification/casadi_calls.py",
     }
 
 
 def test_runtime_support_needs_numpy_only() -> None:
-    frameworks = ("__init__.py", "_jax.py", "_torch.py")
+    frameworks = ("__init__.py", "_casadi.py", "_jax.py", "_torch.py")
     files = [file for file in (SOURCE / "runtime").glob("_*.py") if file.name not in frameworks]
     tops = {module.split(".")[0] for file in files for module, _ in imports(file)}
     plain = {"__future__", "collections", "math", "operator", "os", "pathlib", "threading", "typing"}
-    plain |= {
-        "casadi",
-        "difflib",
-        "hashlib",
-        "html",
-        "importlib",
-        "inspect",
-        "sys",
-        "types",
-    }  # CasADi where somebody asks for it
+    plain |= {"difflib", "hashlib", "html", "importlib", "inspect", "sys", "types"}
     assert tops <= plain | {"numpy", "_arrays", "_differential", "_named", "_suggestions"}
 
 

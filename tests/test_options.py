@@ -60,6 +60,7 @@ SAME: list[tuple[str, list[str], list[Any]]] = [
     ("targets", ["c"], ["c", ["c"]]),
     ("fuse", ["rnea,crba"], ["rnea,crba", ["rnea,crba"], [["rnea", "crba"]], (("rnea", "crba"),)]),
     ("style", ["rolled"], ["rolled", "rolled"]),
+    ("dtype", ["float32"], ["float32", np.float32, np.dtype("float32"), np.dtype("f4"), "f4", "single"]),
     ("out", ["somewhere"], ["somewhere", Path("somewhere")]),
     ("compiler", ["gcc"], ["gcc"]),
     ("cflags", ["-O1 -g"], ["-O1 -g", ["-O1", "-g"]]),
@@ -132,7 +133,12 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("base", 5, "`base=5`: give a text"),
     ("style", "curled", "`style='curled'`: did you mean unrolled or rolled. there are"),
     ("style", None, "`style=None`: there are"),
-    ("dtype", np.float32, "`dtype=.*`: there are float64, float32"),
+    ("dtype", np.complex64, "`dtype=<class 'numpy.complex64'>`: there are float64, float32"),
+    ("dtype", "float16", "`dtype='float16'`: did you mean float64 or float32"),
+    ("dtype", "float", "`dtype='float'`: float is double precision in Python and single in C: give"),
+    ("dtype", ">f4", "`dtype='>f4'`: there are float64, float32"),
+    ("dtype", "a b", "`dtype='a b'`: there are float64, float32"),
+    ("dtype", None, "`dtype=None`: there are"),
     ("jobs", 2.5, "`jobs=2.5`: give a whole number"),
     ("jobs", 0, "`jobs=0`: it is less than 1"),
     ("jobs", True, "`jobs=True`: True is not a number"),
@@ -220,7 +226,8 @@ def test_commands_take_their_options_from_one_place() -> None:
         get_type_hints(BuildArguments),
         {o.names[0]: o.reading.metavar for o in OPTIONS.values()},
     )
-    closed = {name: f"[{'|'.join(get_args(t))}]" for name, t in types.items() if get_origin(t) is Literal}
+    literals = {name: [u for u in (t, *get_args(t)) if get_origin(u) is Literal] for name, t in types.items()}
+    closed = {name: f"[{'|'.join(get_args(t[0]))}]" for name, t in literals.items() if t}
     assert closed == {name: metavar for name, metavar in metavars.items() if metavar.startswith("[")}
     assert "[default: c,batch]" in words
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from inspect import cleandoc
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
-from rbdc.functions.scalar_types import Precision
+import numpy as np
+
+from rbdc.functions.scalar_types import SCALARS, Precision
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
 from rbdc.model.lumping import held_options
 from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
@@ -60,6 +63,17 @@ def _inertial(given: Any) -> tuple[str, ...]:
     return links
 
 
+def _precision(given: Any) -> Any:
+    """The name of a type of numbers, however NumPy takes it: "float32", np.float32, np.dtype("f4"), float."""
+    if given == "float":
+        raise ValueError("float is double precision in Python and single in C: give float64 or float32")
+    if isinstance(given, (str, type, np.dtype)):
+        with suppress(TypeError):
+            return next((own for own in SCALARS if np.dtype(given) == own), "") or _PRECISION.read(given)
+    return _PRECISION.read(given)
+
+
+_PRECISION = choice(Precision)
 _INERTIAL = Reading(_inertial, "inertial[@LINK,...]", record=lambda links: list(links or ["all"]))
 
 
@@ -118,7 +132,7 @@ class BuildOptions(ModelOptions):
     )
     out: Option[Path] = Option(FOLDER, Path("generated"), "The folder of the package.", recorded=False)
     dtype: Option[Precision] = Option(
-        choice(Precision), "float64", "float32: single precision throughout, about 1e-6."
+        _PRECISION._replace(read=_precision), "float64", "float32: single precision throughout, about 1e-6."
     )
     targets: Option[tuple[str, ...]] = Option(
         names("NAME,..."),
@@ -202,7 +216,7 @@ class BuildArguments(TypedDict, total=False):
     functions: str | Sequence[str] | None
     preset: str
     out: str | PathLike[str]
-    dtype: Precision
+    dtype: Precision | type[Any] | np.dtype[Any]
     targets: str | Sequence[str]
     style: Style
     fuse: str | Sequence[str | Sequence[str]]

@@ -189,7 +189,8 @@ def read(description: Description, options: BuildOptions) -> Model:
     others = [target for target in options.targets if target not in ("c", "batch")]
     if others:
         raise UnsupportedError(
-            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out"
+            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out; "
+            "those of rnea are the columns of torque_regressor"
         )
     return with_rows(model, options.parameters, options.payloads)
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from rbdc.errors import LONGEST, OptionError, brief
 from rbdc.model.text import TEXT, is_text
-from rbdc.runtime._suggestions import suggestion
+from rbdc.runtime._suggestions import hint
 
 _ENDINGS = (".urdf", ".json")
+_LISTED = "see the names with: rbdc list"
 
 
 def robot_names() -> list[str]:
@@ -51,7 +52,8 @@ def _hint(text: str) -> str:
     """Name what to give in place of a text that is neither a path nor a name."""
     if "\n" in text.strip():
         return "the text of a description begins with < or {: save one that does not, such as YAML, as a file"
-    return suggestion(text[:LONGEST], robot_names())
+    name = text[:LONGEST]
+    return hint(name, robot_names(), "") or hint(Path(name).stem, robot_names(), "") or _LISTED
 
 
 def _is_there(path: Path) -> bool:

@@ -1374,6 +1374,4 @@ def from_pinocchio(_, /, q, v=None, a=None, tau=None):
 
 
 def __getattr__(attribute):
-    if attribute in _ABSENT:
-        raise AttributeError(f"{name}.{attribute} was not built; build it with {_named.advice(attribute)}")
-    raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+    _named.refuse(attribute)

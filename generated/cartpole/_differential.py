@@ -83,6 +83,12 @@ class Known:
     def refuse_input(self, name: str, argument: str) -> NoReturn:
         """Raise NotImplementedError for the derivatives by an optional input."""
         found = self._described.get(name)
+        if argument == "parameters":
+            build = "" if "torque_regressor" in self._functions else f" ({advice('torque_regressor')})"
+            raise NotImplementedError(
+                f"{name} has no derivatives by parameters; keep them constant: those of rnea are the columns "
+                f"of torque_regressor{build}, those of aba minus M^-1 times these"
+            )
         remedy = "keep it constant, or add what it does to the torques"
         if found is not None and found.forces and found.forces not in self._functions:
             remedy += f", as {found.forces} in `functions` and its derivatives do for external forces"

@@ -18,6 +18,7 @@ from numpy import empty, ndarray
 
 from ._arrays import Array, Crew, Input, block, one_by_one, overlaps, pieces, samples, together, whole
 from ._named import Named
+from ._suggestions import suggestion
 
 Output = tuple[str, tuple[int, ...]]
 
@@ -312,7 +313,8 @@ class Entry(Named):
     def _frame_index(self, frame: Any, argument: str = "frame") -> int:
         if isinstance(frame, str):
             if frame not in self._frames:
-                raise ValueError(f"{self._name}: {argument}: no frame {frame!r}; see frame_names")
+                there = suggestion(frame, (ascii(name)[1:-1] for name in self._frames))
+                raise ValueError(f"{self._name}: {argument}: no frame {frame!r}; {there}")
             return self._frames[frame]
         try:
             index = whole(frame)
@@ -333,7 +335,7 @@ class Entry(Named):
                 f"not {type(reference).__name__}"
             )
         if reference not in REFERENCES:
-            raise ValueError(f"{self._name}: reference: {reference!r} is none of {', '.join(REFERENCES)}")
+            raise ValueError(f"{self._name}: reference: {reference!r}; {suggestion(reference, REFERENCES)}")
         return REFERENCES.index(reference)
 
     def _refuse(self, kind: type[Exception], name: str, what: str, remedy: str) -> NoReturn:

@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ._suggestions import suggestion
+
 VARIABLE = "RBDC_VARIANT"
 """The variable of the environment that names a variant of the modules that have several."""
 NATIVE = "native"
@@ -38,10 +40,10 @@ def choose(native: Any, robot: str) -> tuple[str, str]:
     asked = "" if NATIVE in known else os.environ.get(VARIABLE, "")
     if asked and asked not in known:
         raise ProcessorError(
-            f"{robot}: no variant {asked!r}, which {VARIABLE} names; there are {', '.join(known)}", name=robot
+            f"{robot}: no variant {asked!r}, which {VARIABLE} names; {suggestion(asked, known)}", name=robot
         )
     if not able:
-        remedy = "build it again on this one, or for every one with: rbdc build --march portable"
+        remedy = "build it again on this one, or for every one with `march='portable'`"
         raise ProcessorError(_refusal(robot, next(iter(known.values()))[1], remedy), name=robot)
     if asked and asked not in able:
         remedy = f"unset {VARIABLE}, or let it name {' or '.join(able)}"

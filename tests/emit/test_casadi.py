@@ -332,7 +332,7 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="`targets='casadi'`: CasADi computes with doubles"):
         build_package("cartpole", BuildOptions(targets=("c", "casadi"), dtype="float32", out=tmp_path))
     m = module("double_pendulum", "free-flyer")
-    with pytest.raises(AttributeError, match="has no 'minverse'; build it with `functions='minverse'`, `add"):
+    with pytest.raises(AttributeError, match="minverse was not built; build it with `functions='minverse'`"):
         m.casadi("minverse")
     with pytest.raises(ValueError, match="'frame_jacobian': frame: give one, as frame_jacobian@link2"):
         m.casadi("frame_jacobian")
@@ -354,7 +354,7 @@ def test_without_casadi_the_error_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (
         done.stderr.splitlines()[-1]
-        == "ImportError: double_pendulum_ca.casadi needs CasADi: pip install casadi"
+        == "ImportError: double_pendulum_ca.casadi needs casadi: pip install casadi"
     )
 
 

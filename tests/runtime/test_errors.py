@@ -98,11 +98,11 @@ def test_outputs_of_several(tiny: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("frame", "reference", "kind", "message"),
     [
-        ("nowhere", "LOCAL", ValueError, "where: frame: no frame 'nowhere'; see frame_names"),
+        ("nowhere", "LOCAL", ValueError, "where: frame: no frame 'nowhere'; there are base, "),
         (3, "LOCAL", ValueError, r"where: frame: index 3 is not in 0 \.\. 2"),
         (-1, "LOCAL", ValueError, r"where: frame: index -1 is not in 0 \.\. 2"),
         (1.0, "LOCAL", TypeError, "where: frame: give a frame's name or index, not float"),
-        (0, "local", ValueError, "where: reference: 'local' is none of LOCAL, WORLD, LOCAL_WORLD_ALIGNED"),
+        (0, "local", ValueError, "where: reference: 'local'; did you mean LOCAL. there are LOCAL, WORLD"),
         (True, "LOCAL", TypeError, "where: frame: give a frame's name or index, not bool"),
         (np.True_, "LOCAL", TypeError, "where: frame: give a frame's name or index, not bool"),
         (None, "LOCAL", TypeError, "where: frame: give a frame's name or index, not NoneType"),

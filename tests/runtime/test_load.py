@@ -72,7 +72,7 @@ def test_no_package(tmp_path: Path, text: str) -> None:
 def test_no_extension(tmp_path: Path) -> None:
     folder = build_tiny(tmp_path / ROBOT)
     (folder / "_native.abi3.so").unlink()
-    with pytest.raises(LoadError, match="no compiled extension; make it again"):
+    with pytest.raises(LoadError, match="no compiled extension; build it again"):
         rbdc.load(folder)
 
 
@@ -97,7 +97,7 @@ def test_a_library_that_is_cut_off(tmp_path: Path, name: str, kept: float) -> No
     (folder / name).write_bytes(content[: int(kept if kept > 1 else kept * len(content))])
     code = f"import rbdc\ntry: rbdc.load({str(folder)!r})\nexcept rbdc.LoadError as error: print(error)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    remedy = f"{name} is cut off: it has .* bytes of at least .*; make the package again with: rbdc build\n"
+    remedy = f"{name} is cut off: it has .* bytes of at least .*; build it again\n"
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(f"{re.escape(str(folder))}: {remedy}", done.stdout), done.stdout
 
@@ -110,7 +110,7 @@ def test_an_extension_of_another_package(tmp_path: Path) -> None:
     other = build_tiny(tmp_path / "other" / ROBOT, files)
     folder = build_tiny(tmp_path / ROBOT)
     shutil.copyfile(other / "_native.abi3.so", folder / "_native.abi3.so")
-    message = "the compiled extension is not the one that was built with this package; make the package again"
+    message = "the compiled extension is not the one that was built with this package; build it again"
     with pytest.raises(LoadError, match=message):
         rbdc.load(folder)
     np.testing.assert_array_equal(rbdc.load(other).mix(Q, V), 3 * Q + V)

@@ -23,6 +23,7 @@ from rbdc.model.description import (
 from rbdc.model.formats.loops import instead
 from rbdc.model.joints import ONE_DOF, WITH_AXIS
 from rbdc.model.xml import shown
+from rbdc.runtime._suggestions import hint, suggestion
 from rbdc.spatial import RigidInertia
 
 _SEMI_DEFINITE_TOLERANCE = 1e-9
@@ -92,12 +93,12 @@ class _Check:
 
     def joint(self, joint: Joint) -> None:
         if joint.kind not in JOINT_KINDS:
-            kinds = ", ".join(JOINT_KINDS)
-            self.refuse(joint, f"has the unknown kind {joint.kind!r}", f"use one of {kinds}")
+            self.refuse(joint, f"has the unknown kind {joint.kind!r}", suggestion(joint.kind, JOINT_KINDS))
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in self.links:
                 problem = f'has the {role} link "{shown(link)}", which does not exist'
-                self.refuse(joint, problem, "describe that link")
+                close = hint(shown(link), map(shown, self.links))
+                self.refuse(joint, problem, f"{close}describe that link")
         drive = (getattr(joint, name) for name in DRIVE_NUMBERS)
         if not all(map(math.isfinite, (*joint.axis.scalars(), *joint.placement.scalars(), *drive))):
             self.refuse(joint, "has a number that is not finite", "give finite numbers")
@@ -241,7 +242,10 @@ def negative_moment(inertia: RigidInertia) -> float | None:
 def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tuple[str, str]:
     """Why a joint cannot follow the one that its <mimic> names, and what to do; nothing where it can."""
     if leader not in joints:
-        return f'mimics "{shown(leader)}", which does not exist', "name a joint"
+        return (
+            f'mimics "{shown(leader)}", which does not exist',
+            f"{hint(shown(leader), map(shown, joints))}name a joint",
+        )
     if not {joint.kind, joints[leader].kind} <= ONE_DOF:
         return "mimics, but it or its leader is not revolute, continuous or prismatic", "remove <mimic>"
     seen, current = {joint.name}, joints[leader]

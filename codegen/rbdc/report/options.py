@@ -10,6 +10,7 @@ from sys import float_info
 from rbdc.errors import OptionError
 from rbdc.option_fields import COUNT, Option, names, within
 from rbdc.options import BuildOptions
+from rbdc.runtime._suggestions import suggestion
 
 PINOCCHIO, NATIVE, CPPADCODEGEN, CASADI = "pinocchio", "pinocchio-native", "cppadcodegen", "casadi"
 PEERS = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad", CASADI: "ad"}
@@ -98,7 +99,7 @@ class CompareOptions(BuildOptions):
         """Raise OptionError for values that make no sense."""
         for peer in self.peers:
             if peer not in PEERS:
-                raise OptionError(f"--peers: no peer {peer!a}; there are {', '.join(PEERS)}")
+                raise OptionError(f"--peers: no peer {peer!a}; {suggestion(peer, PEERS)}")
         if self.checked > self.samples:
             raise OptionError(
                 f"--samples {self.samples}, --checked {self.checked}: give 1 <= checked <= samples"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,15 +65,12 @@ class JaxFunctions(Functions):
         return f'give x.astype("{own}"){other}'
 
     def _register(self, name: str) -> None:
-        """Make a function known to JAX. Raises AttributeError where the package has no library for it."""
-        folder, module = Path(self._module.__file__).absolute().parent, self._module.name
-        file = f"lib{module}_jax.so"
-        if not (folder / file).is_file():
-            targets = "`targets='c,batch,jax'`, `add=True`"
-            raise AttributeError(f"{module}.jax was not built; build it with {targets}")
+        """Make a function known to JAX."""
+        module = self._module.name
         if self._library is None:
             # The linker takes a path that it knows for the same library: this is spelled as the extension's.
-            self._library = ctypes.CDLL(f"{self._module._native.__file__.rpartition('/')[0]}/{file}")
+            folder = self._module._native.__file__.rpartition("/")[0]
+            self._library = ctypes.CDLL(f"{folder}/lib{module}_jax.so")
         handler = jax.ffi.pycapsule(getattr(self._library, f"{module}_jax_{name}"))
         jax.ffi.register_ffi_target(self._target(name), handler, platform="cpu")
 

@@ -13,7 +13,9 @@ from importlib.util import find_spec
 from inspect import getdoc, signature
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
+
+from ._suggestions import hint
 
 Restore = Callable[..., Any]
 
@@ -34,6 +36,27 @@ def advice(*missing: str) -> str:
     return f"`functions={','.join(every)!r}` or {adding}" if len(missing) < len(every) <= _MOST else adding
 
 
+def refuse(name: str) -> NoReturn:
+    """Raise AttributeError for what the module has not, with what to do."""
+    module = _module()
+    if name in module._ABSENT:
+        raise AttributeError(f"{module.name}.{name} was not built; build it with {advice(name)}")
+    if name in _LIBRARIES and not _library(name).is_file():
+        targets = f"`targets='c,batch,{name}'`, `add=True`"
+        raise AttributeError(f"{module.name}.{name} was not built; build it with {targets}")
+    close = "" if name.startswith("_") else hint(name, [*dir(module), *module._ABSENT], "")
+    problem = f"module {module.name!r} has no attribute {name!r}"
+    raise AttributeError(f"{problem}; {close}" if close else problem)
+
+
+_LIBRARIES = ("casadi", "jax")
+"""Frameworks that need a library, which a target of the build gives."""
+
+
+def _library(framework: str) -> Path:
+    return _folder() / f"lib{_module().name}_{framework}.so"
+
+
 class Module(ModuleType):
     """A generated module: it pickles as a handle, and says what it is."""
 
@@ -43,9 +66,12 @@ class Module(ModuleType):
         return f"<{self.name}: rigid-body dynamics, {sizes}, {count} functions, from {_folder()}>"
 
     def __dir__(self) -> list[str]:
-        """Its functions and constants, without what it is made of; frameworks that are installed."""
+        """Its functions and constants, without what it is made of; frameworks that it is for and that are
+        installed.
+        """
         own = (name for name, x in vars(self).items() if not isinstance(x, ModuleType))
-        frameworks = (name for name in ("casadi", "jax", "torch") if find_spec(name) is not None)
+        built = (name for name in _LIBRARIES if _library(name).is_file())
+        frameworks = (name for name in (*built, "torch") if find_spec(name) is not None)
         return sorted(name for name in {*own, *frameworks} - {"inf"} if not name.startswith("_"))
 
     def _repr_html_(self) -> str:
@@ -62,75 +88,41 @@ class Module(ModuleType):
             f"<p>frames: {escape(', '.join(self.frame_names))}</p>"
         )
 
-    def casadi(self, function: str, *, fext: bool = False, **options: Any) -> Any:
-        """The `casadi.Function` of a function's name, with the Jacobians and Hessians that were built; of a
-        frame as "frame_velocity@tool0" or "frame_velocity@tool0@WORLD".
-
-        Nothing is differentiated numerically: where a derivative is not there, CasADi says so. Matrices are
-        by columns, a tensor has its matrices one below the other. Derivatives by q are by its entries, of
-        f(q / |q|).
-
-        Args:
-            function: the name, with its place.
-            fext: external forces (njoints, 6) are one input more, the last, by the function of what they do.
-            options: CasADi's, of an external function.
-
-        Raises:
-            ImportError: CasADi is not installed.
-            AttributeError: the module has no such function, or was built without the target; or without the
-                function of external forces, or this one has none.
-            ValueError: the frame is missing, unknown or too many.
-        """
-        try:
-            import casadi
-        except ImportError as error:
-            raise ImportError(f"{self.name}.casadi needs CasADi: pip install casadi") from error
-        library = f"lib{self.name}_casadi.so"
-        if not (_folder() / library).is_file():
-            targets = "`targets='c,batch,casadi'`, `add=True`"
-            raise AttributeError(f"{self.name}.casadi was not built; build it with {targets}")
-        name, *at = function.split("@")
-        if name not in self.functions:
-            raise AttributeError(f"{self.name}.casadi has no {name!r}; build it with {advice(name)}")
-        entry = vars(self)[f"_{name}"]
-        entry.refuse_pair(f"{self.name}.casadi")
-        if entry.framed != bool(at):
-            remedy = f"give one, as {name}@{self.frame_names[-1]}" if entry.framed else "it takes none"
-            raise ValueError(f"{self.name}.casadi: {function!r}: frame: {remedy}")
-        # The linker takes a path that it knows for the same library: this one is spelled as the extension's.
-        folder = self._native.__file__.rpartition("/")[0]
-        given = {"jac_penalty": 0.5, **options}
-        external = casadi.external(f"{self.name}_casadi_{name}", f"{folder}/{library}", given)
-        made = _as_described(external, entry, at)
-        if not fext:
-            return made
-        forces, through = (*self._DIFFERENTIALS.get(name, ()), "", "")[5:7]
-        if forces not in self.functions:
-            remedy = f"build it with {advice(forces)}" if forces else "it takes no external forces"
-            raise AttributeError(f"{self.name}.casadi: {name!r} with fext: {remedy}")
-        return _under_forces(made, self.casadi(forces, **options), through)
+    @property
+    def casadi(self) -> Any:
+        """The functions for CasADi, with derivatives: `m.casadi("rnea")`, with the target `casadi`."""
+        return self._framework("casadi")
 
     @property
     def jax(self) -> Any:
         """The functions for JAX, with derivatives: `m.jax.rnea(q, v, a)`, with the target `jax`."""
-        return self._framework("jax", "JaxFunctions")
+        return self._framework("jax")
 
     @property
     def torch(self) -> Any:
         """The functions for PyTorch, with derivatives: `m.torch.rnea(q, v, a)`."""
-        return self._framework("torch", "TorchFunctions")
+        return self._framework("torch")
 
-    def _framework(self, name: str, functions: str) -> Any:
-        """The functions for a framework, made once. Raises ImportError where it is not installed."""
+    def _framework(self, name: str) -> Any:
+        """The functions for a framework, made once.
+
+        Raises:
+            AttributeError: the module was built without the framework's target.
+            ImportError: the framework is not installed.
+        """
         made = vars(self).get(f"_{name}_functions")
         if made is None:
+            if name in _LIBRARIES and not _library(name).is_file():
+                refuse(name)
             try:
                 import_module(name)
             except ImportError as error:
-                remedy = f"pip install {name}, or rbdc's extra: pip install 'rbdc[{name}]'"
+                extra = "" if name == "casadi" else f", or rbdc's extra: pip install 'rbdc[{name}]'"
+                remedy = f"pip install {name}{extra}"
                 raise ImportError(f"{self.name}.{name} needs {name}: {remedy}", name=name) from error
             support = import_module(f"{__name__.rpartition('.')[0]}._{name}")
-            made = vars(self).setdefault(f"_{name}_functions", getattr(support, functions)(self))
+            functions = getattr(support, f"{name.capitalize()}Functions")(self)
+            made = vars(self).setdefault(f"_{name}_functions", functions)
         return made
 
     def __reduce__(self) -> tuple[Restore, tuple[Any, ...]]:
@@ -228,44 +220,6 @@ def _module() -> Any:
 
 def _folder() -> Path:
     return Path(__file__).absolute().parent
-
-
-def _as_described(external: Any, entry: Any, at: list[str]) -> Any:
-    """An external function with matrices as inputs, of which C has the rows one after the other, and with the
-    frame and the reference as constants; calls of it are calls of that.
-    """
-    import casadi
-
-    place: tuple[int, ...] = ()
-    if at:
-        last = at.pop() if at[-1] in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED") and len(at) > 1 else "LOCAL"
-        place = entry.place("@".join(at), last)
-    shapes = {name: shape for name, shape, *_ in entry.inputs}
-    names = external.name_in()[: external.n_in() - len(place)]
-    if not place and all(len(shapes[name]) < 2 for name in names):
-        return external
-    inputs = [casadi.MX.sym(name, *shapes[name]) for name in names]
-    given = [casadi.vec(x.T) if len(shapes[name]) > 1 else x for name, x in zip(names, inputs, strict=True)]
-    title = "_".join([external.name(), *map(str, place)]) + ("" if place else "_by_rows")
-    outputs = external.call([*given, *place])
-    return casadi.Function(title, inputs, outputs, names, external.name_out(), {"always_inline": True})
-
-
-def _under_forces(f: Any, torque: Any, through: str) -> Any:
-    """A function with external forces as the last input: what they do is added to its input `through`, or
-    taken from its one output.
-    """
-    import casadi
-
-    names, last = f.name_in(), torque.name_in(1)
-    inputs = [casadi.MX.sym(name, f.sparsity_in(name)) for name in names]
-    fext = casadi.MX.sym(last, torque.sparsity_in(last))
-    acting = torque(inputs[0], fext)
-    outputs = f.call([x + acting if name == through else x for name, x in zip(names, inputs, strict=True)])
-    if through not in names:
-        outputs = [outputs[0] - acting]
-    title, every = f"{f.name()}_{last}", [*names, last]
-    return casadi.Function(title, [*inputs, fext], outputs, every, f.name_out(), {"always_inline": True})
 
 
 def _cells(named: Named) -> str:

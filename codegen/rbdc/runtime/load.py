@@ -57,15 +57,11 @@ def load(path: str | PathLike[str]) -> GeneratedModule:
     except OSError:  # a name longer than the system allows
         whole = False
     if not whole:
-        raise LoadError(
-            f"{brief(fspath(path))}: no generated package here; "
-            f"make one with: rbdc build DESCRIPTION --out {brief(str(folder.parent))}"
-        )
+        problem = f"{brief(fspath(path))}: no generated package here"
+        raise LoadError(f"{problem}; {_remedy(fspath(path))} builds one and loads it")
     extension = folder / "_native.abi3.so"
     if not extension.is_file():
-        raise LoadError(
-            f"{fspath(path)}: the package holds no compiled extension; make it again with: rbdc build --force"
-        )
+        raise LoadError(f"{fspath(path)}: the package holds no compiled extension; build it again")
     stamp = extension.stat()
     about = manifest.read_bytes()
     identity = f"{folder}\0{stamp.st_ino}\0{stamp.st_mtime_ns}\0{stamp.st_size}\0".encode() + about
@@ -76,6 +72,14 @@ def load(path: str | PathLike[str]) -> GeneratedModule:
             _execute(name, folder, _spelled(extension, digest[:8]), fspath(path), about)
         module: Any = sys.modules[name]
         return cast("GeneratedModule", module)
+
+
+def _remedy(given: str) -> str:
+    """The call that makes a package of what is none: a description, a robot's name, or a folder."""
+    path = Path(given)
+    if len(path.parts) == 1 or path.suffix:
+        return f"rbdc.build({brief(given)!r})"
+    return f"rbdc.build(DESCRIPTION, out={brief(str(path.parent))!r})"
 
 
 def _forget(name: str) -> None:
@@ -128,10 +132,10 @@ def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) 
         if isinstance(error, refusal):  # which says how to mend it
             raise LoadError(f"{shown}: {error}") from error
         if isinstance(error, LoadError):
-            raise LoadError(f"{shown}: {error}; make the package again with: rbdc build") from error
+            raise LoadError(f"{shown}: {error}; build it again") from error
         problem = str(error).replace(extension, Path(extension).name)
         raise LoadError(
-            f"{shown}: {problem}; build it again for this interpreter with: rbdc build --force"
+            f"{shown}: {problem}; build it again for this interpreter with `force=True`"
         ) from error
 
 

@@ -10,6 +10,7 @@ from lxml import etree
 from rbdc.model.description import Actuator, Effect, Joint
 from rbdc.model.joints import ONE_DOF
 from rbdc.model.xml import Document, as_written, drake_name, shown
+from rbdc.runtime._suggestions import hint
 
 REDUCTION = "mechanicalReduction"
 MOTOR_INERTIA = "motorInertia"
@@ -67,7 +68,8 @@ class Transmissions:
         for name, element in self.elements.items():
             if name not in kinds and name in self.armature:
                 problem = f'a <transmission> names the joint "{shown(name)}", which does not exist'
-                self.document.fail(problem, "name a joint", element)
+                close = hint(shown(name), map(shown, kinds))
+                self.document.fail(problem, f"{close}name a joint", element)
         known = [motor for motor in self.motors if kinds.get(motor.gains[0][0]) in ONE_DOF]
         if count := len(self.motors) - len(known):
             problem = "name a joint that does not exist, is fixed or has several coordinates: not used"

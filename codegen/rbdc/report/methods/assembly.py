@@ -53,6 +53,7 @@ from rbdc.report.methods.records import (
     Measured,
 )
 from rbdc.report.options import CASADI, CPPADCODEGEN, NOT_ASKED, PINOCCHIOS, CompareOptions, peer_of
+from rbdc.runtime._suggestions import suggestion
 
 Files = dict[str, str]
 """C files by name."""
@@ -123,9 +124,7 @@ def _refuse_unknown(model: Model, measured: Sequence[FunctionRecord], options: C
     known += [name for one in measured for name in known_methods(model, one.function)]
     for name in options.methods or ():
         if name not in known:
-            raise OptionError(
-                f"--methods: no method or family {name!a}; there are {', '.join(dict.fromkeys(known))}"
-            )
+            raise OptionError(f"--methods: no method or family {name!a}; {suggestion(name, known)}")
 
 
 def assemble_batches(

@@ -1,0 +1,113 @@
+"""The functions of a module for CasADi, with derivatives from the module's own functions. It is copied into
+each generated package and needs CasADi, and the library of the target `casadi`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from ._named import advice
+
+casadi: Any = import_module("casadi")  # without types: checking this needs no CasADi
+
+
+class CasadiFunctions:
+    """The functions of a module: `m.casadi("rnea")`, or `m.casadi.rnea`."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._module.functions:
+            getattr(self._module, name)  # which raises what to do about a function that was not built
+            raise AttributeError(f"{self._module.name}.casadi has no function {name!r}")
+        try:
+            return self(name)
+        except ValueError as error:  # of a frame, which a name alone has not
+            raise AttributeError(str(error)) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._module, "casadi")
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._module.functions)
+
+    def __repr__(self) -> str:
+        return f"<{self._module.name}.casadi: {', '.join(self._module.functions)}>"
+
+    def __call__(self, function: str, *, fext: bool = False, **options: Any) -> Any:
+        """The `casadi.Function` of a function's name, with the Jacobians and Hessians that were built; of a
+        frame as "frame_velocity@tool0" or "frame_velocity@tool0@WORLD".
+
+        Nothing is differentiated numerically: where a derivative is not there, CasADi says so. Matrices are
+        by columns, a tensor has its matrices one below the other. Derivatives by q are by its entries, of
+        f(q / |q|).
+
+        Args:
+            function: the name, with its place.
+            fext: external forces (njoints, 6) are one input more, the last, by the function of what they do.
+            options: CasADi's, of an external function.
+
+        Raises:
+            AttributeError: the module has no such function, or was built without the target; or without the
+                function of external forces, or this one has none.
+            ValueError: the frame is missing, unknown or too many.
+        """
+        module = self._module
+        name, *at = function.split("@")
+        if name not in module.functions:
+            return getattr(self, name)  # which raises what to do
+        entry = vars(module)[f"_{name}"]
+        entry.refuse_pair(f"{module.name}.casadi")
+        if entry.framed != bool(at):
+            remedy = f"give one, as {name}@{module.frame_names[-1]}" if entry.framed else "it takes none"
+            raise ValueError(f"{module.name}.casadi: {function!r}: frame: {remedy}")
+        # The linker takes a path that it knows for the same library: this one is spelled as the extension's.
+        folder = module._native.__file__.rpartition("/")[0]
+        given = {"jac_penalty": 0.5, **options}
+        external = casadi.external(
+            f"{module.name}_casadi_{name}", f"{folder}/lib{module.name}_casadi.so", given
+        )
+        made = _as_described(external, entry, at)
+        if not fext:
+            return made
+        forces, through = (*module._DIFFERENTIALS.get(name, ()), "", "")[5:7]
+        if forces not in module.functions:
+            remedy = f"build it with {advice(forces)}" if forces else "it takes no external forces"
+            raise AttributeError(f"{module.name}.casadi: {name!r} with fext: {remedy}")
+        return _under_forces(made, self(forces, **options), through)
+
+
+def _as_described(external: Any, entry: Any, at: list[str]) -> Any:
+    """An external function with matrices as inputs, of which C has the rows one after the other, and with the
+    frame and the reference as constants; calls of it are calls of that.
+    """
+    place: tuple[int, ...] = ()
+    if at:
+        last = at.pop() if at[-1] in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED") and len(at) > 1 else "LOCAL"
+        place = entry.place("@".join(at), last)
+    shapes = {name: shape for name, shape, *_ in entry.inputs}
+    names = external.name_in()[: external.n_in() - len(place)]
+    if not place and all(len(shapes[name]) < 2 for name in names):
+        return external
+    inputs = [casadi.MX.sym(name, *shapes[name]) for name in names]
+    given = [casadi.vec(x.T) if len(shapes[name]) > 1 else x for name, x in zip(names, inputs, strict=True)]
+    title = "_".join([external.name(), *map(str, place)]) + ("" if place else "_by_rows")
+    outputs = external.call([*given, *place])
+    return casadi.Function(title, inputs, outputs, names, external.name_out(), {"always_inline": True})
+
+
+def _under_forces(f: Any, torque: Any, through: str) -> Any:
+    """A function with external forces as the last input: what they do is added to its input `through`, or
+    taken from its one output.
+    """
+    names, last = f.name_in(), torque.name_in(1)
+    inputs = [casadi.MX.sym(name, f.sparsity_in(name)) for name in names]
+    fext = casadi.MX.sym(last, torque.sparsity_in(last))
+    acting = torque(inputs[0], fext)
+    outputs = f.call([x + acting if name == through else x for name, x in zip(names, inputs, strict=True)])
+    if through not in names:
+        outputs = [outputs[0] - acting]
+    title, every = f"{f.name()}_{last}", [*names, last]
+    return casadi.Function(title, [*inputs, fext], outputs, every, f.name_out(), {"always_inline": True})
