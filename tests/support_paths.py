@@ -12,15 +12,15 @@ import numpy as np
 from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.library import VARIANTS, render_library, variant_flags
-from rbdc.emit.paths.kernels import kernel_of
-from rbdc.emit.paths.layout import goes_along_paths
-from rbdc.emit.paths.paths import kernel_source
+from rbdc.emit.paths.kernels import kernel_source
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.planning.candidates import over
 from rbdc.planning.loops.kernel_bodies import kernel_bodies
+from rbdc.planning.paths.kernels import kernel_of
+from rbdc.reduction.schedules import goes_along_paths
 from tests.support import Array
 from tests.support_trees import random_inertia, random_joint
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import DescriptionError, OptionError
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.processes import Helper, HelperEnded, spread
 from tests.support_trees import random_tree
 

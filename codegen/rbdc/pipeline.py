@@ -291,7 +291,7 @@ def _planned(job: _Job) -> tuple[list[str], list[str]]:
 
 def _emitted(job: _Job, names: list[str], warnings: list[str]) -> Generated:
     """The text of the package."""
-    from rbdc.planning.generation import GenerationOptions, generate
+    from rbdc.emit.generation import GenerationOptions, generate
 
     options = job.options
     chosen = GenerationOptions(

@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 
 from rbdc.emit.c.polynomials import UNITS, elementary_header
-from rbdc.emit.c.trigonometry import widths
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from tests.emit.test_trigonometry import FLAG_PARAMETERS, FLAG_SETS, library
 from tests.support import COMPILERS
@@ -48,7 +47,7 @@ def angles(
     compiler: str, flags: tuple[str, ...], folder: Path, scalar: ScalarType, y: NDArray[Any], x: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
     """The angles by each form of the compiled function."""
-    pair = widths(scalar)[1]
+    pair = scalar.angle_lanes[1]
     calls = {
         "one": (1, "angle[i] = t_atan2(y[i], x[i]);"),
         "pair": (pair, f"t_arctangent{pair}(y + i, x + i, angle + i);"),

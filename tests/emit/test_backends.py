@@ -17,12 +17,12 @@ import pytest
 import rbdc
 from rbdc.emit import registry
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.registry import Generated
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Parameter
 from rbdc.model import Model
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.emit.support_numpy_target import NumpyTarget
 from tests.support import UNOPTIMISED, assert_close

@@ -6,12 +6,12 @@ from math import prod
 
 import pytest
 
-from rbdc.emit.paths.kernels import has_windows
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.planning.calibration import COLUMNS, RATES, STRAIGHT_LINE, nanoseconds
 from rbdc.planning.forms import FORMS, Subject, chosen_plan
+from rbdc.planning.paths.kernels import has_windows
 from rbdc.resources import resolve, robot_names
 from tests.emit.support_measurements import PROCESSORS, Measurement, measurements
 from tests.support import slow_but

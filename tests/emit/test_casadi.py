@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 import rbdc
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, UNOPTIMISED, Array, build_module, slow_but
 from tests.support_differences import Vector, central

@@ -15,9 +15,6 @@ import pytest
 from rbdc import Model
 from rbdc.algorithms.reference.aba import minverse
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
-from rbdc.emit import column_solve
-from rbdc.emit.c.columns import column_cost, kernel, plan_of
-from rbdc.emit.column_solve import row_pairs, solve, solve_cost, strips
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
@@ -26,7 +23,9 @@ from rbdc.ir.nodes import Program
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.planning import calibration, forms
+from rbdc.planning import columns as column_solve
 from rbdc.planning.candidates import chosen, left_to_solve
+from rbdc.planning.columns import column_cost, kernel, plan_of, row_pairs, solve, solve_cost, strips
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import UNOPTIMISED, assert_close, build_module, conditioning, slow_but

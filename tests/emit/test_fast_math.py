@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from rbdc.model import Model
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.emit.test_generated import COMPILERS, small_tree, write_c
 from tests.support import assert_close, build_module, slow_but

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Mimic, Model
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.registry import Generated
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.generation import GenerationOptions, generate
 from tests.support import UNOPTIMISED, build_module, slow_but
 from tests.support_counting import counted_operations
 from tests.support_trees import mimic_tree, random_inertia, random_joint, random_tree

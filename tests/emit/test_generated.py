@@ -21,13 +21,13 @@ import pytest
 
 import rbdc
 from rbdc.emit.backend import Package
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_manifest
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.model import Model
 from rbdc.native.install import SEAL, recorded, sealed
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import UNOPTIMISED, build_module, slow_but, without_derivatives
 from tests.support_trees import random_inertia, random_tree

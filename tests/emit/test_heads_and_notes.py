@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, slow_but
 from tests.support_paths import kernel_alone, path_tree

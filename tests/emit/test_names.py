@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rbdc
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.names import comment, docstring
 from rbdc.model import Model
-from rbdc.planning.generation import GenerationOptions, generate
 from tests.support import build_module
 from tests.support_handmade import inertia_of_one
 

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.registry import Generated
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, FLOAT
@@ -13,7 +14,6 @@ from rbdc.model import Model
 from rbdc.planning.batches import batch_plan, goes_one_by_one
 from rbdc.planning.candidates import over
 from rbdc.planning.forms import Subject, chosen_plan
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 
 ROBOT = "robot"

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.emit.paths.kernels import has_windows
-from rbdc.emit.paths.layout import FEWEST, LIMBS, goes_along_paths, scheduled, windows
+from rbdc.emit.generation import PLAIN, generate
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import WORLD, DriveTerm, Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.generation import PLAIN, generate
+from rbdc.planning.paths.kernels import has_windows
+from rbdc.reduction.schedules import FEWEST, LIMBS, goes_along_paths, scheduled, windows
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
 from rbdc.spatial import Force

@@ -10,14 +10,14 @@ import pytest
 
 from rbdc.algorithms.reference.aba import minverse
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
-from rbdc.emit.paths.kernels import has_windows
-from rbdc.emit.paths.layout import scheduled
-from rbdc.emit.paths.widths import LARGEST, supernodes
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
+from rbdc.planning.paths.kernels import has_windows
+from rbdc.planning.paths.widths import LARGEST, supernodes
+from rbdc.reduction.schedules import scheduled
 from rbdc.runtime.load import load
 from rbdc.spatial import Force
 from tests.support import COMPILERS, UNOPTIMISED, assert_close, slow_but

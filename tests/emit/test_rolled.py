@@ -23,8 +23,8 @@ from rbdc.analysis.availability import singular_joints
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_loop
 from rbdc.emit.c.loops import loops_source
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_library
-from rbdc.emit.paths.kernels import has_windows
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.model import Model
@@ -33,10 +33,10 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions, Style
 from rbdc.pipeline import build_package
 from rbdc.planning import forms
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.planning.loops.forms import rolled
 from rbdc.planning.loops.paths import Paths
 from rbdc.planning.loops.tree import Tree
+from rbdc.planning.paths.kernels import has_windows
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.model.screw_joint import Screw

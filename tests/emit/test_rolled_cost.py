@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from rbdc.emit.c.trigonometry import widths
 from rbdc.emit.library import render_library
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
@@ -54,7 +53,7 @@ def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) ->
     files = {k: x for k, x in render_library(model, "robot", sources).items() if k.endswith((".c", ".h"))}
     counts = counted_operations(files, "robot.h", calls, max(model.nq + model.nv, model.nv**2), tmp_path)
     angles = len(Tree(model).turning)  # side by side, in whole vectors; other joints compute their own
-    lanes = next((width for width in widths(DOUBLE) if width >= angles), widths(DOUBLE)[-1])
+    lanes = DOUBLE.lanes_of_angles(angles)
     for source, count in zip(sources, counts, strict=True):
         calls_of_libm = source.cost.calls + 2 * (-angles % lanes)
         assert count == replace(source.cost, calls=calls_of_libm), source.declaration.name

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import rbdc
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import presets, rollable
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, FLOAT
 from rbdc.model import Model
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, slow_but
 from tests.support_trees import mimic_tree, random_tree

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rbdc.emit.printing import printed
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.planning import calibration, forms
@@ -31,7 +32,7 @@ def test_it_is_chosen_where_it_takes_least(monkeypatch: pytest.MonkeyPatch) -> N
     enter(monkeypatch, 1e-6)
     chosen = forms.chosen_plan(subject)
     assert chosen.form == "last method"
-    assert chosen.printed("toy").method == list(subject.function.methods)[-1]
+    assert printed("toy", chosen).method == list(subject.function.methods)[-1]
     assert list(forms.plans_of(subject)) == ["straight line", "rolled", "last method"]
     enter(monkeypatch, 1e6)
     assert forms.chosen_plan(subject).form == "straight line"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rbdc.emit.batch import batch_header
 from rbdc.emit.c.polynomials import elementary_header
-from rbdc.emit.c.trigonometry import limit, statements, widths
+from rbdc.emit.c.trigonometry import limit, statements
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, SCALARS, ScalarType
 from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, run
 from tests.support import COMPILERS, FLAGS, Array, slow_but
@@ -68,7 +68,7 @@ OFFSETS = [0.0, 2.1084, -2.3562, 0.0003, 1.0331, -0.8, 3.1, 1e-9, *[0.5] * 8]
 
 def every_width(scalar: ScalarType) -> tuple[int, ...]:
     """How many angles the header has functions for: those of one sample, and of batches."""
-    return (*widths(scalar), scalar.lanes)
+    return (*scalar.angle_lanes, scalar.lanes)
 
 
 def angles() -> Array:

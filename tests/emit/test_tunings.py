@@ -19,6 +19,7 @@ import pytest
 from rbdc.emit.batch import batch_header
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.c.polynomials import elementary_header
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_library
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -29,7 +30,6 @@ from rbdc.model import Model
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, slow_but
 from tests.support_paths import EVERY_KIND, kernel_alone, path_tree, widths

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbdc.planning.candidates import finished
-from rbdc.planning.forms import Plan, Subject, straight_line_of
+from rbdc.planning.forms import Subject, straight_line_of
+from rbdc.planning.plans import Plan
 
 LAST_METHOD = "last method"
 

@@ -8,12 +8,12 @@ from itertools import pairwise
 import pytest
 
 from rbdc.algorithms.trace import components
+from rbdc.emit.generation import PLAIN, generate
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sections import gather_labels
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
-from rbdc.planning.generation import PLAIN, generate
 from rbdc.resources import resolve
 
 

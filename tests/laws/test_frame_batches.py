@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import rbdc.planning.batches
 from rbdc import Model
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.functions.declarations import REFERENCES
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
 from tests.support_trees import mimic_tree, random_tree

@@ -12,7 +12,6 @@ import pytest
 
 from rbdc import Model
 from rbdc.algorithms.reference.manifold import integrate
-from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.registry import BACKENDS
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of, presets
@@ -22,6 +21,7 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.planning.candidates import along_paths, chosen
 from rbdc.planning.limb_lanes import lane_model
+from rbdc.planning.paths.kernels import has_windows
 from tests.cli.test_bad_input import run
 from tests.laws.test_lanes import creature
 from tests.laws.test_second_derivatives import check

@@ -19,11 +19,11 @@ from rbdc import Joint, Link
 from rbdc.algorithms.reference.derivatives import fdsva_so
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
+from rbdc.emit.generation import generate
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.ir.cost import cost
 from rbdc.model import Model
 from rbdc.planning.candidates import along_paths
-from rbdc.planning.generation import generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
 from tests.laws.test_derivatives import TINY, tangent

@@ -17,12 +17,12 @@ from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivat
 from rbdc.algorithms.reference.lagrangian import inverse_dynamics, sensitivities
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import OptionError, UnsupportedError, VerificationError
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.evaluation import Part
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
 from rbdc.verification.package import verify_package

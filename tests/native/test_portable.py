@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import rbdc
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import VARIANTS, renaming_flags, variant_flags
 from rbdc.emit.registry import Generated
 from rbdc.errors import LoadError
@@ -31,7 +32,6 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, find_compiler
 from rbdc.native.variants import variants_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, Array, assert_close, slow_but
 

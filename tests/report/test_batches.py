@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
 from rbdc.emit.backend import FunctionSource
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.registry import Generated
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
@@ -28,7 +29,6 @@ from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
 from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.measure import worker
 from rbdc.report.measure.loops import Method, Timer
 from rbdc.report.measure.timing import bandwidth_percent, measuring

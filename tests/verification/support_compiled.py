@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rbdc.emit.backend import Package as PackageOf
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_manifest
 from rbdc.emit.registry import Generated
 from rbdc.functions.declarations import FunctionDeclaration
@@ -18,7 +19,6 @@ from rbdc.model import Model
 from rbdc.native.build import compile_library, compile_package
 from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import find_compiler
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.processes import Helper, HelperEnded
 from rbdc.verification.calls import Call, Callee
 from rbdc.verification.expected import References

@@ -7,16 +7,16 @@ A target is one object that satisfies `Backend`, and one line in `rbdc.emit.regi
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
+from rbdc.planning.plans import BatchPlan, Plan
 
 
 @dataclass(frozen=True)
@@ -37,35 +37,21 @@ class Package:
 
 
 @dataclass(frozen=True)
-class BatchPlan:
-    """How several samples are computed: by default in a plain loop, printed beside the function.
-
-    samples: scalar programs of a kernel with one sample in each lane, of two the first without the optional
-    input; of a function of a frame the steps of its climb. one_by_one: the batch is a loop all the same, and
-    the kernel is for blocks in lanes alone.
-    """
-
-    samples: tuple[Program, ...] = ()
-    one_by_one: bool = False
-
-
-@dataclass(frozen=True)
 class PlannedFunction:
     """One function as planning hands it to the targets.
 
-    printed: the C of a call for one sample, by the robot's name. batch: the plan of a call for several.
-    program: one scalar straight-line program over all inputs, there if a target `needs_program`.
+    plan: of a call for one sample. batch: of a call for several. program: one scalar straight-line program
+    over all inputs, there if a target `needs_program`.
     """
 
-    function: Function
-    printed: Callable[[str], FunctionSource]
-    batch: BatchPlan = BatchPlan()
-    program: Program | None = None
+    plan: Plan
+    batch: BatchPlan
+    program: Program | None
 
     @property
     def declaration(self) -> FunctionDeclaration:
         """Declaration of the function."""
-        return self.function.declaration
+        return self.plan.declaration
 
 
 @dataclass

@@ -9,19 +9,20 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
+from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import KernelCall, add_kernels, aligned_stack, batch_view, figures
 from rbdc.emit.c.frames import climb_file, kernel_words
-from rbdc.emit.c.vectors import SHORTEST, exchanged, vector_view
+from rbdc.emit.c.vectors import exchanged, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.functions.scalar_types import FLOAT, ScalarType
+from rbdc.functions.scalar_types import FLOAT, SHORTEST_BYTES, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
 from rbdc.model import Model
+from rbdc.planning.plans import BatchPlan
 
 CACHED = 16 << 20
 """Bytes of results of one call from which on they are written past the caches, where most of them would not
@@ -182,7 +183,7 @@ def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         vector=vector_view(scalar, scalar.lanes),
         square_entries=scalar.lanes * scalar.lanes,
         squares=[_square(scalar, macro) for macro in _REGISTERS],
-        shortest=SHORTEST,
+        shortest=SHORTEST_BYTES,
         **scalar.words,
         **trigonometry.batch_context(scalar),
     )

@@ -11,6 +11,7 @@ from rbdc.emit.c.csource import add_loop
 from rbdc.emit.casadi.target import CasadiTarget
 from rbdc.emit.jax import JaxTarget
 from rbdc.emit.library import render_library
+from rbdc.emit.printing import printed
 from rbdc.emit.python import render_python
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.option_fields import asked
@@ -77,7 +78,7 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
 
 def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backend]) -> FunctionSource:
     """The text that the targets make of one function: its C, and what they add to that."""
-    source = planned.printed(package.robot)
+    source = printed(package.robot, planned.plan)
     if not planned.batch.samples:
         add_loop(package.robot, source)
     for backend in backends:

@@ -42,9 +42,9 @@ class Policy:
     side by side are worth while on smaller models. counted_by_pass: `rbdc info` shows its operations after
     each pass over the model. rolled: its forms as loops (`rbdc.planning.loops.forms`), by the names of the
     methods that the manifest gives. windows: it has a kernel along ancestor paths, by its name in
-    `rbdc.emit.paths.kernels`. sample_by_sample: a choice in it depends on the sample, so that its batch is a
-    loop. one_by_one_in_limbs: where four limbs run in lanes in a single call, its samples take less time one
-    by one than side by side.
+    `rbdc.planning.paths.kernels`. sample_by_sample: a choice in it depends on the sample, so that its batch
+    is a loop. one_by_one_in_limbs: where four limbs run in lanes in a single call, its samples take less time
+    one by one than side by side.
     """
 
     dense_right_sides: bool = False

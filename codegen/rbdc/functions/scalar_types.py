@@ -14,6 +14,9 @@ from rbdc.errors import UnsupportedError
 _REGISTER = 64
 """Bytes of the longest vector registers; compilers split what is as long where registers are shorter."""
 
+SHORTEST_BYTES = 16
+"""Bytes of the shortest vector registers."""
+
 SINGLE_CALL_BYTES = 32
 """Bytes of the longest vectors of code for one sample. Processors of Intel's with longer registers leave one
 of their vector ports while a vector of 64 bytes is in flight, which costs some 45 ns a call.
@@ -48,6 +51,15 @@ class ScalarType:
     def single_lanes(self) -> int:
         """How many of them a vector holds at most in code for one sample."""
         return SINGLE_CALL_BYTES // self.size
+
+    @property
+    def angle_lanes(self) -> tuple[int, ...]:
+        """How many angles of one sample are computed side by side, or one alone."""
+        return (1, SHORTEST_BYTES // self.size, self.single_lanes)
+
+    def lanes_of_angles(self, count: int) -> int:
+        """The fewest lanes of `angle_lanes` that hold so many angles, or the most."""
+        return next((lanes for lanes in self.angle_lanes if lanes >= count), self.angle_lanes[-1])
 
     @property
     def block(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.emit.backend import BatchPlan
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import cost
@@ -14,7 +13,8 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.planning.calibration import ROLLED
 from rbdc.planning.candidates import has_loops_along_paths, of_samples
-from rbdc.planning.forms import Plan, Subject
+from rbdc.planning.forms import Subject
+from rbdc.planning.plans import BatchPlan, Plan
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
     MAXIMUM_DOF,

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rbdc.emit.c.columns import preparation
-from rbdc.emit.second_order.source import preparation as loop_start
 from rbdc.errors import UnsupportedError
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
@@ -20,7 +18,9 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.passes.vectorise.slp_vectorise import join_neighbours
 from rbdc.ir.verify import verify
 from rbdc.model import Model
+from rbdc.planning.columns import preparation
 from rbdc.planning.limb_lanes import laned
+from rbdc.planning.paths.second_order import preparation as loop_start
 from rbdc.planning.policy import (
     STRAIGHT_SECOND_ORDER,
     STRAIGHT_TENSORS,

@@ -8,23 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.columns import column_cost, column_source
-from rbdc.emit.c.csource import function_source
-from rbdc.emit.c.frames import frames_cost, frames_source
-from rbdc.emit.c.loops import loops_source
-from rbdc.emit.column_solve import System
-from rbdc.emit.paths.kernels import has_windows, kernel_cost, kernel_of, products_by_inverse
-from rbdc.emit.paths.paths import kernel_source
-from rbdc.emit.second_order.loops import Called, LoopsAlongPaths, body_names, layout
-from rbdc.emit.second_order.source import loops_source as path_loops_source
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.record import Function
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
-from rbdc.planning import calibration
 from rbdc.planning.calibration import (
     CLIMB,
     COLUMNS,
@@ -42,11 +31,16 @@ from rbdc.planning.candidates import (
     least,
     left_to_solve,
 )
+from rbdc.planning.columns import System, column_cost
+from rbdc.planning.frames import frames_cost
 from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.loops.forms import MAXIMUM_BODIES
 from rbdc.planning.loops.forms import rolled as rolled_loops
 from rbdc.planning.loops.kernel_bodies import kernel_bodies
 from rbdc.planning.loops.path_bodies import path_bodies
+from rbdc.planning.paths.kernels import has_windows, kernel_cost, kernel_of, products_by_inverse
+from rbdc.planning.paths.second_order import body_names, layout, loops_cost
+from rbdc.planning.plans import Climb, Columns, KernelAlongPaths, LoopsAlongPaths, Plan, Rolled, StraightLine
 from rbdc.planning.policy import ALWAYS_IN_COLUMNS, MAXIMUM_DOF, TRIED_SECOND_ORDER, WORTH_ROLLING
 from rbdc.planning.tracing import frame_step_programs
 
@@ -64,30 +58,6 @@ class Subject:
         return candidates(self.model, self.function)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """A function of a model in one form: the operations of a call for one sample without the optional input,
-    those of functions that it calls included, and its C.
-
-    printed: gives the C, by the robot's name. kernels: the straight-line programs that it mostly consists of,
-    if it does. looped: operations of loops that solve in columns or multiply matrices; moved: numbers among
-    the columns.
-    """
-
-    form: str
-    cost: Cost
-    printed: Callable[[str], FunctionSource]
-    kernels: tuple[Program, ...] = ()
-    looped: int = 0
-    moved: int = 0
-
-    @property
-    def nanoseconds(self) -> float:
-        """Time of a call by the table of `rbdc.planning.calibration`."""
-        written = self.cost.operations - self.looped
-        return calibration.nanoseconds(self.form, written, self.looped, self.moved)
-
-
 def straight_line(subject: Subject) -> Plan | None:
     """Straight-line code by the method that takes the least work, limbs in lanes where there are some.
 
@@ -102,12 +72,7 @@ def straight_line(subject: Subject) -> Plan | None:
 
 def straight_line_of(function: Function, method: str, kernels: tuple[Program, ...]) -> Plan:
     """The plan of straight-line code by these programs."""
-    return Plan(
-        STRAIGHT_LINE,
-        cost(kernels[0]),
-        lambda robot: function_source(robot, function.declaration, kernels, method),
-        kernels,
-    )
+    return Plan(function, STRAIGHT_LINE, StraightLine(method, kernels), cost(kernels[0]))
 
 
 def is_left_to_others(model: Model, function: Function) -> bool:
@@ -125,36 +90,30 @@ def columns(subject: Subject) -> Plan | None:
     """Straight-line code for the factors of M and the right-hand sides, blocks of columns side by side in the
     lanes of vectors for the solve; None for functions that solve nothing with M.
     """
-    model, declaration = subject.model, subject.function.declaration
-    solved = None if model.nv > MAXIMUM_DOF else left_to_solve(model, subject.function)
+    model, function = subject.model, subject.function
+    solved = None if model.nv > MAXIMUM_DOF else left_to_solve(model, function)
     if solved is None:
         return None
-    total, looped, moved = column_cost(solved[0], declaration)
-    return Plan(
-        COLUMNS, total, lambda robot: column_source(robot, declaration, solved), tuple(solved), looped, moved
-    )
+    total, looped, moved = column_cost(solved[0], function.declaration)
+    return Plan(function, COLUMNS, Columns(tuple(solved)), total, looped, moved)
 
 
 def kernel_along_paths(subject: Subject) -> Plan | None:
     """First derivatives and M^-1 of trees with limbs, limbs and windows of columns side by side
-    (`rbdc.emit.paths`); None for functions and models that have no such kernel.
+    (`rbdc.planning.paths`); None for functions and models that have no such kernel.
     """
     model, function = subject.model, subject.function
     if not has_windows(model, function):
         return None
     kernel, scalar = kernel_of(function), function.declaration.scalar
     bodies = tuple(kernel_bodies(model, kernel))
-    return Plan(
-        KERNEL_ALONG_PATHS,
-        kernel_cost(kernel, model, scalar, bodies),
-        lambda robot: kernel_source(robot, function, model, bodies),
-        looped=products_by_inverse(kernel, model, scalar),
-    )
+    total, looped = kernel_cost(kernel, model, scalar, bodies), products_by_inverse(kernel, model, scalar)
+    return Plan(function, KERNEL_ALONG_PATHS, KernelAlongPaths(model, bodies), total, looped)
 
 
 def loops_along_paths(subject: Subject) -> Plan | None:
     """Second derivatives as loops over the degrees of freedom along paths, after straight-line code that they
-    start from (`rbdc.emit.second_order`); None for functions and models that have none.
+    start from (`rbdc.planning.paths.second_order`); None for functions and models that have none.
     """
     model, function = subject.model, subject.function
     start = along_paths(model, function)
@@ -163,16 +122,15 @@ def loops_along_paths(subject: Subject) -> Plan | None:
     uses = tuple(_called(subject, name) for name in function.uses)
     made = layout(model, function.declaration.scalar)
     bodies = path_bodies(body_names(function.declaration, made, forward=bool(uses)), made.lanes)
-    loops = LoopsAlongPaths(function.declaration, tuple(start), uses=uses, bodies=bodies)
-    return Plan(LOOPS_ALONG_PATHS, loops.cost(made), lambda robot: path_loops_source(robot, loops, model))
+    loops = LoopsAlongPaths(model, tuple(start), tuple(bodies), uses)
+    return Plan(function, LOOPS_ALONG_PATHS, loops, loops_cost(loops, function.declaration))
 
 
-def _called(subject: Subject, name: str) -> Called:
+def _called(subject: Subject, name: str) -> Plan:
     """Another function of the catalogue for this one to call, under a name that it has for all that do."""
     other, scalar = functions_of(subject.model)[name], subject.function.declaration.scalar
     declaration = replace(other.declaration, name=f"{name}_called", scalar=scalar)
-    plan = chosen_plan(Subject(subject.model, replace(other, declaration=declaration)))
-    return Called(declaration, plan.cost, plan.printed)
+    return chosen_plan(Subject(subject.model, replace(other, declaration=declaration)))
 
 
 def climb(subject: Subject) -> Plan | None:
@@ -183,9 +141,7 @@ def climb(subject: Subject) -> Plan | None:
     if not function.declaration.framed:
         return None
     steps = tuple(frame_step_programs(model))
-    return Plan(
-        CLIMB, frames_cost(model, function, steps), lambda robot: frames_source(robot, function, model, steps)
-    )
+    return Plan(function, CLIMB, Climb(model, steps), frames_cost(model, function, steps))
 
 
 def rolled(subject: Subject) -> Plan | None:
@@ -195,9 +151,7 @@ def rolled(subject: Subject) -> Plan | None:
     if not subject.function.policy.rolled or not subject.model.only_damped:
         return None
     method, nest = rolled_loops(subject.model, subject.function)
-    return Plan(
-        ROLLED, nest.cost(), lambda robot: loops_source(robot, subject.function.declaration, nest, method)
-    )
+    return Plan(subject.function, ROLLED, Rolled(method, nest), nest.cost())
 
 
 def check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -> None:

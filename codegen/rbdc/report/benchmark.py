@@ -18,6 +18,7 @@ import numpy as np
 import rbdc
 from rbdc.analysis.availability import buildable
 from rbdc.emit.names import module_name
+from rbdc.emit.printing import printed
 from rbdc.errors import OptionError, RbdcError
 from rbdc.functions.catalogue import functions_of, known, select
 from rbdc.options import Progress
@@ -239,7 +240,7 @@ def _rows_of(
         progress(f"{robot.label}: {name}")
         subject = Subject(model, catalogue[name])
         chosen = chosen_plan(subject).form
-        made = {form: alone(model, plan.printed(ROBOT)) for form, plan in plans_of(subject).items()}
+        made = {form: alone(model, printed(ROBOT, plan)) for form, plan in plans_of(subject).items()}
         for one in (tools.first, *tools.others):
             record = FunctionRecord(catalogue[name])
             record.contenders += [compiled(form, "generated", each, one) for form, each in made.items()]

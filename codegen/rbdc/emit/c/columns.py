@@ -2,34 +2,33 @@
 
 A straight-line kernel gives right-hand sides B, known parts K and the factors of A = L^T D L. What is left
 is the same arithmetic for every column, L^T Y = B and L X = D^-1 Y, row by row over blocks of columns
-(`rbdc.emit.column_solve`). A is M, or M with the rows of contacts before it, whose solutions are the
+(`rbdc.planning.columns`). A is M, or M with the rows of contacts before it, whose solutions are the
 function's outputs over them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_kernels, function_file
-from rbdc.emit.column_solve import (
+from rbdc.emit.render import braced
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.ir.cost import cost
+from rbdc.ir.nodes import Program
+from rbdc.planning.columns import (
     ColumnPlan,
     RowPair,
     SolveRow,
-    System,
+    kernel,
+    plan_of,
     row_pairs,
     solve,
     solve_cost,
     strips,
-    worth_a_loop,
 )
-from rbdc.emit.render import braced
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.ir.cost import Cost, cost
-from rbdc.ir.nodes import Array, Program
 
 PART = 600
 """About so many products of a block in one C function."""
@@ -38,84 +37,6 @@ STORES = 100
 """The most blocks that gcc clears one by one: M^-1 of kuka_iiwa (14) takes 0.8 of the time so, its
 derivatives of forward dynamics (42) 0.96 to 1, those of HyQ (252) 1.08 (gcc 12, a Xeon).
 """
-
-
-def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
-    """The outputs that the kernel computes for the system of a function."""
-    system = System.of(declaration)
-    size = system.size
-    outputs = [
-        Parameter(f"{what}_{p.name}", (size, p.shape[1]), "", by_forces=p.by_forces)
-        for what in ("side", "known")
-        for p in system.sides
-    ]
-    outputs += [Parameter(name, (size, size), "") for name in ("factor", "pivots")]
-    return replace(declaration, outputs=(*outputs, *system.beside))
-
-
-def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
-    """The plan that serves all kernels."""
-    system = System.of(declaration)
-    sides, widths = len(system.sides), [p.shape[1] for p in system.sides]
-
-    def nonzero(which: int, columns: int) -> list[tuple[int, int]]:
-        entries = {entry for p in programs for entry in _nonzero(p, which)}
-        return [divmod(k, columns) for k in sorted(entries)]
-
-    early = {
-        system.first(m) + entry % widths[m] for m in range(sides) for entry in _nonzero(programs[0], m)
-    } | set(range(system.first(sides), system.first(len(system.solutions))))
-    late = sorted(set(range(system.first(sides))) - early)
-    plan = ColumnPlan(
-        system,
-        declaration.scalar,
-        [*sorted(early), *late],
-        len(early),
-        [(m, *entry) for m in range(sides) for entry in nonzero(m, widths[m])],
-        [(m, *entry) for m in range(sides) for entry in nonzero(sides + m, widths[m])],
-        nonzero(2 * sides, system.size),
-    )
-    return worth_a_loop(plan)
-
-
-def _nonzero(program: Program, which: int) -> list[int]:
-    """The entries of a result that can differ from zero."""
-    return [k for k, value in enumerate(program.results[which]) if program.values[value].constant != 0.0]
-
-
-def kernel(program: Program, plan: ColumnPlan) -> Program:
-    """The program with its outputs where the plan has them."""
-    sides = plan.system.sides
-
-    def entries(first: int, of: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
-        return tuple(program.results[first + m][row * sides[m].shape[1] + column] for m, row, column in of)
-
-    factor, pivots = program.results[2 * len(sides)], program.results[2 * len(sides) + 1]
-    stored = [(m, *divmod(k, p.shape[1])) for m, p in enumerate(sides) for k in _nonzero(program, m)]
-    indices = tuple(plan.place(*entry) for entry in stored)
-    outputs = {
-        Array("columns", len(stored), output_indices=indices): entries(0, stored),
-        Array("known", len(plan.known)): entries(len(sides), plan.known),
-        Array("factor", len(plan.factor)): tuple(
-            factor[row * plan.size + column] for row, column in plan.factor
-        ),
-        Array("pivots", plan.size): tuple(pivots[k * plan.size + k] for k in range(plan.size)),
-        **{
-            Array(p.name, p.size): program.results[2 * len(sides) + 2 + number]
-            for number, p in enumerate(plan.system.beside)
-        },
-    }
-    return replace(program, outputs=tuple(outputs), results=tuple(outputs.values()))
-
-
-def column_cost(program: Program, declaration: FunctionDeclaration) -> tuple[Cost, int, int]:
-    """The operations of a function that is made so, each on a block as one: all, and those of its loop; and
-    the numbers among its columns.
-    """
-    plan = plan_of([program], declaration)
-    solved = solve_cost(plan)
-    looped = solved.operations if plan.looped else 0
-    return cost(kernel(program, plan)) + solved, looped, plan.size * plan.blocks * plan.lanes
 
 
 def column_source(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import function_file
 from rbdc.emit.c.expressions import StatementWriter, names_in
+from rbdc.emit.names import comment
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, Table, WhereGiven
@@ -39,7 +40,7 @@ def _table_view(table: Table, scalar: ScalarType) -> tuple[str, list[str]]:
     lines = []
     for number, row in enumerate(table.rows):
         text = ", ".join(str(int(x)) if table.integer else scalar.literal(x + 0.0) for x in row)
-        lines.append(f"{text}, /* {table.comments[number]} */" if table.comments else text)
+        lines.append(f"{text}, /* {comment(table.comments[number])} */" if table.comments else text)
     if not table.comments:
         lines = [", ".join(lines)]
     return f"static const {kind} {table.name}[{size}]", lines

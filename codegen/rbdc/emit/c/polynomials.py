@@ -14,7 +14,7 @@ from typing import Any
 
 import mpmath
 
-from rbdc.emit.c.trigonometry import horner, in_pairs, nested, signed, sines_and_cosines, widths
+from rbdc.emit.c.trigonometry import horner, in_pairs, nested, signed, sines_and_cosines
 from rbdc.emit.c.vectors import vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
@@ -80,7 +80,7 @@ def _arctangents(robot: str, scalar: ScalarType) -> str:
     """The C functions of angles of points."""
     made, oblique = _OF[scalar], math.tan(math.pi / 8)
     (polynomial,) = _polynomials(_ARCTANGENT, oblique**2, made.terms[0])
-    vectors = [vector_view(scalar, lanes) for lanes in (widths(scalar)[1], scalar.lanes)]
+    vectors = [vector_view(scalar, lanes) for lanes in (scalar.angle_lanes[1], scalar.lanes)]
     return render(
         "arctangent.h.jinja",
         robot=robot,

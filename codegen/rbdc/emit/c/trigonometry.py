@@ -10,17 +10,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from rbdc.emit.c.vectors import SHORTEST, reduced, vector_view
+from rbdc.emit.c.vectors import reduced, vector_view
 from rbdc.emit.render import render
-from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
+from rbdc.functions.scalar_types import DOUBLE, FLOAT, SHORTEST_BYTES, ScalarType
 from rbdc.ir.nodes import Program
 from rbdc.ir.operations import SIN
 from rbdc.ir.passes.angles import JOINT_ANGLES
-
-
-def widths(scalar: ScalarType) -> tuple[int, ...]:
-    """How many angles of one sample are computed side by side, or one alone."""
-    return (1, SHORTEST // scalar.size, scalar.single_lanes)
 
 
 @dataclass(frozen=True)
@@ -130,7 +125,7 @@ def batch_context(scalar: ScalarType) -> dict[str, Any]:
 
 def _entries(scalar: ScalarType) -> list[tuple[int, str]]:
     """All entries of a register, by the bytes of the registers that end before them."""
-    ends = [0, *(1 << k for k in range(scalar.lanes.bit_length()) if scalar.size << k >= SHORTEST)]
+    ends = [0, *(1 << k for k in range(scalar.lanes.bit_length()) if scalar.size << k >= SHORTEST_BYTES)]
     return [
         (begin * scalar.size, " | ".join(f"others[{k}]" for k in range(begin, end)))
         for begin, end in pairwise(ends)
@@ -185,7 +180,7 @@ def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
     parts, names = context["parts"], ["a", "coarse", "finer"][: len(narrow.parts) - 1]
     steps = [*zip([*names[1:], "r"], names, parts, strict=False)]
     own = {"steps": steps, "before": names[-1], "rest": parts[-2:], "sixth": scalar.literal(1 / 6)}
-    sizes = (*widths(scalar)[1:], scalar.lanes)  # batches take the longest
+    sizes = (*scalar.angle_lanes[1:], scalar.lanes)  # batches take the longest
     angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
     own |= {"robot": robot, "precision": made.precision, "angles": angles, "pair": vector_view(scalar, 2)}
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
@@ -233,7 +228,7 @@ def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scal
     blocks: list[int] = []
     while sum(blocks) < len(angles):
         rest = len(angles) - sum(blocks)
-        blocks.append(next((width for width in widths(scalar) if width >= rest), widths(scalar)[-1]))
+        blocks.append(scalar.lanes_of_angles(rest))
     size, kind = sum(blocks), scalar.name
     padded = [*angles, *[scalar.literal(0.0)] * (size - len(angles))]
     lines = [f"const {kind} angle[{size}] = {{{', '.join(padded)}}};"]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdc.functions.scalar_types import ScalarType
-
-SHORTEST = 16
-"""Bytes of the shortest vector registers."""
+from rbdc.functions.scalar_types import SHORTEST_BYTES, ScalarType
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ def reduced(scalar: ScalarType, lanes: int, name: str) -> tuple[list[str], str]:
     its lanes one by one), and the `or` of what is left.
     """
     steps = []
-    while lanes * scalar.size > SHORTEST:
+    while lanes * scalar.size > SHORTEST_BYTES:
         lanes //= 2
         kind, halved = f"halves{lanes}", f"{name}{lanes}"
         lower, upper = (

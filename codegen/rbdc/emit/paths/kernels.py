@@ -1,118 +1,142 @@
-"""The kernels along ancestor paths, by the names that records of functions give, and their operations on the
-longest registers, each as one.
+"""The C of kernels along ancestor paths: loops over rows of limbs around their bodies
+(`rbdc.planning.loops.kernel_bodies`), and all that the templates have of a kernel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import Any
 
-from rbdc.emit.paths.layout import Schedule, goes_along_paths, moving_bodies, scheduled
-from rbdc.emit.paths.widths import PRODUCT_ROWS, Width, factor_products, inverse_products, widths_of
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import figures
+from rbdc.emit.c.lanes import argument_names, lane_functions
+from rbdc.emit.names import comment
+from rbdc.emit.paths.tables import tables_of
+from rbdc.emit.paths.widths import width_words
+from rbdc.emit.render import render
+from rbdc.functions.declarations import FRICTION_WIDTH
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.cost import Cost
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
+from rbdc.planning.paths import entries
+from rbdc.planning.paths.kernels import PathKernel, kernel_cost, kernel_of
+from rbdc.planning.paths.widths import PRODUCT_ROWS, REGISTERS, widths_of
+from rbdc.reduction.constants import Constants, constants_of
+from rbdc.reduction.schedules import LIMBS, Schedule, scheduled
 
 
-@dataclass(frozen=True)
-class PathKernel:
-    """A kernel: its template, and how the manifest names its method.
+def kernel_source(
+    robot: str, function: Function, model: Model, bodies: Sequence[LaneProgram]
+) -> FunctionSource:
+    """The C of the kernel of a function, with its bodies."""
+    declaration, kernel = function.declaration, kernel_of(function)
+    scalar = declaration.scalar
+    schedule, outputs = scheduled(model), [p.name for p in declaration.outputs]
+    constants, cost = constants_of(schedule, moving=kernel.moving), kernel_cost(kernel, model, scalar, bodies)
+    text = render(
+        kernel.template,
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=figures(cost),
+        **scalar.words,
+        **_words(kernel, schedule, constants, bodies, scalar),
+        **tables_of(schedule, constants, scalar),
+        lane_functions=lane_functions(bodies, scalar),
+        outputs=outputs,
+        diagonal=[] if kernel.factors else _diagonal(model, outputs, scalar),
+        prototype=declaration.prototype(robot),
+    )
+    files = {f"{robot}_{declaration.name}.c": text}
+    return FunctionSource(declaration, cost, files, kernel.method, "windows")
 
-    inputs: by array over rows the argument that it comes from. moving: there are velocities, and derivatives
-    by windows of columns. factors: there are those of M, and its inverse, without joints that follow others.
-    """
 
-    template: str
-    method: str
-    inputs: tuple[tuple[str, str], ...] = ()
-    moving: bool = True
-    factors: bool = True
+def _words(
+    kernel: PathKernel,
+    schedule: Schedule,
+    constants: Constants,
+    bodies: Sequence[LaneProgram],
+    scalar: ScalarType,
+) -> dict[str, Any]:
+    """The words of templates for what a kernel has, and for where all lies."""
+    gravity = enumerate(map(float, (-schedule.model.gravity).scalars()), entries.ACCELERATION)
+    return {
+        "kernel": kernel,
+        "schedule": schedule,
+        "calls": _calls(bodies),
+        "products": range(PRODUCT_ROWS),
+        "limbs": LIMBS,
+        "lanes_of_limbs": range(LIMBS),
+        "three": range(3),
+        "six": range(6),
+        "last": range(3, 6),
+        "five": range(1, 6),
+        # linear parts of s are for derivatives by accelerations alone
+        "axes": (3, 4, 5) if kernel.factors else (3, 4, 5, 0, 1, 2),
+        "inlined": "static inline __attribute__((always_inline))",
+        "resting": [(k, scalar.literal(x)) for k, x in gravity if x != 0.0],
+        "sums": range(entries.COMPOSITE_SIZE if constants.massive else entries.MASS),
+        "inertias": range(entries.WITH_FORCE if kernel.solved else entries.CARRIED),
+        "owns": LIMBS * schedule.rows + schedule.first + 2,
+        "limbs_bytes": LIMBS * scalar.size,
+        "sincos": scalar.angle_lanes[-1],
+        "nv": schedule.model.nv,
+        "joint_rows": -(-schedule.rows // LIMBS) * LIMBS,
+        "at": entries,
+        "widths": [width_words(*own) for own in zip(REGISTERS, widths_of(schedule, scalar), strict=True)],
+        "tables": _tables(kernel),
+    }
 
-    @property
-    def solved(self) -> bool:
-        """Whether derivatives are products with M^-1. These have viscous damping alone: armature of a free
-        root would spoil that what M makes of its own accelerations is known.
-        """
-        return self.factors and self.moving
+
+def _tables(kernel: PathKernel) -> list[tuple[str, str]]:
+    """The tables of windows that a kernel has, each with the type of its entries."""
+    last = ("groups", "apart") if kernel.factors else ("short", "empty")
+    return [("window", "windows"), ("tile", "tiles"), ("bits", "masks"), last] if kernel.moving else []
 
 
-MOST, SOLVED = 1000, 360
-"""The most degrees of freedom of a kernel, and of one that has M^-1: four matrices on the stack, 4 MiB."""
+def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[str]:
+    """Terms that springs, damping, dry friction and motors add."""
+    lines = []
+    for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
+        lines += [
+            f"{output}[{k * model.nv + k}] += {scalar.literal(float(x))};"
+            for k, x in enumerate(values)
+            if x != 0.0
+        ]
+    known = model.friction_width
+    if any(model.friction):
+        given = f"{FRICTION_WIDTH} != NULL ? *{FRICTION_WIDTH} : {scalar.literal(known)}"
+        lines.append(f"const {scalar.name} width = {given};")
+    for k, terms in enumerate(model.friction):
+        for force, width, _ in terms:
+            least = f"{scalar.literal((width / known) ** 2)} * (width * width)"
+            square = f"(v[{k}] * v[{k}] + {least})"
+            root = f"{scalar.function('sqrt')}({square})"
+            numerator = f"{scalar.literal(float(force))} * {least}"
+            lines.append(f"{outputs[1]}[{k * model.nv + k}] += {numerator} / ({square} * {root});")
+    return lines
 
-KERNELS = {
-    "inverse_dynamics_derivatives": PathKernel(
-        "paths_rnea_derivatives.c.jinja", "idsva", (("rates", "v"), ("seconds", "a")), factors=False
-    ),
-    "inverse_inertia": PathKernel("paths_minverse.c.jinja", "factors", moving=False),
-    "forward_dynamics_derivatives": PathKernel(
-        "paths_aba_derivatives.c.jinja", "factors", (("rates", "v"), ("givens", "driving"))
-    ),
+
+_HERE = {
+    "c": "table[r - 1]",
+    **{
+        name: f"{name}s + r - 1"
+        for name in ("sine", "cosine", "slide", "rate", "second", "given", "rest", "motor")
+    },
+    "own": "motions[r]",
+    "joint": "joints[r - 1]",
+    "sum": "sums[r]",
+    "inertia": "inertias[r]",
+    "columns": "own",
+    "motion": "motions[0]",
 }
+"""By argument of a body what it is called with, where that has another name."""
 
 
-def kernel_of(function: Function) -> PathKernel:
-    """The kernel of a function whose record names one."""
-    return KERNELS[function.policy.windows]
-
-
-def has_windows(model: Model, function: Function) -> bool:
-    """Whether the function can be a kernel along ancestor paths for this model."""
-    if not function.policy.windows or not goes_along_paths(model):
-        return False
-    kernel, root = kernel_of(function), model.bodies[0]
-    if kernel.moving and any(body.joint.nv > 1 for body in moving_bodies(model)):
-        return False
-    if kernel.solved and not (model.only_damped and (root.armature == 0.0 or not root.joint.free)):
-        return False
-    return model.nv <= (SOLVED if kernel.factors else MOST) and not (kernel.factors and model.coupled)
-
-
-def kernel_cost(kernel: PathKernel, model: Model, scalar: ScalarType, bodies: Sequence[LaneProgram]) -> Cost:
-    """Operations of a row of limbs, of a window's row, of a supernode's rows of M^-1."""
-    schedule = scheduled(model)
-    longest = widths_of(schedule, scalar)[0]
-    total = _loops(schedule, bodies)
-    products = products_by_inverse(kernel, model, scalar) // 2
-    if kernel.factors:
-        total += Cost(divisions=schedule.first)
-        for node in longest.nodes:
-            products += factor_products(node, longest.lanes) + inverse_products(node, longest.lanes)
-    if kernel.moving:
-        products += _derivatives(kernel, schedule, longest)
-    return total + Cost(vectors=2 * products, lane_flops=2 * longest.lanes * products)
-
-
-def products_by_inverse(kernel: PathKernel, model: Model, scalar: ScalarType) -> int:
-    """Operations of the products of M^-1 and right-hand sides, where there are both."""
-    if not kernel.solved:
-        return 0
-    schedule = scheduled(model)
-    width = widths_of(schedule, scalar)[0]
-    products = 0
-    for window, apart in zip(width.windows, width.apart, strict=True):
-        products += sum(schedule.first + (0 if alone else len(window.tiles)) for alone in apart)
-    return 4 * PRODUCT_ROWS * products
-
-
-def _loops(schedule: Schedule, bodies: Sequence[LaneProgram]) -> Cost:
-    """Operations of loops over rows of limbs and of what else stands beside these once, with the sines and
-    cosines of the joints that turn, without external forces.
-    """
-    joints = (schedule.model.bodies[node.body].joint for node in schedule.nodes)
-    total = Cost(calls=2 * sum(joint.rotation == "angle" for joint in joints))
-    for body in bodies:
-        if body.program.name != "external_row":
-            total += body.cost.times(schedule.rows if body.program.name.endswith("_row") else 1)
-    return replace(total, negations=0)
-
-
-def _derivatives(kernel: PathKernel, schedule: Schedule, width: Width) -> int:
-    """Products of derivatives of inverse dynamics: by q and v, and by a where M^-1 is not known."""
-    by_a = 0 if kernel.factors else 6
-    tiles = [tile for window in width.windows for tile in window.tiles]
-    products = sum((12 + by_a) * bool(tile.below) + (18 + by_a) * bool(tile.above) for tile in tiles)
-    if not kernel.factors:
-        return products + 3 * schedule.first * schedule.columns
-    return products + (schedule.first // 2 + 1) * schedule.columns * -(-schedule.columns // width.lanes)
+def _calls(bodies: Sequence[LaneProgram]) -> dict[str, str]:
+    """The calls of bodies, by their names."""
+    return {
+        (name := body.program.name): f"{name}({', '.join(_HERE.get(x, x) for x in argument_names(body))})"
+        for body in bodies
+    }

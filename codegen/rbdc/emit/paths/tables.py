@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
-from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.layout import LIMBS, Node, Schedule
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
+from rbdc.reduction.constants import Constants
+from rbdc.reduction.schedules import LIMBS, Node, Schedule
 
 
 def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, object]:
     """The words of templates for tables."""
-    model, sincos = schedule.model, trigonometry.widths(scalar)[-1]
+    model, sincos = schedule.model, scalar.angle_lanes[-1]
     armature = [float(x) for x in model.armature]
     slots = [node for row in schedule.grid for node in row]
     slots += [None] * (-len(slots) % sincos)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from rbdc.emit.c.trigonometry import widths
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
-from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every, tables_in
 from rbdc.model import Model
 from rbdc.planning.loops import body_frames, one_frame
@@ -108,7 +106,8 @@ def rolled(model: Model, function: Function) -> tuple[str, LoopNest]:
 
 def nest(tree: Tree, form: str, declaration: FunctionDeclaration) -> LoopNest:
     """A form as loops, with the tables and arrays that it uses."""
-    outputs, lanes = [p.name for p in declaration.outputs], _lanes(len(tree.turning), declaration.scalar)
+    outputs = [p.name for p in declaration.outputs]
+    lanes = declaration.scalar.lanes_of_angles(len(tree.turning))
     statements = [*body_frames.sines(tree, lanes), *FORMS[form](tree, *outputs)]
     names = dict.fromkeys(_names(statements))
     sines = [s for s in statements if isinstance(s, Sines)]
@@ -116,11 +115,6 @@ def nest(tree: Tree, form: str, declaration: FunctionDeclaration) -> LoopNest:
     arrays |= {name: size(tree) for name, size in _SIZES.items() if name in names and name not in outputs}
     tables = tuple(table for name in names if (table := tree.table(name)) is not None)
     return LoopNest(tables, arrays, tuple(statements))
-
-
-def _lanes(count: int, scalar: ScalarType) -> int:
-    """So many angles side by side."""
-    return next((width for width in widths(scalar) if width >= count), widths(scalar)[-1])
 
 
 def _methods(forms: Mapping[str, str], model: Model) -> list[str]:

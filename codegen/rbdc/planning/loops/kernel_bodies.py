@@ -1,4 +1,4 @@
-"""The bodies of each kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`.
+"""The bodies of each kernel along ancestor paths, by its name in `rbdc.planning.paths.kernels`.
 
 Those of the loops over rows of limbs: kinematics, inertias and forces of the bodies, then composites and what
 each joint gives to the matrices; a free root with its motion, its forces for unit accelerations and its
@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
-from rbdc.emit.paths import entries as at
-from rbdc.emit.paths.constants import AXIS, INERTIA, OWN, POSE, Constants, constants_of, pose, pose_above
-from rbdc.emit.paths.kernels import PathKernel
-from rbdc.emit.paths.layout import Node, scheduled
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
 from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.paths import entries as at
+from rbdc.planning.paths.kernels import PathKernel
+from rbdc.reduction.constants import AXIS, INERTIA, OWN, POSE, Constants, constants_of, pose, pose_above
+from rbdc.reduction.schedules import Node, scheduled
 from rbdc.spatial import (
     ArticulatedInertia,
     Force,

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rbdc.emit.paths.layout import LIMBS
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.loops import Loop, Place, Step
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
+from rbdc.reduction.schedules import LIMBS
 from rbdc.spatial import Motion, Scalar
 
 INDICES = {

@@ -8,14 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
-from rbdc.emit.names import comment
-from rbdc.emit.paths.layout import nodes_of, parent_columns
 from rbdc.ir.loops import Loop, Statement, Switch, Table
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import with_z_axes
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.paths import Paths, elimination_parents
 from rbdc.planning.loops.recording import StepRecorder
+from rbdc.reduction.schedules import nodes_of, parent_columns
 from rbdc.spatial import Force, MomentInertia, Placement, Scalar
 
 INERTIA, FACTOR, ARTICULATED = 10, 12, 21
@@ -195,7 +194,7 @@ class Tree:
             return Table(name, tuple((x,) for x in self.indices[name]), integer=True)
         if name in self.constants:
             kept, rows = self.kept[name], self.constants[name]
-            names = tuple(comment(body.name) for body in self.model.bodies)
+            names = tuple(body.name for body in self.model.bodies)
             return Table(name, tuple(tuple(row[k] for k in kept) for row in rows), comments=names)
         if name == "turning_coupling":
             return Table(name, tuple(self.constants["coupling"][k] for k in self.turning))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rbdc.analysis.availability import buildable
 from rbdc.emit.backend import FunctionSource
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.functions.record import Function
@@ -20,7 +21,6 @@ from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.model import Model
 from rbdc.model.attachments import ParameterRow
 from rbdc.options import Progress
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.accuracy import deepest_frame
 from rbdc.report.methods.casadi_methods import casadi_files, of_casadi
 from rbdc.report.methods.contenders import (

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_loop, function_source
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_library
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
@@ -26,7 +27,6 @@ from rbdc.model.parameters import NUMBERS
 from rbdc.native.build import SharedLibrary, shared_library, units_of
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler, toolchain
 from rbdc.planning.candidates import along_paths, chosen, programs
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.methods.casadi_methods import ad_methods
 from rbdc.report.methods.differentiation import differentiating_methods
 from rbdc.report.methods.implementation import (

@@ -20,6 +20,7 @@ from typing import Any
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
 from rbdc.emit.c.csource import kernel_source
+from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
@@ -30,7 +31,6 @@ from rbdc.ir.from_casadi import symbols
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
-from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.methods.implementation import (
     ADAPTER,
     ROBOT,

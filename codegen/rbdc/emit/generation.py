@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from rbdc.emit.backend import Backend, BatchPlan, FunctionSource, Package, PlannedFunction
+from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.registry import Generated, assembled, backends_of, emitted
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
@@ -18,6 +18,7 @@ from rbdc.planning.batches import batch_plan
 from rbdc.planning.candidates import of_samples, over
 from rbdc.planning.forms import Subject, chosen_plan
 from rbdc.planning.fusion import fused_functions
+from rbdc.planning.plans import BatchPlan
 from rbdc.processes import spread, uncollected
 
 
@@ -92,4 +93,4 @@ def _source(
         batch = batch_plan(subject, plan, side_by_side=options.side_by_side)
     if any(backend.needs_program for backend in backends) and not function.declaration.framed:
         program = verify(chain_sums(of_samples(subject.candidates)[-1]))
-    return emitted(package, PlannedFunction(function, plan.printed, batch, program), backends)
+    return emitted(package, PlannedFunction(plan, batch, program), backends)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rbdc.emit.paths.layout import LIMBS, Node, Schedule
 from rbdc.model import WORLD
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.reduction.passes import reduced
+from rbdc.reduction.schedules import LIMBS, Node, Schedule
 from rbdc.spatial import Placement, Scalar, Vector3
 
 

@@ -2,62 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_kernels, function_file
 from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.render import render
-from rbdc.emit.second_order.loops import Layout, LoopsAlongPaths, is_weighted, layout
-from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.model import Model
+from rbdc.planning.paths.second_order import STATE, Layout, is_weighted, layout, preparation
+from rbdc.planning.plans import LoopsAlongPaths
 
-STATE = 52
-"""Rows of what straight-line code gives for each degree of freedom
-(`rbdc.algorithms.derivatives.second_order.path_quantities`).
-"""
 RESULTS = ("a", "inverse")
 """The variables of what the functions that forward dynamics calls give."""
 HEIGHTS = (6, 5, 4)
 """Rows of a tile of two vectors, as many sums as registers hold, the best first."""
 
 
-def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """The straight-line code that the loops start from: of accelerations, whatever the function is given. It
-    is the same for all of them.
-    """
-    acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
-    given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)
-    inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in given)
-    return replace(
-        declaration,
-        name="second_start",
-        summary="What second derivatives start from.",
-        inputs=inputs,
-        outputs=(Parameter("state", (STATE, size), ""),),
-    )
-
-
-def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> FunctionSource:
+def second_order_source(
+    robot: str, declaration: FunctionDeclaration, loops: LoopsAlongPaths, total: Cost
+) -> FunctionSource:
     """The C of the function: of a Hessian of weighted sums, of tensors of forward dynamics, which call
-    others, or of inverse dynamics. `planned.programs` compute what `preparation` declares, the first of two
+    others, or of inverse dynamics. `loops.programs` compute what `preparation` declares, the first of two
     without the optional input.
     """
-    declaration, scalar = planned.declaration, planned.declaration.scalar
-    made = layout(model, scalar)
+    scalar = declaration.scalar
+    made = layout(loops.model, scalar)
     sizes = _sizes(made)
-    source = FunctionSource(declaration, planned.cost(made), method="along_paths", style="paths")
-    operators = lane_functions(planned.bodies[:1], scalar)
+    source = FunctionSource(declaration, total, method="along_paths", style="paths")
+    operators = lane_functions(loops.bodies[:1], scalar)
     words = {"robot": robot, **scalar.words, **sizes}
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
     # What is too large for one file goes to files that all functions of a package share, the same in each.
     start = FunctionSource(preparation(declaration, made.size), Cost(), source.files)
-    parts, call = add_kernels(robot, f"{robot}_second_state", planned.programs, start)
-    parts[0].declared[:0] = [use.declaration.prototype(robot) for use in planned.uses]
-    forward = "second_forward.c.jinja" if planned.uses else "second_inverse.c.jinja"
+    parts, call = add_kernels(robot, f"{robot}_second_state", loops.programs, start)
+    parts[0].declared[:0] = [use.declaration.prototype(robot) for use in loops.uses]
+    forward = "second_forward.c.jinja" if loops.uses else "second_inverse.c.jinja"
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
@@ -65,11 +47,9 @@ def loops_source(robot: str, planned: LoopsAlongPaths, model: Model) -> Function
         call=call,
         body="second_vector.c.jinja" if is_weighted(declaration) else forward,
         **sizes,
-        **_words(robot, planned),
-        drives=_drives(model, scalar),
+        **_words(robot, declaration, loops),
+        drives=_drives(loops.model, scalar),
     )
-    for use in planned.uses:
-        source.files |= use.printed(robot).files
     return source
 
 
@@ -97,18 +77,17 @@ def _sizes(made: Layout) -> dict[str, Any]:
     }
 
 
-def _words(robot: str, planned: LoopsAlongPaths) -> dict[str, Any]:
+def _words(robot: str, declaration: FunctionDeclaration, loops: LoopsAlongPaths) -> dict[str, Any]:
     """The words of templates of functions: their bodies, arguments and prototypes, and what they call."""
-    declaration = planned.declaration
     outputs = [p.name for p in declaration.outputs]
     called = []
-    for use, result in zip(planned.uses, RESULTS, strict=False):
+    for use, result in zip(loops.uses, RESULTS, strict=False):
         values = ", ".join([*(p.name for p in use.declaration.inputs), result])
         called.append(f"{robot}_{use.declaration.name}({values})")
     arguments = ", ".join(declaration.arguments(lambda p: p.name))
     return {
-        "lane_functions": lane_functions(planned.bodies[1:], declaration.scalar),
-        "columns_function": planned.bodies[1].program.name,
+        "lane_functions": lane_functions(loops.bodies[1:], declaration.scalar),
+        "columns_function": loops.bodies[1].program.name,
         "outputs": outputs,
         **dict(zip(("qq", "vv", "qv", "last"), outputs, strict=True)),
         "weight": "".join(p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS),

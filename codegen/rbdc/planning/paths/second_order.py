@@ -5,17 +5,19 @@ run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from rbdc.emit.backend import FunctionSource
-from rbdc.functions.declarations import FunctionDeclaration, Kind
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
-from rbdc.ir.lanes import LaneProgram
-from rbdc.ir.nodes import Program
 from rbdc.model import WORLD, Model
+from rbdc.planning.plans import LoopsAlongPaths
 
+STATE = 52
+"""Rows of what straight-line code gives for each degree of freedom
+(`rbdc.algorithms.derivatives.second_order.path_quantities`).
+"""
 BYTES = 32
 """Bytes of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom,
 and processors that compute with the longest ones in two halves take no longer.
@@ -102,6 +104,22 @@ def layout(model: Model, scalar: ScalarType) -> Layout:
     return Layout(tuple(joints), model.nv, BYTES // scalar.size, free)
 
 
+def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
+    """The straight-line code that the loops start from: of accelerations, whatever the function is given. It
+    is the same for all of them.
+    """
+    acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
+    given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)
+    inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in given)
+    return replace(
+        declaration,
+        name="second_start",
+        summary="What second derivatives start from.",
+        inputs=inputs,
+        outputs=(Parameter("state", (STATE, size), ""),),
+    )
+
+
 def _sum_of(*products: int) -> int:
     """Operations of sums of so many products each."""
     return sum(2 * count - 1 for count in products)
@@ -119,38 +137,13 @@ VELOCITIES = _sum_of(9, 9) + 1
 """A row of M^-1 by two velocities, and by q and v."""
 
 
-@dataclass(frozen=True)
-class Called:
-    """A function that loops call, under a name of its own: its operations, and its C by the robot's name."""
-
-    declaration: FunctionDeclaration
-    cost: Cost
-    printed: Callable[[str], FunctionSource]
-
-
-@dataclass(frozen=True)
-class LoopsAlongPaths:
-    """A function as loops along the paths of the tree.
-
-    programs: the straight-line code that the loops start from; of two the first goes without the optional
-    input. bodies: of the loops, `operators` first, which all share. uses: functions that this one calls.
-    """
-
-    declaration: FunctionDeclaration
-    programs: tuple[Program, ...]
-    bodies: tuple[LaneProgram, ...]
-    uses: tuple[Called, ...] = ()
-
-    def operations(self, name: str) -> int:
-        """Operations of a body, 0 of one that the function does without."""
-        return sum(body.cost.operations for body in self.bodies if body.program.name == name)
-
-    def cost(self, made: Layout) -> Cost:
-        """Operations of the loops, the straight-line code before, and the functions that they call."""
-        count = _weighted if is_weighted(self.declaration) else _forward if self.uses else _inverse
-        operations = self.operations("operators") * _vectors(made, made.size) + count(self, made)
-        loops = Cost(vectors=operations, lane_flops=made.lanes * operations)
-        return sum((use.cost for use in self.uses), cost(self.programs[0]) + loops)
+def loops_cost(loops: LoopsAlongPaths, declaration: FunctionDeclaration) -> Cost:
+    """Operations of the loops, the straight-line code before, and the functions that they call."""
+    made = layout(loops.model, declaration.scalar)
+    count = _weighted if is_weighted(declaration) else _forward if loops.uses else _inverse
+    operations = loops.operations("operators") * _vectors(made, made.size) + count(loops, made)
+    own = Cost(vectors=operations, lane_flops=made.lanes * operations)
+    return sum((use.cost for use in loops.uses), cost(loops.programs[0]) + own)
 
 
 def is_weighted(declaration: FunctionDeclaration) -> bool:
@@ -171,19 +164,19 @@ def body_names(declaration: FunctionDeclaration, made: Layout, *, forward: bool)
     return ("operators", *columns, *(("columns_of_root",) if made.free else ()))
 
 
-def _inverse(planned: LoopsAlongPaths, made: Layout) -> int:
+def _inverse(loops: LoopsAlongPaths, made: Layout) -> int:
     """The tensors of inverse dynamics."""
-    columns = sum(map(planned.operations, ("columns", "columns_of_several")))
+    columns = sum(map(loops.operations, ("columns", "columns_of_several")))
     total = 0
     for length, above in _deepest(made):
         vectors, root = _vectors(made, length - made.root), len(made.root_parts)
         own = sum(length - min(k, length) for k in range(made.root, length, made.lanes))
         total += vectors * (columns + ABOVE * above) + OWN * (own + root * length)
-        total += root * (planned.operations("columns_of_root") + ROOT_ABOVE * above)
+        total += root * (loops.operations("columns_of_root") + ROOT_ABOVE * above)
     return total
 
 
-def _forward(planned: LoopsAlongPaths, made: Layout) -> int:
+def _forward(loops: LoopsAlongPaths, made: Layout) -> int:
     """The tensors of forward dynamics: products of M^-1 and slopes, sums over paths and subtrees, products of
     weights and terms, and what makes these.
     """
@@ -194,22 +187,22 @@ def _forward(planned: LoopsAlongPaths, made: Layout) -> int:
         if joint.position == 0:  # M does not depend on its q
             continue
         blocks, below = _vectors(made, joint.position + joint.size), _vectors(made, joint.end - joint.dof)
-        terms = planned.operations("terms_above") * blocks + 2 * planned.operations("turned") * below
-        terms += (planned.operations("weigh") + 3 * planned.operations("terms_of_columns")) * vectors
+        terms = loops.operations("terms_above") * blocks + 2 * loops.operations("turned") * below
+        terms += (loops.operations("weigh") + 3 * loops.operations("terms_of_columns")) * vectors
         products = 2 * (12 * (2 * vectors + moving) + 6 * vectors) * size
-        velocities = (planned.operations("by_velocities") + VELOCITIES * size) * blocks
+        velocities = (loops.operations("by_velocities") + VELOCITIES * size) * blocks
         total += joint.size * (terms + products + velocities)
     return total
 
 
-def _weighted(planned: LoopsAlongPaths, made: Layout) -> int:
+def _weighted(loops: LoopsAlongPaths, made: Layout) -> int:
     """The Hessian of weighted sums: the entries of each pair on a path; products of its block by q and a with
     M^-1, and of these with slopes.
     """
     vectors = _vectors(made, made.size)
     pairs = sum(PAIRS * _vectors(made, length) for length, _ in _deepest(made))
-    products = 6 * made.size**2 * vectors if planned.uses else 0
-    return planned.operations("rows_of") * vectors + pairs + products
+    products = 6 * made.size**2 * vectors if loops.uses else 0
+    return loops.operations("rows_of") * vectors + pairs + products
 
 
 def _vectors(made: Layout, count: int) -> int:

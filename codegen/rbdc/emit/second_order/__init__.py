@@ -1,1 +1,0 @@
-"""C of second derivatives: loops over the degrees of freedom along the paths of the tree."""

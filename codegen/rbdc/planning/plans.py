@@ -1,0 +1,124 @@
+"""Plans: functions of a model in one form each, as data. Forms make them (`rbdc.planning.forms`), the printer
+of C takes them (`rbdc.emit.printing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.record import Function
+from rbdc.ir.cost import Cost
+from rbdc.ir.lanes import LaneProgram
+from rbdc.ir.loops import LoopNest
+from rbdc.ir.nodes import Program
+from rbdc.model import Model
+from rbdc.planning import calibration
+
+
+@dataclass(frozen=True)
+class StraightLine:
+    """The method of a function and its programs; of two the first goes without the optional inputs."""
+
+    method: str
+    kernels: tuple[Program, ...]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Programs of what is left to solve for in columns (`rbdc.planning.columns`)."""
+
+    kernels: tuple[Program, ...]
+
+
+@dataclass(frozen=True)
+class KernelAlongPaths:
+    """The bodies of a kernel along ancestor paths (`rbdc.planning.paths`)."""
+
+    model: Model
+    bodies: tuple[LaneProgram, ...]
+
+
+@dataclass(frozen=True)
+class LoopsAlongPaths:
+    """Second derivatives as loops along the paths of the tree.
+
+    programs: the straight-line code that the loops start from; of two the first goes without the optional
+    input. bodies: of the loops, `operators` first, which all share. uses: functions that this one calls.
+    """
+
+    model: Model
+    programs: tuple[Program, ...]
+    bodies: tuple[LaneProgram, ...]
+    uses: tuple[Plan, ...] = ()
+
+    def operations(self, name: str) -> int:
+        """Operations of a body, 0 of one that the function does without."""
+        return sum(body.cost.operations for body in self.bodies if body.program.name == name)
+
+
+@dataclass(frozen=True)
+class Climb:
+    """The steps of the climb from a frame to the root, one program a body."""
+
+    model: Model
+    steps: tuple[Program, ...]
+
+
+@dataclass(frozen=True)
+class Rolled:
+    """The method of a function and its loops over the bodies."""
+
+    method: str
+    nest: LoopNest
+
+
+Content: TypeAlias = StraightLine | Columns | KernelAlongPaths | LoopsAlongPaths | Climb | Rolled
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A function of a model in one form.
+
+    content: all that its C is printed from. cost: operations of a call for one sample without the optional
+    input, those of functions that it calls included. looped: operations of loops that solve in columns or
+    multiply matrices. moved: numbers among the columns.
+    """
+
+    function: Function
+    form: str
+    content: Content
+    cost: Cost
+    looped: int = 0
+    moved: int = 0
+
+    @property
+    def declaration(self) -> FunctionDeclaration:
+        """The function's declaration."""
+        return self.function.declaration
+
+    @property
+    def kernels(self) -> Sequence[Program]:
+        """The straight-line programs that the function mostly consists of, if it does."""
+        return self.content.kernels if isinstance(self.content, StraightLine | Columns) else ()
+
+    @property
+    def nanoseconds(self) -> float:
+        """Time of a call by the table of `rbdc.planning.calibration`."""
+        written = self.cost.operations - self.looped
+        return calibration.nanoseconds(self.form, written, self.looped, self.moved)
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """How several samples are computed: by default in a plain loop, printed beside the function.
+
+    samples: scalar programs of a kernel with one sample in each lane, of two the first without the optional
+    input; of a function of a frame the steps of its climb. one_by_one: the batch is a loop all the same, and
+    the kernel is for blocks in lanes alone.
+    """
+
+    samples: tuple[Program, ...] = ()
+    one_by_one: bool = False
