@@ -120,8 +120,8 @@ class Function:
     right-hand sides B and known parts K of all but the last output, then the factors L and D^-1
     (`rbdc.emit.c.columns` does the rest). with_values: of such a function of derivatives, the same and after
     it the outputs of the function that they are of, for both fused. along_paths: for a function that loops
-    along the paths of the tree can compute, what these start from (`rbdc.emit.second_order`). uses: names of
-    functions that these loops call.
+    along the paths of the tree can compute, what these start from (`rbdc.planning.paths.second_order`). uses:
+    names of functions that these loops call.
     at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
     preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:
     the papers' methods by name, each as "module:function", in `rbdc.algorithms.reference` where the module
