@@ -223,7 +223,7 @@ def test_printed_right_angles_are_snapped_or_kept_and_noted_once(tmp_path: Path)
         link("a"), link("b"), link("c"), *(joint(n, p, c, origin + LIMIT) for n, p, c in ("jab", "kbc"))
     )
     kept = model(tmp_path, text, snap=0.0)
-    hint = "4 entries of joint rotations are within 1e-11 of 0, 1 or -1 and are kept as written; --snap 1e-11"
+    hint = "4 entries of joint rotations are within 1e-11 of 0, 1 or -1 and are kept as written; `snap=1e-11`"
     assert sum(hint in text for text in messages(kept)) == 1
     assert 4e-12 < abs(kept.bodies[0].placement.rotation.y.y) < 5e-12
     usual = model(tmp_path, text)
