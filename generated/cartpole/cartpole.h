@@ -24,6 +24,12 @@ enum {
     CARTPOLE_NFRAMES = 3
 };
 
+/* Joints by name: the number among the moving bodies, and where the entries of q and of v begin. */
+enum {
+    CARTPOLE_JOINT_slider_to_cart = 0, CARTPOLE_Q_slider_to_cart = 0, CARTPOLE_V_slider_to_cart = 0,
+    CARTPOLE_JOINT_cart_to_pole = 1, CARTPOLE_Q_cart_to_pole = 1, CARTPOLE_V_cart_to_pole = 1
+};
+
 /* Limits of the joints and the armature of their motors, to initialise arrays with; INFINITY of math.h where there is none:
  *   static const double upper[CARTPOLE_NQ] = CARTPOLE_UPPER_POSITION_LIMIT; */
 #define CARTPOLE_LOWER_POSITION_LIMIT {-15.0, -INFINITY}
@@ -35,11 +41,12 @@ enum {
 /* Values of the argument `reference`. */
 enum { CARTPOLE_LOCAL = 0, CARTPOLE_WORLD = 1, CARTPOLE_LOCAL_WORLD_ALIGNED = 2 };
 
-/* Values of the argument `frame`:
- *   0: slideBar
- *   1: cart
- *   2: pole
- */
+/* Values of the argument `frame`. With another value, or another `reference`, every result is NaN. */
+enum {
+    CARTPOLE_FRAME_slideBar = 0,
+    CARTPOLE_FRAME_cart = 1,
+    CARTPOLE_FRAME_pole = 2
+};
 
 /* Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

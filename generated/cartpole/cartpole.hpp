@@ -23,6 +23,19 @@ constexpr int nq = 2, nv = 2, njoints = 2, nframes = 3;
 
 enum Reference { LOCAL = 0, WORLD = 1, LOCAL_WORLD_ALIGNED = 2 };
 
+/* Frames by name. With another value, or another reference, every result is NaN. */
+enum Frame {
+    FRAME_slideBar = CARTPOLE_FRAME_slideBar,
+    FRAME_cart = CARTPOLE_FRAME_cart,
+    FRAME_pole = CARTPOLE_FRAME_pole
+};
+
+/* Joints by name: the number among the moving bodies, and where the entries of q and of v begin. */
+enum Joint {
+    JOINT_slider_to_cart = CARTPOLE_JOINT_slider_to_cart, Q_slider_to_cart = CARTPOLE_Q_slider_to_cart, V_slider_to_cart = CARTPOLE_V_slider_to_cart,
+    JOINT_cart_to_pole = CARTPOLE_JOINT_cart_to_pole, Q_cart_to_pole = CARTPOLE_Q_cart_to_pole, V_cart_to_pole = CARTPOLE_V_cart_to_pole
+};
+
 /* Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext. */
 inline void rnea(const double *q, const double *v, const double *a, const double *fext, double *tau)
 {

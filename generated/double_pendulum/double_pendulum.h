@@ -24,6 +24,12 @@ enum {
     DOUBLE_PENDULUM_NFRAMES = 3
 };
 
+/* Joints by name: the number among the moving bodies, and where the entries of q and of v begin. */
+enum {
+    DOUBLE_PENDULUM_JOINT_joint1 = 0, DOUBLE_PENDULUM_Q_joint1 = 0, DOUBLE_PENDULUM_V_joint1 = 0,
+    DOUBLE_PENDULUM_JOINT_joint2 = 1, DOUBLE_PENDULUM_Q_joint2 = 1, DOUBLE_PENDULUM_V_joint2 = 1
+};
+
 /* Limits of the joints and the armature of their motors, to initialise arrays with; INFINITY of math.h where there is none:
  *   static const double upper[DOUBLE_PENDULUM_NQ] = DOUBLE_PENDULUM_UPPER_POSITION_LIMIT; */
 #define DOUBLE_PENDULUM_LOWER_POSITION_LIMIT {0.0, 0.0}
@@ -35,11 +41,12 @@ enum {
 /* Values of the argument `reference`. */
 enum { DOUBLE_PENDULUM_LOCAL = 0, DOUBLE_PENDULUM_WORLD = 1, DOUBLE_PENDULUM_LOCAL_WORLD_ALIGNED = 2 };
 
-/* Values of the argument `frame`:
- *   0: base_link
- *   1: link1
- *   2: link2
- */
+/* Values of the argument `frame`. With another value, or another `reference`, every result is NaN. */
+enum {
+    DOUBLE_PENDULUM_FRAME_base_link = 0,
+    DOUBLE_PENDULUM_FRAME_link1 = 1,
+    DOUBLE_PENDULUM_FRAME_link2 = 2
+};
 
 /* Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

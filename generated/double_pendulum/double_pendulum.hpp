@@ -23,6 +23,19 @@ constexpr int nq = 2, nv = 2, njoints = 2, nframes = 3;
 
 enum Reference { LOCAL = 0, WORLD = 1, LOCAL_WORLD_ALIGNED = 2 };
 
+/* Frames by name. With another value, or another reference, every result is NaN. */
+enum Frame {
+    FRAME_base_link = DOUBLE_PENDULUM_FRAME_base_link,
+    FRAME_link1 = DOUBLE_PENDULUM_FRAME_link1,
+    FRAME_link2 = DOUBLE_PENDULUM_FRAME_link2
+};
+
+/* Joints by name: the number among the moving bodies, and where the entries of q and of v begin. */
+enum Joint {
+    JOINT_joint1 = DOUBLE_PENDULUM_JOINT_joint1, Q_joint1 = DOUBLE_PENDULUM_Q_joint1, V_joint1 = DOUBLE_PENDULUM_V_joint1,
+    JOINT_joint2 = DOUBLE_PENDULUM_JOINT_joint2, Q_joint2 = DOUBLE_PENDULUM_Q_joint2, V_joint2 = DOUBLE_PENDULUM_V_joint2
+};
+
 /* Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext. */
 inline void rnea(const double *q, const double *v, const double *a, const double *fext, double *tau)
 {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import rbdc
 from rbdc.emit.generation import GenerationOptions, generate
-from rbdc.emit.names import comment, docstring
+from rbdc.emit.names import comment, docstring, identifiers
 from rbdc.model import Model
 from tests.support import build_module
 from tests.support_handmade import inertia_of_one
@@ -69,6 +70,15 @@ def test_comments_are_the_text_and_end_nowhere(text: str) -> None:
     assert written.encode().decode("unicode_escape") == text
 
 
+@given(st.lists(st.text(st.sampled_from("ab_ 2.")) | st.text(), unique=True))
+def test_identifiers_are_different_and_what_they_name_where_that_can_be(names: list[str]) -> None:
+    made = identifiers(names)
+    assert len({*made}) == len(names)
+    assert all(re.fullmatch("[A-Za-z0-9_]*", x) for x in made)
+    plain = [(name, x) for name, x in zip(names, made, strict=True) if re.fullmatch("[A-Za-z0-9_]*", name)]
+    assert all(name == x for name, x in plain)
+
+
 def oddly_named() -> Model:
     """A chain of links and joints with the odd names."""
     links = [rbdc.Link("base"), *(rbdc.Link(name, inertia_of_one()) for name in ODD_NAMES)]
@@ -102,15 +112,14 @@ def files() -> dict[str, str]:
 
 
 def test_names_in_c(files: dict[str, str], tmp_path: Path) -> None:
-    """Each frame has its line in the header, from which its name can be read; the comments are what the
-    compilers take for some.
+    """Each frame and joint has its line in the header, from which its name can be read; the comments are what
+    the compilers take for some.
     """
-    listed = [
-        line.split(": ", 1)[1]
-        for line in files["odd.h"].splitlines()
-        if line.startswith(" *   ") and line[5].isdigit()
-    ]
-    assert tuple(line.encode().decode("unicode_escape") for line in listed) == ("base", *ODD_NAMES)
+    lines = files["odd.h"].splitlines()
+    for kind, names in (("FRAME", ("base", *ODD_NAMES)), ("JOINT", ODD_NAMES)):
+        listed = [re.match(rf"    ODD_{kind}_(\w+) = .*?(?: /\* (.*) \*/)?$", line) for line in lines]
+        read = [found[2] or found[1] for found in listed if found]
+        assert tuple(name.encode().decode("unicode_escape") for name in read) == names
     for name, text in files.items():
         assert text.isascii(), name
         (tmp_path / name).write_text(text, encoding="ascii")

@@ -15,7 +15,7 @@ from typing import Any
 from rbdc.emit import VERSION
 from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.c.polynomials import elementary_header
-from rbdc.emit.names import comment
+from rbdc.emit.names import comment, identifiers
 from rbdc.emit.render import render
 from rbdc.functions.declarations import OF_MANY, FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
@@ -121,7 +121,8 @@ def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration])
         "robot": robot,
         "upper": robot.upper(),
         "model": model,
-        "frame_names": [comment(frame.name) for frame in model.frames],
+        "frames": _named([frame.name for frame in model.frames]),
+        "bodies": [*zip(_named([body.joint_name for body in model.bodies]), model.bodies, strict=True)],
         "nframes": len(model.frames),
         "framed": any(d.framed for d in declarations),
         "lanes": any(d.lanes for d in declarations),
@@ -133,6 +134,12 @@ def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration])
         "example": _example(robot, first),
         "requirements": ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS),
     }
+
+
+def _named(names: Sequence[str]) -> list[tuple[str, str]]:
+    """For each name its identifier, and the name as a comment where that is another."""
+    made = zip(names, identifiers(names), strict=True)
+    return [(identifier, "" if identifier == name else comment(name)) for name, identifier in made]
 
 
 def _arrays(d: FunctionDeclaration) -> list[str]:

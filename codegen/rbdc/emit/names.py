@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import keyword
 import re
 import sys
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -93,6 +95,21 @@ def _title(description: str | PathLike[str] | Model, model: Model) -> str:
     made, file = description.assembly, description.file
     as_read = made is not None and made.description.name == description.name
     return stem_of(file) if file not in (None, TEXT) and as_read else description.name
+
+
+def identifiers(names: Sequence[str]) -> list[str]:
+    """The end of a C identifier for each of several different names, all different: a name that can be one is
+    kept; elsewhere what identifiers cannot have becomes _, and a number follows where that is taken.
+    """
+    plain = [re.sub(r"[^A-Za-z0-9_]+", "_", name) for name in names]
+    taken, found = {name for name, made in zip(names, plain, strict=True) if name == made}, list[str]()
+    for name, made in zip(names, plain, strict=True):
+        numbered = (f"{made}_{count}" for count in itertools.count(2))
+        candidates = itertools.chain([made], numbered)
+        chosen = made if name == made else next(x for x in candidates if x not in taken)
+        taken.add(chosen)
+        found.append(chosen)
+    return found
 
 
 def comment(text: str) -> str:
