@@ -212,7 +212,9 @@ def test_unknown_options(option: str) -> None:
         Model.assemble("r", [Link("a"), Link("b")], joints, **{option: "sideways"})
 
 
-@pytest.mark.parametrize("gravity", [(0.0, 0.0, math.nan), (0.0, math.inf, 0.0), (0.0, 1.0)])
+@pytest.mark.parametrize(
+    "gravity", [(0.0, 0.0, math.nan), (0.0, math.inf, 0.0), (0.0, 1.0), (0.0, 0.0, 1e300)]
+)
 def test_bad_gravity(gravity: tuple[float, float, float]) -> None:
     with pytest.raises(OptionError, match="three finite numbers"):
         Model.assemble("r", [Link("a"), Link("b")], [Joint("j", "revolute", "a", "b")], gravity=gravity)
@@ -225,11 +227,18 @@ def test_gravity() -> None:
 
 
 def test_overflow_is_refused() -> None:
-    far = Placement(Rotation.identity(), Vector3(1e200, 0.0, 0.0))
+    far = Placement(Rotation.identity(), Vector3(1e20, 0.0, 0.0))
     links = [Link("a"), Link("b", SOLID), Link("c", SOLID, 9)]
     joints = [Joint("j", "revolute", "a", "b"), Joint("k", "fixed", "b", "c", far)]
     with pytest.raises(DescriptionError, match="beyond all measure"):
         Model.assemble("r", links, joints)
+    fast = [
+        Joint("i", "revolute", "a", "b"),
+        Joint("j", "revolute", "b", "c", mimic=Mimic("i", 1e20)),
+        Joint("k", "revolute", "c", "d", mimic=Mimic("j", 1e20)),
+    ]
+    with pytest.raises(DescriptionError, match='joint "k" follows "i" beyond all measure'):
+        Model.assemble("r", [*links, Link("d", SOLID)], fast, mimic="coupled")
 
 
 def test_massless_ends_are_noted() -> None:

@@ -92,6 +92,19 @@ REFUSED = {
         chain(joint(0, 1, "j0"), joint(1, 2, "j1", mimic=Mimic("j0", math.inf))),
         "not finite",
     ),
+    "huge multiplier": (
+        chain(joint(0, 1, "j0"), joint(1, 2, "j1", mimic=Mimic("j0", 1e200))),
+        "has a mimic multiplier, offset or coefficient that is not finite or beyond 1e+30",
+    ),
+    "huge coefficient": (
+        chain(joint(0, 1, "j0"), joint(1, 2, "j1", mimic=Mimic("j0", 1.0, 0.0, (1e308,)))),
+        "coefficient that is not finite or beyond 1e+30",
+    ),
+    "huge damping": (chain(joint(0, 1, damping=1e308)), "not finite or beyond 1e+30"),
+    "far joint": (
+        chain(joint(0, 1, placement=Placement(Rotation.identity(), Vector3(1e154, 0.0, 0.0)))),
+        "not finite or beyond 1e+30",
+    ),
     "negative mass": (
         chain(joint(0, 1), inertia=Inertia(-1.0, Vector3.zero(), Symmetric3.zero())),
         "negative mass",

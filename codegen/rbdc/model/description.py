@@ -15,7 +15,14 @@ JOINT_KINDS = (*DESCRIBED, "fixed")
 """The values of `Joint.kind`."""
 
 
+LARGEST = 1e30
+"""A larger number, in SI units, is beyond all measure: products of a few would overflow."""
 _UNIT_TOLERANCE = 1e-12
+
+
+def measurable(*numbers: float) -> bool:
+    """Whether numbers are finite and no larger than `LARGEST`."""
+    return all(abs(number) <= LARGEST for number in numbers)
 
 
 class DriveTerm(StrEnum):

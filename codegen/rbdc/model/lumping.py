@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.attachments import Contact, ContactKind, Frame
-from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Effect, Joint, Link, Note
+from rbdc.model.description import (
+    DRIVE_NUMBERS,
+    Actuator,
+    Description,
+    DriveTerm,
+    Effect,
+    Joint,
+    Link,
+    Note,
+    measurable,
+)
 from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, ModelOptions
@@ -209,10 +218,10 @@ class _Walk:
 
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:
-    """Finite numbers can still overflow when they are put together."""
+    """Raise DescriptionError for links whose numbers, put together, are beyond all measure."""
     for frame, link in zip(walk.frames, walk.links, strict=True):
         inertia = walk.base_inertia if frame.body == WORLD else walk.bodies[frame.body].inertia
-        if not all(math.isfinite(x) for x in (*frame.placement.scalars(), *inertia.scalars())):
+        if not measurable(*frame.placement.scalars(), *inertia.scalars()):
             problem = f'link "{shown(frame.name)}" lies or weighs beyond all measure'
             raise DescriptionError(problem, "give metres and kilograms", description.file, link.line)
 
@@ -270,6 +279,9 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
         curve, leader = [0.0, 1.0], joint
         while leader.mimic is not None:  # q_joint is the polynomial `curve` of q_leader
             curve, leader = composed(curve, leader.mimic.coefficients), joints[leader.mimic.leader]
+        if not measurable(*curve):
+            problem = f'joint "{shown(joint.name)}" follows "{shown(leader.name)}" beyond all measure'
+            raise DescriptionError(problem, "give metres and radians", description.file, joint.line)
         offset, multiplier, *higher = curve
         coupling = Coupling(index[leader.name], multiplier, offset, tuple(higher))
         result[index[joint.name]] = replace(result[index[joint.name]], coupling=coupling)

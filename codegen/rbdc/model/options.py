@@ -11,6 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from rbdc.model.description import measurable
 from rbdc.model.xml import shown
 from rbdc.option_fields import (
     FOLDER,
@@ -75,6 +76,8 @@ def _finite_numbers(given: Any, remedy: str, *counts: int) -> list[float]:
 
 def _gravity(given: Any) -> Gravity:
     x, y, z = _finite_numbers(given, THREE_NUMBERS, 3)
+    if not measurable(x, y, z):
+        raise ValueError(THREE_NUMBERS)
     return x, y, z
 
 

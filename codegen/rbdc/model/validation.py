@@ -13,12 +13,14 @@ from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import (
     DRIVE_NUMBERS,
     JOINT_KINDS,
+    LARGEST,
     Description,
     DriveTerm,
     Effect,
     Joint,
     Link,
     Note,
+    measurable,
 )
 from rbdc.model.formats.loops import instead
 from rbdc.model.joints import ONE_DOF, WITH_AXIS
@@ -100,8 +102,10 @@ class _Check:
                 close = hint(shown(link), map(shown, self.links))
                 self.refuse(joint, problem, f"{close}describe that link")
         drive = (getattr(joint, name) for name in DRIVE_NUMBERS)
-        if not all(map(math.isfinite, (*joint.axis.scalars(), *joint.placement.scalars(), *drive))):
-            self.refuse(joint, "has a number that is not finite", "give finite numbers")
+        finite = all(map(math.isfinite, joint.axis.scalars()))
+        if not finite or not measurable(*joint.placement.scalars(), *drive):
+            problem = f"has a number that is not finite or beyond {LARGEST:g}"
+            self.refuse(joint, problem, "give finite numbers in SI units")
         rows = np.array(joint.placement.rotation.rows(), dtype=float)
         if not np.allclose(rows @ rows.T, np.eye(3), atol=1e-9) or np.linalg.det(rows) < 0:
             remedy = "give an orthonormal right-handed matrix"
@@ -168,9 +172,9 @@ class _Check:
         for joint in self.description.joints:
             if joint.mimic is None:
                 continue
-            if not all(map(math.isfinite, joint.mimic.coefficients)):
-                problem = "has a mimic multiplier, offset or coefficient that is not finite"
-                self.refuse(joint, problem, "give finite numbers")
+            if not measurable(*joint.mimic.coefficients):
+                what = f"multiplier, offset or coefficient that is not finite or beyond {LARGEST:g}"
+                self.refuse(joint, f"has a mimic {what}", "give finite numbers in SI units")
             problem, remedy = mimic_problem(joint, joint.mimic.leader, joints)
             if joint.kind == "fixed":
                 self.note(joint, "is fixed: its <mimic> is not used")
