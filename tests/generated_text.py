@@ -16,11 +16,11 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from rbdc.analysis.availability import buildable
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.functions.catalogue import presets
 from rbdc.model import Model
 from rbdc.model.options import LIKELY_MEANT
+from rbdc.planning.availability import buildable
 from rbdc.resources import resolve, robot_names
 
 ROOTS = ("fixed", "free-flyer")

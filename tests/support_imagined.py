@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from rbdc.algorithms.trace import silent
-from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import REFERENCES
 from rbdc.functions.evaluation import InLanes, Part, for_one_frame
 from rbdc.functions.record import Function
 from rbdc.model import Model
+from rbdc.planning.availability import buildable
 from rbdc.planning.limb_lanes import evaluated, lane_model
 from rbdc.verification.expected import Expected, References
 from rbdc.verification.states import name_of_state, sampled

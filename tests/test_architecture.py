@@ -184,11 +184,14 @@ the references from.
 OF_JOINTS = {"integrate", "difference", "placement_at", "own_force"}
 """Methods of joints and bodies that generated code is made from and the references do without."""
 
-MAY_CHECK = {"report", "verification", "analysis/availability.py", "analysis/mobility.py"}
+DECIDING = {"reduction/mobility.py", "reduction/clusters.py", "planning/availability.py"}
+"""Modules that ask the references what a model can do; nothing that generates imports them."""
+
+MAY_CHECK = {"report", "verification", *DECIDING}
 """The parts that may use the references; none of them generates."""
 
 
-CHECKING = ("references",)
+CHECKING = {"functions/references.py"}
 """The module of `functions` that comes down to the references, by their names in records."""
 
 
@@ -292,15 +295,26 @@ def test_nothing_that_generates_imports_the_references() -> None:
     }
     outside = {path for path in users if path.parts[:2] != ("algorithms", "reference")}
     assert all(path.parts[0] in MAY_CHECK or str(path) in MAY_CHECK for path in outside)
-    generating = [
-        path for room in ("planning", "emit", "reduction") for path in (SOURCE / room).rglob("*.py")
-    ]
-    generating += [path for path in (SOURCE / "functions").glob("*.py") if path.stem not in CHECKING]
-    found = reached(
-        {".".join(("rbdc", *path.relative_to(SOURCE).with_suffix("").parts)) for path in generating}
-    )
+    apart = DECIDING | CHECKING
+    rooms = ("planning", "emit", "reduction", "functions")
+    generating = [p.relative_to(SOURCE) for room in rooms for p in (SOURCE / room).rglob("*.py")]
+    found = reached({_module(path) for path in generating if str(path) not in apart})
     assert not {module for module in found if module.startswith("rbdc.algorithms.reference")}
-    assert not {f"rbdc.functions.{name}" for name in CHECKING} & found
+    assert not {_module(Path(path)) for path in apart} & found
+
+
+def _module(path: Path) -> str:
+    return ".".join(("rbdc", *path.with_suffix("").parts))
+
+
+def test_analysis_is_for_people() -> None:
+    """Only commands and reports import it, and `import rbdc` what users call."""
+    users = {
+        path.relative_to(SOURCE).parts[0]
+        for path in FILES
+        if any(module.startswith("rbdc.analysis") for module in of_rbdc(path))
+    }
+    assert users <= {"analysis", "cli", "report", "__init__.py"}
 
 
 def test_emit_and_model_know_no_casadi() -> None:

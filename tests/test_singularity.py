@@ -7,11 +7,11 @@ from __future__ import annotations
 import pytest
 
 from rbdc import Inertia, Joint, Link, Model, Placement, SingularModelError, Vector3
-from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import functions_of, requiring
 from rbdc.functions.record import Requirement
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
+from rbdc.planning.availability import buildable
 from rbdc.spatial import Symmetric3
 
 

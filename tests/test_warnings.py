@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import rbdc
-from rbdc.analysis.remarks import remarks
+from rbdc.build_result import remarks
 from rbdc.cli.commands import commands
 from rbdc.model import Effect, Note
 from tests.cli.test_bad_input import LIMIT, with_joint

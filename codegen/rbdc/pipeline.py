@@ -11,7 +11,7 @@ from os import PathLike, cpu_count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rbdc.build_result import BuildResult, figures, sizes
+from rbdc.build_result import BuildResult, figures, remarks, sizes
 from rbdc.emit.names import robot_name
 from rbdc.errors import (
     LoadError,
@@ -102,7 +102,6 @@ def build_package(
     description: Description, options: BuildOptions | None = None, progress: Progress | None = None
 ) -> BuildResult:
     """Build the package of a description into options.out; see `build` for arguments and errors."""
-    from rbdc.analysis.remarks import remarks
     from rbdc.emit.python import content_hash
 
     start, options = time.perf_counter(), options or BuildOptions()
@@ -166,11 +165,11 @@ def read(description: Description, options: BuildOptions) -> Model:
         model = replace(model, world_forces=options.fext_frame == "world")
     model = with_contacts(model, options.contacts)
     if model.contacts:
-        from rbdc.analysis.mobility import with_independent_loops
+        from rbdc.reduction.mobility import with_independent_loops
 
         model = with_independent_loops(model)
     if options.loops is not None:
-        from rbdc.analysis.clusters import with_reduced_loops
+        from rbdc.reduction.clusters import with_reduced_loops
 
         model = with_reduced_loops(model, options.loops)
     if options.gives("contact_frame"):
@@ -279,7 +278,7 @@ def _planned(job: _Job) -> tuple[list[str], list[str]]:
     """The functions that are asked for and defined for the model, and messages on those that had to be left
     out of a preset.
     """
-    from rbdc.analysis.availability import buildable
+    from rbdc.planning.availability import buildable
     from rbdc.planning.forms import check_size
 
     model, options, selected, fused = job.model, job.options, job.selected(), job.fused()

@@ -19,7 +19,6 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
-from rbdc.analysis.availability import singular_joints
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_loop
 from rbdc.emit.c.loops import loops_source
@@ -33,6 +32,7 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions, Style
 from rbdc.pipeline import build_package
 from rbdc.planning import forms
+from rbdc.planning.availability import singular_joints
 from rbdc.planning.loops.forms import rolled
 from rbdc.planning.loops.paths import Paths
 from rbdc.planning.loops.tree import Tree

@@ -21,6 +21,7 @@ from rbdc.algorithms.reference.derivatives import idsva, products
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import rnea
+from rbdc.analysis.pass_statistics import limb_groups
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import InLanes
 from rbdc.ir.cost import cost
@@ -29,7 +30,6 @@ from rbdc.model import WORLD
 from rbdc.model import Model as Tree
 from rbdc.model.joint_space import JointSpaceModel, reframed
 from rbdc.planning.limb_lanes import lane_model, laned, side_by_side
-from rbdc.planning.pass_statistics import limb_groups
 from rbdc.reduction import limb_frames
 from rbdc.reduction.limb_frames import aligned
 from rbdc.reduction.limbs import groups

@@ -12,10 +12,10 @@ import pinocchio
 import pytest
 
 from rbdc.algorithms.reference.manifold import integrate
-from rbdc.analysis.mobility import closed_from, mobility
 from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
+from rbdc.reduction.mobility import closed_from, mobility
 from tests.support import OUT, UNOPTIMISED, Array, build_module, slow_but
 from tests.support_contacts import constraint_models
 from tests.support_differences import central

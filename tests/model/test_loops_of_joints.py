@@ -12,11 +12,11 @@ import pytest
 import rbdc
 from rbdc.algorithms.reference.contacts import contact_error
 from rbdc.algorithms.reference.frames import frame_placement
-from rbdc.analysis.mobility import closed_from
 from rbdc.errors import DescriptionError
 from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
+from rbdc.reduction.mobility import closed_from
 from tests.support_urdf import joint, link, messages, robot
 
 

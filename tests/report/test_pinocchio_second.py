@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import functions_of
+from rbdc.planning.availability import buildable
 from rbdc.report.accuracy import draw, inputs_of
 from rbdc.report.methods.peers import headers, pinocchio
 from rbdc.report.methods.peers.assembly import save_model

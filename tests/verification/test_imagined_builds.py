@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
 
 from rbdc import Model
-from rbdc.analysis.availability import buildable
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
+from rbdc.planning.availability import buildable
 from tests.support import UNOPTIMISED, slow_but
 from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
 

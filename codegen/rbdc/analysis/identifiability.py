@@ -24,13 +24,13 @@ from sympy.polys.matrices import DomainMatrix
 
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
-from rbdc.analysis.availability import random_configurations
 from rbdc.analysis.constants import Constant, NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomials, kinetic, moments_of
 from rbdc.analysis.tables import tell
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.xml import printable, shown
+from rbdc.planning.availability import random_configurations
 from rbdc.spatial import Inertia
 
 Array = NDArray[np.float64]

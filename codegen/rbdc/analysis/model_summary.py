@@ -11,12 +11,12 @@ from rich.text import Text
 from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
-from rbdc.analysis.mobility import mobility
 from rbdc.analysis.tables import Table, console, figure, show_table, tell
 from rbdc.model import WORLD, Body, Model
 from rbdc.model.contacts import row_slices
 from rbdc.model.description import DRIVE_NUMBERS
 from rbdc.model.xml import shown
+from rbdc.reduction.mobility import mobility
 
 Data = Mapping[str, Any]
 

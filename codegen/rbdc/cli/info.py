@@ -36,7 +36,7 @@ def info(
     model = read(description, options)
     data = model_summary.as_data(model)
     if with_passes:
-        from rbdc.planning.pass_statistics import limb_groups, stages
+        from rbdc.analysis.pass_statistics import limb_groups, stages
 
         written = read(description, replace(options, snap=0.0))
         data["passes"] = stages(written, model, options.snap)

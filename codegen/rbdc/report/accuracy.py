@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.trace import silent
-from rbdc.analysis.availability import random_configurations
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Kind
@@ -28,6 +27,7 @@ from rbdc.model import Model
 from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
 from rbdc.native.cache import own_code
+from rbdc.planning.availability import random_configurations
 
 DIGITS = 40
 SEED = 20180706

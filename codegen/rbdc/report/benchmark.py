@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 import rbdc
-from rbdc.analysis.availability import buildable
 from rbdc.emit.names import module_name
 from rbdc.emit.printing import printed
 from rbdc.errors import OptionError, RbdcError
 from rbdc.functions.catalogue import functions_of, known, select
 from rbdc.options import Progress
 from rbdc.pipeline import read
+from rbdc.planning.availability import buildable
 from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report.accuracy import WRONG, draw
 from rbdc.report.compare import labelled_report

@@ -11,7 +11,6 @@ from functools import partial
 from os import cpu_count
 from pathlib import Path
 
-from rbdc.analysis.availability import buildable
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import OptionError, ToolchainError
@@ -21,6 +20,7 @@ from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.model import Model
 from rbdc.model.attachments import ParameterRow
 from rbdc.options import Progress
+from rbdc.planning.availability import buildable
 from rbdc.report.accuracy import deepest_frame
 from rbdc.report.methods.casadi_methods import casadi_files, of_casadi
 from rbdc.report.methods.contenders import (

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.couplings import Linkage
-from rbdc.analysis.mobility import CLOSED, STEPS, closed_from
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Effect, Model, Note
 from rbdc.model.joints.coupling import Coupling
 from rbdc.model.lumping import numbered, of_others
 from rbdc.model.xml import shown
+from rbdc.reduction.mobility import CLOSED, STEPS, closed_from
 from rbdc.runtime._suggestions import suggestion
 
 Array = NDArray[np.float64]
