@@ -1,4 +1,6 @@
-"""The pages: every fenced block runs, links lead somewhere, the first page stays short."""
+"""The pages: every fenced block runs and leaves nothing that git tracks or shows, links lead somewhere, the
+first page stays short.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +46,8 @@ _SMALLER = {"hyq": "double_pendulum", "ur5": "double_pendulum", "kuka_iiwa": "do
 """Robots of commands that measure, and those on which they do so here: what is tested are the commands."""
 _LARGE = re.compile(rf"\b({'|'.join(_SMALLER)})\b")
 _TESTS = re.compile(r"\bpytest\b")
+_OWN = ("block.py", "cc", "my_robot.urdf", "main.c", "CMakeLists.txt", "program", "made")
+"""Files of the tests beside those of a block."""
 _INSTALL = "python3 -m venv"
 
 
@@ -88,12 +92,26 @@ def folder(block: Block, tmp_path: Path) -> Path:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in linked:
         (tmp_path / name).symlink_to(ROOT / name)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in (".gitignore", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
     shutil.copy(resolve("double_pendulum"), tmp_path / "my_robot.urdf")
     (tmp_path / "cc").write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O0\n')
     (tmp_path / "cc").chmod(0o755)
-    return tmp_path
+    return repository(tmp_path)
+
+
+def repository(folder: Path) -> Path:
+    """The folder, as a commit of all that it holds but for the files of the tests."""
+    git(folder, "init", "--quiet")
+    (folder / ".git" / "info" / "exclude").write_text("".join(f"/{name}\n" for name in _OWN))
+    git(folder, "add", ".")
+    git(folder, "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "-m", "a clone")
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    """The output of git."""
+    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 def run(command: list[str], folder: Path) -> str:
@@ -123,9 +141,9 @@ def run_shell(block: Block, folder: Path) -> None:
 
 
 def run_python(block: Block, folder: Path) -> None:
-    """A block of Python, warnings as errors, but for those of the robots that it builds."""
-    quiet = "import rbdc, warnings; warnings.simplefilter('ignore', rbdc.RbdcWarning)\n"
-    run([sys.executable, "-W", "error", "-c", quiet + block.text], folder)
+    """A block of Python as a script, warnings as errors: robots that ship with rbdc build in silence."""
+    (folder / "block.py").write_text(block.text, encoding="utf-8")
+    run([sys.executable, "-W", "error", "block.py"], folder)
 
 
 def run_c(block: Block, folder: Path) -> None:
@@ -176,6 +194,22 @@ def test_blocks_run(block: Block, folder: Path) -> None:
         f'{block.words}: a block that only shows something has the language "text"'
     )
     RUNNERS[block.language](block, folder)
+    assert git(folder, "status", "--porcelain") == "", "a reader's clone is as it was"
+
+
+def test_the_first_picture_is_of_a_motion_that_keeps_its_energy(tmp_path: Path) -> None:
+    """And it says what its axes are."""
+    (block,) = [block for block in BLOCKS if block.page == FIRST and "savefig" in block.text]
+    checks = """
+assert 0 < np.ptp(total) < 1e-6 < np.ptp(energies[0])
+assert all(axes.get_ylabel().endswith(("(rad)", "(J)")) and axes.get_legend() for axes in figure.axes)
+assert below.get_xlabel() == "time (s)"
+"""
+    text = block.text + checks
+    (tmp_path / "cc").write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O0\n')
+    (tmp_path / "cc").chmod(0o755)
+    run_python(Block(block.page, block.line, block.words, text), tmp_path)
+    assert (tmp_path / "swing.svg").is_file()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
