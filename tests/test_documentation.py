@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -94,19 +94,19 @@ def folder(block: Block, tmp_path: Path) -> Path:
         (tmp_path / name).symlink_to(ROOT / name)
     for name in (".gitignore", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
-    shutil.copy(resolve("double_pendulum"), tmp_path / "my_robot.urdf")
-    (tmp_path / "cc").write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O0\n')
-    (tmp_path / "cc").chmod(0o755)
-    return repository(tmp_path)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "-m", "a clone")
+    return furnished(tmp_path)
 
 
-def repository(folder: Path) -> Path:
-    """The folder, as a commit of all that it holds but for the files of the tests."""
-    git(folder, "init", "--quiet")
-    (folder / ".git" / "info" / "exclude").write_text("".join(f"/{name}\n" for name in _OWN))
-    git(folder, "add", ".")
-    git(folder, "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "-m", "a clone")
-    return folder
+def furnished(clone: Path) -> Path:
+    """The clone with files of the tests, which git does not see."""
+    shutil.copy(resolve("double_pendulum"), clone / "my_robot.urdf")
+    (clone / "cc").write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O0\n')
+    (clone / "cc").chmod(0o755)
+    (clone / ".git" / "info" / "exclude").write_text("".join(f"/{name}\n" for name in _OWN))
+    return clone
 
 
 def git(folder: Path, *words: str) -> str:
@@ -205,10 +205,8 @@ assert 0 < np.ptp(total) < 1e-6 < np.ptp(energies[0])
 assert all(axes.get_ylabel().endswith(("(rad)", "(J)")) and axes.get_legend() for axes in figure.axes)
 assert below.get_xlabel() == "time (s)"
 """
-    text = block.text + checks
-    (tmp_path / "cc").write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O0\n')
-    (tmp_path / "cc").chmod(0o755)
-    run_python(Block(block.page, block.line, block.words, text), tmp_path)
+    git(tmp_path, "init", "--quiet")
+    run_python(replace(block, text=block.text + checks), furnished(tmp_path))
     assert (tmp_path / "swing.svg").is_file()
 
 

@@ -147,7 +147,7 @@ def test_clean_where_nothing_can_be_removed(
     monkeypatch.setattr("shutil.rmtree", read_only)
     result = run("clean", "--out", str(out), "--cache", "--json")
     assert result.exit_code == 2
-    assert json.loads(result.stdout) == {"removed": [], "kept": {}, "cached_artefacts": 0}
+    assert json.loads(result.stdout) == {"removed": [], "kept": {}, "tracked": [], "cached_artefacts": 0}
     (message,) = result.stderr.splitlines()
     assert message.startswith(f"rbdc: error: cannot remove {out / 'double_pendulum'}: Read-only file system")
     assert f"cannot empty the cache: {store}" in message
