@@ -6,15 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from rbdc.cli.commands import commands
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, known
 from rbdc.model import Model
 from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report import benchmark
 from rbdc.report.benchmark import WRONG_CHOICE, wrong_choices
+from rbdc.report.methods.records import FunctionRecord
 from rbdc.resources import resolve
 
 ASKED = ("--functions", "minverse,frame_jacobian", "--cflags=-O1", "--seconds", "0.02", "--samples", "8")
@@ -68,6 +70,14 @@ def test_a_wrong_choice_is_named() -> None:
         {"rows": [row("columns", 1.0, deviation=1e-3), row("rolled", 1.0, chosen=True)]}
     )
     assert "columns differs from the chosen form by 1.0e-03" in sentence
+
+
+def test_a_large_sample_hides_no_difference_at_others() -> None:
+    record = FunctionRecord(known()["crba"])
+    right = [np.array([[1e20, 1.0], [1.0, 2.0], [0.0, 0.0]]), np.array([[0.0], [4.0], [0.0]])]
+    wrong = [right[0] + np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), right[1]]
+    record.outputs |= {"columns": right, "rolled": wrong}
+    assert benchmark._deviation(record, "rolled", "columns") == 0.25
 
 
 def test_forms_of_a_quadruped() -> None:

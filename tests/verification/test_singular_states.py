@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from rbdc import Inertia, Joint, Link, Model, Symmetric3, Vector3
+from rbdc.cli.commands import commands
 from rbdc.errors import OptionError, SingularModelError, VerificationError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Part
@@ -77,14 +80,15 @@ def test_a_singular_state_hides_no_error_at_others(mutant: str, tmp_path: Path) 
 def test_singular_states_are_named(tmp_path: Path) -> None:
     found = products().verify(products().installed(tmp_path / "right"))
     assert all(finding.error < 1.0 and set(finding.left_out) == SINGULAR for finding in found.values())
-    options = BuildOptions(
-        contacts=("tip=point@lbr_iiwa_link_7:0,0,0.05",), functions=("crba", "constrained_dynamics"),
-        targets=("c",), cflags=UNOPTIMISED, jobs=1, out=tmp_path / "built", force=True,
+    asked = (
+        "build", "kuka_iiwa", "--contact", "tip=point@lbr_iiwa_link_7:0,0,0.05", "--functions",
+        "crba,constrained_dynamics", "--targets", "c", "--cflags=-O0", "--force", "--out", str(tmp_path),
     )  # fmt: skip
-    result = build_package("kuka_iiwa", options)
-    assert {name: set(words) for name, words in result.unverified_states.items()} == {
-        "constrained_dynamics": SINGULAR
-    }
+    said = CliRunner().invoke(commands, asked, catch_exceptions=False).stdout
+    words = "not compared at ill-conditioned states, neutral, at right angles: constrained_dynamics"
+    assert words in " ".join(said.split())
+    (result,) = json.loads(CliRunner().invoke(commands, [*asked, "--json"], catch_exceptions=False).stdout)
+    assert result["unverified_states"] == {"constrained_dynamics": ["neutral", "at right angles"]}
 
 
 @pytest.mark.parametrize("name", ["constrained_dynamics", VJP, "aba_derivatives", "crba"])

@@ -260,8 +260,10 @@ def _rows_of(
 
 def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
     """The largest difference between a form's results and the chosen one's, in parts of the largest entry of
-    all outputs: one that all but vanishes beside M^-1 is a difference of large numbers in every form.
+    all outputs of the sample: one that all but vanishes beside M^-1 is a difference of large numbers in every
+    form.
     """
-    pairs = list(zip(record.outputs[form], record.outputs[chosen], strict=True))
-    largest = max(float(np.max(np.abs(b), initial=0.0)) for _, b in pairs)
-    return max(float(np.max(np.abs(a - b), initial=0.0)) for a, b in pairs) / (largest or 1.0)
+    found, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
+    largest = np.max(np.abs(right), axis=1, initial=0.0)
+    off = np.max(np.abs(found - right), axis=1, initial=0.0)
+    return float(np.max(off / np.where(largest > 0.0, largest, 1.0), initial=0.0))
