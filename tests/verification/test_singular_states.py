@@ -18,11 +18,12 @@ from rbdc.cli.commands import commands
 from rbdc.errors import OptionError, SingularModelError, VerificationError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Part
+from rbdc.functions.scalar_types import FLOAT
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
 from rbdc.verification.expected import References, telling
 from rbdc.verification.external_derivatives import derivatives
-from rbdc.verification.package import drawn
+from rbdc.verification.package import TOLERANCES, drawn
 from rbdc.verification.states import MANY, Checked, questions, sampled
 from tests.support import UNOPTIMISED, slow_but
 from tests.support_paths import chain
@@ -170,6 +171,22 @@ def test_further_states_are_drawn_until_some_tell() -> None:
     assert told[0] == 0
     assert told[1] > 8
     assert not np.array_equal(asked[0][0].inputs["v"], asked[1][0].inputs["v"])
+
+
+def test_regularisations_grow_until_some_states_tell() -> None:
+    """A light body under two contacts: in single precision mu of 1 is nothing beside J M^-1 J^T of 1e7."""
+    inertia = Inertia.about_com(1e-6, Vector3(0.1, 0.2, 0.3), Symmetric3.diagonal(1e-7, 1e-7, 1e-7))
+    hinge = Joint("hinge", "continuous", "base", "light", axis=Vector3(0.0, 0.0, 1.0))
+    described = Model.assemble("light", [Link("base"), Link("light", inertia)], [hinge])
+    contacts = ("one=point@light:0.1,0,0.2", "two=surface@light:0,0.2,0.1,0,0,0")
+    model = read(described, BuildOptions(contacts=contacts))
+    declaration = replace(functions_of(model)["constrained_dynamics"].declaration, scalar=FLOAT)
+    assert "mu" in {p.name for p in declaration.required}
+    checked = Checked(declaration, (Part(declaration.name),))
+    *_, all_active = questions(model, checked)
+    asked = list(drawn(References(model, TOLERANCES["float32"]), all_active))
+    assert not telling(asked[0][1]).any()
+    assert telling(asked[-1][1]).any()
 
 
 @pytest.mark.parametrize("where", ["0,0,1e300", "-2e6,0,0"])

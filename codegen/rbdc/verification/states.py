@@ -193,6 +193,8 @@ SEED = 0
 """Seed of the states."""
 DRAWS = 8
 """Draws of states, each from a seed of its own, among which well-conditioned ones are looked for."""
+LARGER = 100.0
+"""Times that regularisations are larger in a draw than in the one before."""
 
 
 @dataclass(frozen=True)
@@ -228,8 +230,13 @@ class Question:
         ]
 
     def drawn(self, model: Model, seed: int) -> Question:
-        """The question at the states of another seed."""
+        """The question at the states of another seed. Required inputs that are not negative, which regularise
+        matrices, are larger from draw to draw.
+        """
         others = sampled(model, self.checked.declaration, seed)
+        for p in self.checked.declaration.required:
+            if p.kind is Kind.NOT_NEGATIVE:
+                others[p.name] *= LARGER ** (seed - SEED)
         return replace(self, inputs={name: others[name] for name in self.inputs})
 
     def parts(self) -> tuple[Part, ...]:
