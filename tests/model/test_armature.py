@@ -113,6 +113,13 @@ def test_what_a_transmission_says_beside_is_named(tmp_path: Path) -> None:
         assert f"{what}: not used" in messages(read)
 
 
+def test_reductions_that_differ_are_named(tmp_path: Path) -> None:
+    """Drake's inertia has Drake's ratio, forces have the reduction of ROS."""
+    read = model(tmp_path, with_motors(motor("0.1", "5").replace("<drake:rotor", f"{REDUCED}<drake:rotor")))
+    assert (read.armature, read.actuation) == ([2.5, 0.0], [[100.0], [0.0]])
+    assert any("<mechanicalReduction> 100 counts for forces" in message for message in messages(read))
+
+
 def test_motors_of_fixed_joints_are_named(tmp_path: Path) -> None:
     fixed = with_motors(ROS.format("", f'<actuator name="m">{INERTIA}</actuator>'))
     read = model(tmp_path, fixed.replace('name="j" type="revolute"', 'name="j" type="fixed"'))
@@ -126,6 +133,14 @@ def test_motors_of_fixed_joints_are_named(tmp_path: Path) -> None:
         (with_motors(motor("much")), "much"),
         (with_motors(motor("-1")), "the negative armature -1.0"),
         (with_motors(motor("1").replace('<joint name="j"/>', "")), "names 0 joints"),
+        (
+            with_motors(ROS.format(REDUCED, f'<actuator name="m">{REDUCED}</actuator>')),
+            "two <mechanicalReduction>",
+        ),
+        (
+            with_motors(motor("1").replace("<drake:rotor", '<drake:rotor_inertia value="1"/><drake:rotor')),
+            "two <drake",
+        ),
         (with_motors(motor("1").replace("<drake:rotor", INERTIA + "<drake:rotor")), "keep one"),
         (with_motors(ROS.format("", f'<actuator name="m">{INERTIA[:-15]}a</motorInertia></actuator>')), "4a"),
     ],

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rbdc import DescriptionError, Limits, Mimic, Placement, Rotation, Vector3
+from rbdc.model.description import Effect
 from rbdc.model.formats.reading import read_description
 from rbdc.model.formats.urdf import KINDS
 from rbdc.model.xml import MAXIMUM_BYTES, shown
@@ -185,6 +186,18 @@ def test_what_is_not_used_is_named_once(what: str, tmp_path: Path) -> None:
     text, expected, line = UNUSED[what]
     notes = [(note.message, note.line) for note in read(tmp_path, text).notes]
     assert notes.count((f"{expected}: not used", line)) == 1
+
+
+def test_what_numbers_may_depend_on_is_said_in_full(tmp_path: Path) -> None:
+    """A misspelt attribute, or text in place of one, changes results: a build must not only count it."""
+    inertial = '<inertial><mass value="1" unit="kg"/></inertial>'
+    body = '<axis>0 0 1</axis><origin rpyy="1 0 0"/><dynamics spring_stiffness="3"/><colour/>' + LIMIT
+    text = robot(link("base"), link("arm", inertial), joint("j", "base", "arm", body))
+    effects = {note.message.split(":")[0][4:]: note.effect for note in read(tmp_path, text).notes}
+    assert effects["text in <axis>"] == effects["rpyy of <origin>"] == Effect.ALL
+    assert effects["unit of <mass>"] == Effect.DYNAMICS
+    assert effects["spring_stiffness of <dynamics>"] == Effect.FORCES
+    assert effects["<colour> in <joint>"] == Effect.NONE
 
 
 def test_limits_of_fixed_joints_are_noted(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import math
 
-from rbdc.model.description import Description, Joint, Limits, Link, Note
+from rbdc.model.description import Description, Effect, Joint, Limits, Link, Note
 from rbdc.model.formats.located import Fields, Source
 from rbdc.model.rearranged import snapped
 from rbdc.model.text import stem_of
@@ -192,7 +192,8 @@ class _Reader:
         notes = []
         names = [*self.top.unused(), *self.unused]
         if names:
-            notes.append(Note(f"not used: {', '.join(shown(name) for name in names)}"))
+            said = f"not used: {', '.join(shown(name) for name in names)}"
+            notes.append(Note(said, effect=Effect.ALL))  # a misspelt member, perhaps
         if self.points:
             problem = "a joint has a mass but no inertia: it counts as a point mass"
             notes.append(Note(f"{len(self.points)} x {problem}", self.points[0]))

@@ -79,8 +79,8 @@ def _read(mj: Any, document: Document) -> tuple[Any, Any, list[Note]]:
             model = spec.compile()
         except (ValueError, OSError, RuntimeError):
             raise error from None
-    what = f"read without {count} files of meshes, textures, height fields and skins: no inertia needs them"
-    return spec, model, [Note(f"MuJoCo: {said}: {what}")]
+    what = f"meshes, textures, height fields and skins from files ({count}), which no inertia needs"
+    return spec, model, [Note(f"MuJoCo: {said}: read without {what}")]
 
 
 def _specification(mj: Any, document: Document) -> Any:

@@ -79,7 +79,7 @@ class Transmissions:
 
     def _left_out(self, element: etree._Element, motors: list[etree._Element], joints: int) -> None:
         """Note a <transmission> that is not between motors and one joint; what would be armature by name."""
-        if any(_drake(motor, ROTOR_INERTIA) is not None for motor in motors):
+        if any(_drakes(motor, ROTOR_INERTIA) for motor in motors):
             problem = f"a <transmission> with <drake:{ROTOR_INERTIA}> names {joints} joints"
             self.document.fail(problem, "let it name one", element)
         for inertia in element.iter(MOTOR_INERTIA):
@@ -94,6 +94,11 @@ class Transmissions:
         if inertia is not None and rotor is not None:
             problem = f"an <actuator> has <{MOTOR_INERTIA}> and <drake:{ROTOR_INERTIA}>"
             self.document.fail(problem, "keep one: they are the same inertia", motor)
+        if gear not in (None, factor):
+            problem = (
+                f"<{REDUCTION}> {factor:g} counts for forces, <drake:{GEAR_RATIO}> {gear:g} for inertias"
+            )
+            self.document.note(f"an <actuator> has two reductions: {problem}", motor, Effect.DYNAMICS)
         if inertia is not None:
             self._add(joint, inertia * factor * factor)
         if rotor is not None:
@@ -110,13 +115,18 @@ class Transmissions:
 
     def _text(self, motor: etree._Element, shared: etree._Element | None, tag: str) -> float | None:
         """The number in an element of the motor or of its transmission, None without one."""
-        places = (place for place in (motor, shared) if place is not None)
-        found = next((part for place in places if (part := place.find(tag)) is not None), None)
+        places = [place for place in (motor, shared) if place is not None]
+        found = self._only([part for place in places for part in place.findall(tag)])
         return None if found is None else self.document.written(found)
 
     def _value(self, motor: etree._Element, name: str) -> float | None:
-        found = _drake(motor, name)
+        found = self._only(_drakes(motor, name))
         return None if found is None else self.document.number(found, "value")
+
+    def _only(self, found: Sequence[etree._Element]) -> etree._Element | None:
+        if len(found) > 1:
+            self.document.fail(f"a motor has two <{as_written(found[1])}>", "keep one", found[1])
+        return found[0] if found else None
 
     def _note_others(self, part: etree._Element, further: Sequence[str]) -> None:
         """Note attributes and children of a <transmission>, or of a part of it, that are not read."""
@@ -129,6 +139,6 @@ class Transmissions:
                 self.unused(f"<{shown(as_written(child))}> in a <transmission>", child)
 
 
-def _drake(motor: etree._Element, name: str) -> etree._Element | None:
-    """The child of that name in Drake's namespace."""
-    return next((child for child in motor if drake_name(child) == name), None)
+def _drakes(motor: etree._Element, name: str) -> list[etree._Element]:
+    """The children of that name in Drake's namespace."""
+    return [child for child in motor if drake_name(child) == name]

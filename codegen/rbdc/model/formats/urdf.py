@@ -54,6 +54,17 @@ _ATTRIBUTES = {
 """Attributes that are honoured, by the tags of the elements that are; all else is noted."""
 
 
+_EFFECTS = {
+    "origin": Effect.ALL,
+    "axis": Effect.ALL,
+    "mimic": Effect.ALL,
+    "mass": Effect.DYNAMICS,
+    "inertia": Effect.DYNAMICS,
+    "dynamics": Effect.FORCES,
+}
+"""Results that depend on the numbers of an element, and so perhaps on what of it is not used."""
+
+
 def read_urdf(document: Document) -> Description:
     """The links and joints of a URDF file, angles as written.
 
@@ -226,12 +237,12 @@ class _Reader:
         tag = _tag(element)
         for name in element.attrib:
             if name not in _ATTRIBUTES[tag]:
-                self._count(f"{shown(str(name))} of <{tag}>", element)
+                self._count(f"{shown(str(name))} of <{tag}>", element, _EFFECTS.get(tag, Effect.NONE))
         if any(map(str.strip, filter(None, (element.text, *(child.tail for child in element))))):
-            self._count(f"text in <{tag}>", element)
+            self._count(f"text in <{tag}>", element, _EFFECTS.get(tag, Effect.NONE))
 
     def _unused(self, owner: str, element: etree._Element) -> None:
-        self._count(f"<{shown(as_written(element))}> in <{owner}>", element)
+        self._count(f"<{shown(as_written(element))}> in <{owner}>", element, _EFFECTS.get(owner, Effect.NONE))
 
     def _count(self, what: str, element: etree._Element, effect: Effect = Effect.NONE) -> None:
         self.unused.setdefault((what, effect), []).append(line_of(element))
