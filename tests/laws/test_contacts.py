@@ -362,6 +362,15 @@ def test_contacts_that_are_refused(contacts: list[str], words: str) -> None:
     assert words in str(caught.value)
 
 
+def test_more_rows_than_are_unrolled() -> None:
+    """40 points at a link: functions that solve for no forces are built all the same."""
+    points = [f"c{k}=point@link2:0,0,0.{k:02}" for k in range(40)]
+    with pytest.raises(UnsupportedError, match="120 rows of contacts; delassus unrolls at most 96: "):
+        build_module("double_pendulum", functions=["delassus"], contacts=points)
+    module = build_module("double_pendulum", functions=["contact_velocity"], contacts=points)
+    assert module.contact_velocity(module.q_neutral, module.v_zero).shape == (120,)
+
+
 def test_a_loop_that_cannot_close_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="cannot be closed"):
         read("double_pendulum", BuildOptions(contacts=["a=point@link2:0,0,0=base_link:5,0,0"]))

@@ -14,6 +14,7 @@ from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
+from rbdc.model.contacts import total_rows
 from rbdc.planning.calibration import (
     CLIMB,
     COLUMNS,
@@ -41,7 +42,13 @@ from rbdc.planning.loops.path_bodies import path_bodies
 from rbdc.planning.paths.kernels import has_windows, kernel_cost, kernel_of, products_by_inverse
 from rbdc.planning.paths.second_order import body_names, layout, loops_cost
 from rbdc.planning.plans import Climb, Columns, KernelAlongPaths, LoopsAlongPaths, Plan, Rolled, StraightLine
-from rbdc.planning.policy import ALWAYS_IN_COLUMNS, MAXIMUM_DOF, TRIED_SECOND_ORDER, WORTH_ROLLING
+from rbdc.planning.policy import (
+    ALWAYS_IN_COLUMNS,
+    MAXIMUM_DOF,
+    MAXIMUM_ROWS,
+    TRIED_SECOND_ORDER,
+    WORTH_ROLLING,
+)
 from rbdc.planning.tracing import frame_step_programs
 
 
@@ -173,6 +180,19 @@ def check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -
     if model.njoints > MAXIMUM_BODIES:
         raise UnsupportedError(
             f"{place}; this version takes at most {MAXIMUM_BODIES} moving bodies: fix some joints"
+        )
+    solving = [name for name in names if any(x.name == "mu" for x in catalogue[name].declaration.inputs)]
+    if solving:
+        _check_rows(model, solving[0])
+
+
+def _check_rows(model: Model, name: str) -> None:
+    """Refuse more rows of contacts than a function that solves for their forces unrolls."""
+    rows = total_rows(model)
+    if rows > MAXIMUM_ROWS:
+        raise UnsupportedError(
+            f"{model.place}: {rows} rows of contacts; {name} unrolls at most {MAXIMUM_ROWS}: declare fewer, "
+            "one surface for the points of a body, or give `functions` that solve for no forces"
         )
 
 

@@ -17,6 +17,11 @@ MAXIMUM_DOF = 128
 unusable library.
 """
 
+MAXIMUM_ROWS = 96
+"""The most rows of contacts of functions that solve for their forces. Operations grow with the square of the
+rows and more: `constrained_dynamics` of an arm has 24,000 at 30 rows, 121,000 (0.9 MB of code) at 60.
+"""
+
 WORTH_A_KERNEL = 0.03
 """A function gets a second kernel, without its optional input, if that saves more than this part of the
 operations.
