@@ -14,6 +14,7 @@ from rbdc.errors import OptionError, RbdcError
 from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
+from tests.cli.test_bad_input import run
 from tests.mjcf.test_loops import BODIES, KINDS
 from tests.support_contacts import POINTS
 from tests.support_trees import random_tree
@@ -131,17 +132,83 @@ def test_a_loop_that_locking_makes_idle_is_named(tmp_path: Path) -> None:
     assert any(words in text for text in model.warnings)
 
 
-@pytest.mark.parametrize(
-    ("contacts", "words"),
-    [
-        (["a=point@base"], '"base" does not move: name a link that moves'),
-        (["a=point@link3", "a=point@link2"], "two are named a: give each a name of its own"),
-    ],
-)
-def test_declarations_that_are_refused(contacts: list[str], words: str) -> None:
+FORM = "give NAME=point@LINK[:x,y,z], "
+REFUSED: list[tuple[Any, str]] = [
+    (["a=point@base"], "`contacts='a=point@base'`: \"base\" does not move: name a link that moves"),
+    (["a=point@link3", "a=point@link2"], "`contacts='a=point@link2'`: two are named a; give each its own"),
+    (["a=point@link3", "point@link2"], f"`contacts='point@link2'`: it has no name; {FORM}"),
+    ("link2", f"`contacts='link2'`: {FORM}"),
+    ("", f"`contacts=''`: {FORM}"),
+    ("a=ball@link2", "`contacts='a=ball@link2'`: a contact with the world has no kind ball; there are"),
+    ("a=pont@link2", "has no kind pont; did you mean point? there are point, surface"),
+    ("a=surface@link2=link3", "a loop has no kind surface; there are point, weld, revolute"),
+    ("a=point@link2:0,0", "the origin in link2 is none; give three or six finite numbers (m, rad)"),
+    ("a=point@", "`contacts='a=point@'`: a link is missing; give NAME=point@"),
+    (["b=point@link2", "a=point@lnk3"], "`contacts='a=point@lnk3'`: no link \"lnk3\"; did you mean link3"),
+    ([("a", "ball", "link2")], "`contacts=('a', 'ball', 'link2')`: a contact with the world has no kind"),
+    ([("a", "point")], "`contacts=('a', 'point')`: it is no contact; give (name, kind, link)"),
+    ([("a", "point", "lnk3")], "`contacts=('a', 'point', 'lnk3')`: no link \"lnk3\""),
+    ("nowhere.toml", f"`contacts='nowhere.toml'`: No such file or directory; {FORM}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("contacts", "words"), REFUSED, ids=[words[:40] for _, words in REFUSED])
+def test_declarations_that_are_refused(contacts: Any, words: str) -> None:
     with pytest.raises(OptionError) as caught:
         read(random_tree(0), BuildOptions(contacts=contacts))
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("flag", ["--contacts", "--contact", "--loop"])
+def test_the_command_line_has_the_option_as_it_was_given(flag: str) -> None:
+    for words, value in (("no kind ball", "t=ball@link2"), ('no link "lnk2"', "t=point@lnk2")):
+        done = run("info", "double_pendulum", "--contact", "fine=point@link2", flag, value)
+        assert (
+            done.exit_code == 2 and f"rbdc: error: {flag} {value}: " in done.stderr and words in done.stderr
+        )
+        assert "`" not in done.stderr and "(" not in done.stderr.split("; ")[0]
+
+
+TABLE = """# feet
+[contacts.lf]
+kind = "point"
+link = "link2"
+
+[contacts."r f"]
+kind = "point"
+link = "link1"
+"""
+TABLES = [
+    (
+        TABLE.replace('"point"\nlink = "link1"', '"ball"\nlink = "link1"'),
+        ":6: [contacts.r f]: a contact with",
+    ),
+    (TABLE.replace("link1", "lnk1"), ':6: [contacts.r f]: no link "lnk1"; did you mean link1'),
+    (TABLE.replace('link = "link2"', ""), ":2: [contacts.lf]: it has no link; write kind and link, texts"),
+    (TABLE.replace("link = ", "lnk = "), ':2: [contacts.lf]: "lnk" is not known; did you mean link'),
+    (TABLE.replace('"link2"', "2"), ":2: [contacts.lf]: a link is missing; write kind and link, texts"),
+    (TABLE + "origin = [1, 2]\n", ":6: [contacts.r f]: the origin in link1 is none; give three or six"),
+    (TABLE.replace("kind = ", "kind "), ":3: not TOML: "),
+    ("[feet]\n", ': "feet" is not known; write a table [contacts.NAME] for each contact'),
+    ("", ": it has no tables of contacts; write a table [contacts.NAME]"),
+    ('contacts = {lf = {kind = "ball", link = "link2"}}', ": [contacts.lf]: a contact with the world has no"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), TABLES, ids=[words[:40] for _, words in TABLES])
+def test_tables_that_are_refused(text: str, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "feet.toml"
+    file.write_text(text)
+    with pytest.raises(RbdcError) as caught:
+        read("double_pendulum", BuildOptions(contacts=file))
+    assert str(caught.value).startswith(f"{file}{words}")
+    assert "NAME=" not in str(caught.value)
+
+
+def test_tables_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "feet.toml"
+    file.write_text(TABLE)
+    assert BuildOptions(contacts=file) == BuildOptions(contacts=["lf=point@link2", "r f=point@link1"])
 
 
 def test_axes_of_the_world_need_contacts() -> None:

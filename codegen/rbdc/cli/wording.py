@@ -47,12 +47,16 @@ def _in_commands(reference: re.Match[str]) -> str:
         return f"{flag} {text}"
     if isinstance(value, bool):
         return flag if value else f"--no-{flag[2:]}"
-    flag = next((used for used, word in _given() if used in option.flags and word == value), flag)
     if isinstance(value, (tuple, list)) and option.reading.repeated:
-        return " ".join(f"{flag} {_word(entry)}" for entry in value)
+        return " ".join(f"{_spelled(option, flag, entry)} {_word(entry)}" for entry in value)
     if isinstance(value, (tuple, list)) and option.reading.words > 1:
         return " ".join([flag, *map(_word, value)])
-    return f"{flag} {_word(value)}"
+    return f"{_spelled(option, flag, value)} {_word(value)}"
+
+
+def _spelled(option: Option[Any], flag: str, value: Any) -> str:
+    """The spelling by which the option was given this value, otherwise `flag`."""
+    return next((used for used, word in _given() if used in option.flags and word == value), flag)
 
 
 def _given() -> Iterator[tuple[str, str]]:

@@ -13,21 +13,23 @@ the URDF's, which is refused: it belongs in the URDF. Loops have the names of th
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rbdc.errors import OptionError, UnsupportedError
+from rbdc.errors import DescriptionError, OptionError, UnsupportedError
 from rbdc.model.attachments import Contact, ContactKind, Frame
 from rbdc.model.description import Effect, Note
 from rbdc.model.formats.located import Fields, Node, Source
 from rbdc.model.options import Origin, origin
 from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
-from rbdc.option_fields import Reading, entries
+from rbdc.option_fields import Reading, asked, entries
 from rbdc.runtime._suggestions import suggestion
 from rbdc.spatial import Placement, Rotation, Vector3
 
@@ -39,33 +41,53 @@ class Side(NamedTuple):
     origin: Origin
 
 
-class ContactOption(NamedTuple):
-    """A contact with the world as it is asked for, or a loop, which has two sides."""
+@dataclass(frozen=True)
+class ContactOption:
+    """A contact with the world as it is asked for, or a loop, which has two sides.
+
+    place: where it was asked for, in messages: the option with its value, or a file, its line and table.
+    """
 
     name: str
     kind: ContactKind
     sides: tuple[Side, ...]
+    place: str = field(default="`contacts`", compare=False, repr=False)
+
+
+class _Refusal(ValueError):
+    """What is wrong with a contact, and what to do."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}; {remedy}")
+        self.problem, self.remedy = problem, remedy
 
 
 _FORM = (
     "give NAME=point@LINK[:x,y,z], NAME=surface@LINK[:x,y,z,roll,pitch,yaw], "
     "NAME=point|weld|revolute@LINK[:...]=LINK[:...] for a loop, or a file of TOML or YAML"
 )
+_FORM_IN_PARTS = (
+    "give (name, kind, link) or (name, kind, (link, origin)), for a loop with a second of the last"
+)
+_FORM_OF_TABLE = "write kind and link, texts, and origin; for a loop second and second_origin too"
 _KINDS = {
     False: (ContactKind.POINT, ContactKind.SURFACE),
     True: (ContactKind.POINT, ContactKind.WELD, ContactKind.REVOLUTE),
 }
 """Kinds of contacts with the world, and of loops."""
+_YAML = (".yaml", ".yml")
+_ENDINGS = (".toml", *_YAML)
 _KINDS_OF_YAML = {"3d": ContactKind.POINT, "6d": ContactKind.WELD}
 
 
 def _read(given: Any) -> tuple[ContactOption, ...]:
     given = [given] if isinstance(given, ContactOption) else entries(given)
     found = [option for entry in given for option in _options(entry)]
-    names = [option.name for option in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two are named {shown(name)}: give each a name of its own")
+    names = set[str]()
+    for option in found:
+        if option.name in names:
+            raise OptionError(f"{option.place}: two are named {shown(option.name)}; give each its own name")
+        names.add(option.name)
     return tuple(found)
 
 
@@ -73,7 +95,7 @@ def _options(entry: Any) -> list[ContactOption]:
     """The contacts of one entry: a text, a file, or a name, a kind, and a link with its origin or two."""
     if isinstance(entry, ContactOption):
         return [entry]
-    if isinstance(entry, str) and "=" in entry:
+    if isinstance(entry, str) and not _is_file(entry):
         return [_of_text(entry)]
     if isinstance(entry, (str, PathLike)):
         return _of_file(Path(entry))
@@ -81,44 +103,85 @@ def _options(entry: Any) -> list[ContactOption]:
         name, kind, *sides = entry
         sides = [(side, ()) if isinstance(side, str) else tuple(side) for side in sides if side]
     except (TypeError, ValueError):
-        raise ValueError(_FORM) from None
-    return [_checked(name, kind, sides)]
+        raise ValueError(_FORM_IN_PARTS) from None
+    return [replace(_checked(name, kind, sides, _FORM_IN_PARTS), place=asked("contacts", entry))]
+
+
+def _is_file(text: str) -> bool:
+    """Whether a text names a file, not a contact."""
+    return "=" not in text and (Path(text).suffix.lower() in _ENDINGS or Path(text).is_file())
 
 
 def _of_text(text: str) -> ContactOption:
-    name, _, rest = text.partition("=")
+    name, equals, rest = text.partition("=")
     kind, at, places = rest.partition("@")
+    if not equals and "@" in name:
+        raise _Refusal("it has no name", _FORM)
     if not at:
         raise ValueError(_FORM)
     sides = []
     for place in places.split("="):
         link, _, numbers = place.partition(":")
         sides.append((link.strip(), numbers))
-    return _checked(name.strip(), kind.strip(), sides)
+    return replace(_checked(name.strip(), kind.strip(), sides, _FORM), place=asked("contacts", text))
 
 
 def _of_file(path: Path) -> list[ContactOption]:
     try:
-        if path.suffix.lower() in (".yaml", ".yml"):
-            return _of_yaml(Source(str(path), path.read_bytes()))
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = path.read_bytes()
     except OSError as error:
         raise ValueError(f"{error.strerror}; {_FORM}") from None
+    if path.suffix.lower() in _YAML:
+        return _of_yaml(Source(str(path), content))
+    return _of_toml(str(path), content)
+
+
+def _of_toml(file: str, content: bytes) -> list[ContactOption]:
+    """Raises DescriptionError, with file, line and table, for a file that does not say contacts."""
+    remedy = "write a table [contacts.NAME] for each contact, and nothing else"
+    try:
+        text = content.decode()
+        found = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"it is not TOML: {error}") from None
-    tables = content.get("contacts")
-    if set(content) != {"contacts"} or not isinstance(tables, dict):
-        raise ValueError("the file has to hold tables [contacts.NAME] and nothing else")
-    return [_of_table(name, table) for name, table in tables.items()]
+        place = re.search(r"at line (\d+)", str(error))
+        raise DescriptionError(f"not TOML: {error}", remedy, file, int(place[1]) if place else None) from None
+    tables = found.get("contacts")
+    if others := [name for name in found if name != "contacts"]:
+        raise DescriptionError(f'"{shown(others[0])}" is not known', remedy, file)
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        raise DescriptionError("it has no tables of contacts", remedy, file)
+    lines, made = _lines_of_tables(text), list[ContactOption]()
+    for name, table in tables.items():
+        try:
+            option = _of_table(name, table)
+        except _Refusal as error:
+            problem = f"[contacts.{shown(name)}]: {error.problem}"
+            raise DescriptionError(problem, error.remedy, file, lines.get(name)) from None
+        line = f":{lines[name]}" if name in lines else ""
+        made.append(replace(option, place=f"{file}{line}: [contacts.{shown(name)}]"))
+    return made
 
 
-def _of_table(name: str, table: Any) -> ContactOption:
-    known = {"kind", "link", "origin", "second", "second_origin"}
-    if not isinstance(table, Mapping) or not {"kind", "link"} <= set(table) <= known:
-        raise ValueError(f"[contacts.{shown(name)}] takes kind and link, origin, second and second_origin")
+def _lines_of_tables(text: str) -> dict[str, int]:
+    """The lines of the tables [contacts.NAME] by name; those that are written in other ways are left out."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        with suppress(tomllib.TOMLDecodeError):
+            tables = tomllib.loads(line).get("contacts") if line.lstrip().startswith("[") else None
+            for name in tables if isinstance(tables, dict) else ():
+                found.setdefault(name, number)
+    return found
+
+
+def _of_table(name: str, table: Mapping[str, Any]) -> ContactOption:
+    known = ("kind", "link", "origin", "second", "second_origin")
+    if others := [key for key in table if key not in known]:
+        raise _Refusal(f'"{shown(others[0])}" is not known', suggestion(others[0], known))
+    if lacking := [key for key in known[:2] if key not in table]:
+        raise _Refusal(f"it has no {lacking[0]}", _FORM_OF_TABLE)
     keys = [("link", "origin"), ("second", "second_origin")]
     sides = [(table[link], table.get(origin, ())) for link, origin in keys if link in table]
-    return _checked(name, table["kind"], sides)
+    return _checked(name, table["kind"], sides, _FORM_OF_TABLE)
 
 
 def _of_yaml(source: Source) -> list[ContactOption]:
@@ -149,22 +212,30 @@ def _of_pair(fields: Fields, pair: Node, kind: Node) -> ContactOption:
     word = fields.word("type", kind)
     if word.lower() not in _KINDS_OF_YAML:
         fields.fail(f'"{shown(word)}" is no kind of a loop', "write '3d' or '6d'", kind)
-    return _checked(one, _KINDS_OF_YAML[word.lower()], [(one, ()), (two, ())])
+    place = f"{fields.source.file}:{pair.line}: closed_loop"
+    sides = (Side(one, origin((), "", 0)), Side(two, origin((), "", 0)))
+    return ContactOption(one, _KINDS_OF_YAML[word.lower()], sides, place)
 
 
-def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]]) -> ContactOption:
+def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]], form: str) -> ContactOption:
+    """The contact. Raises a refusal with the form that declarations have where it comes from."""
     named = isinstance(name, str) and name
     if not named or len(sides) not in (1, 2) or any(len(side) != 2 for side in sides):
-        raise ValueError(_FORM)
+        raise _Refusal("it is no contact", form)
     kinds = _KINDS[len(sides) == 2]
     if kind not in list(kinds):
         what = "a loop" if len(sides) == 2 else "a contact with the world"
-        raise ValueError(f"{shown(name)}: {what} is one of {', '.join(kinds)}, not {shown(str(kind))}")
-    remedy = f"{shown(name)}: an origin is three or six finite numbers (m, rad)"
-    read = [Side(link, origin(given, remedy, 0, 3, 6)) for link, given in sides]
-    if not all(isinstance(side.link, str) and side.link for side in read):
-        raise ValueError(_FORM)
-    return ContactOption(name, ContactKind(kind), tuple(read))
+        raise _Refusal(f"{what} has no kind {shown(str(kind))}", suggestion(shown(str(kind)), kinds))
+    made = []
+    for link, given in sides:
+        if not isinstance(link, str) or not link:
+            raise _Refusal("a link is missing", form)
+        try:
+            made.append(Side(link, origin(given, "", 0, 3, 6)))
+        except ValueError:
+            remedy = "give three or six finite numbers (m, rad), or none"
+            raise _Refusal(f"the origin in {shown(link)} is none", remedy) from None
+    return ContactOption(name, ContactKind(kind), tuple(made))
 
 
 def _record(options: tuple[ContactOption, ...]) -> list[list[Any]]:
@@ -207,13 +278,11 @@ def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
 
 
 def _contact(model: Model, option: ContactOption) -> Contact:
-    first, *others = (_frame(model, option.name, side) for side in option.sides)
+    first, *others = (_frame(model, option, side) for side in option.sides)
     second = others[0] if others else None
     if first.body == (WORLD if second is None else second.body):
         fixed = "does not move" if second is None else f"is fixed to {shown(second.name)}"
-        raise OptionError(
-            f'`contacts`: {shown(option.name)}: "{shown(first.name)}" {fixed}: name a link that moves'
-        )
+        raise OptionError(f'{option.place}: "{shown(first.name)}" {fixed}: name a link that moves')
     return Contact(option.name, option.kind, first, second, tuple(range(option.kind.components)))
 
 
@@ -238,11 +307,11 @@ def world_aligned(model: Model) -> Model:
     return replace(model, world_aligned=True, notes=(*model.notes, *notes))
 
 
-def _frame(model: Model, contact: str, side: Side) -> Frame:
+def _frame(model: Model, option: ContactOption, side: Side) -> Frame:
     frame = next((f for f in model.frames if f.name == side.link), None)
     if frame is None:
         there = suggestion(shown(side.link), (shown(f.name) for f in model.frames))
-        raise OptionError(f'`contacts`: {shown(contact)}: no link "{shown(side.link)}"; {there}')
+        raise OptionError(f'{option.place}: no link "{shown(side.link)}"; {there}')
     x, y, z, *rpy = side.origin
     placement = frame.placement.compose(Placement(Rotation.from_rpy(*rpy), Vector3(x, y, z)))
     return replace(frame, placement=placement)
