@@ -15,6 +15,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # Of what is installed into fresh environments most is never imported: pip need not compile it.
 os.environ["PIP_COMPILE"] = "0"
+# pytest-xdist tells its workers how wide the terminal is: what commands print would depend on it.
+os.environ.pop("COLUMNS", None)
 
 os.environ["RBDC_CACHE"] = str(Path(__file__).parent.parent / ".rbdc-cache" / "cache")
 

@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from shlex import quote
 
 import pytest
 from click.testing import CliRunner, Result
@@ -91,7 +92,7 @@ def test_march(tmp_path: Path) -> None:
 def test_bad_march(tmp_path: Path, value: str) -> None:
     result = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path / "out"), "--march", value)
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"rbdc: error: --march {value}: ")
+    assert result.stderr.startswith(f"rbdc: error: --march {quote(value)}: ")
     assert result.stderr.endswith("there are native, portable\n")
     assert not (tmp_path / "out").exists()
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
+from rich.cells import cell_len
 from rich.text import Text
 from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
-from rbdc.analysis.tables import Table, console, figure, show_table, tell
+from rbdc.analysis.tables import Cell, Table, console, figure, show_table, tell
 from rbdc.model import WORLD, Body, Model
 from rbdc.model.contacts import row_slices
 from rbdc.model.description import DRIVE_NUMBERS
@@ -98,7 +99,10 @@ def show(data: Data) -> None:
         f"{shown(data['name'])}: nq {data['nq']}, nv {data['nv']}, {len(data['joints'])} moving bodies, "
         f"{len(data['frames'])} frames, {data['mass']:.6g} kg, of which {data['moving_mass']:.6g} kg move"
     )
-    console().print(_tree(data))
+    tree, terminal = _tree(data), console()
+    if _width(tree) > terminal.width:
+        tree = _tree(data, stacked=True)
+    terminal.print(tree)
     show_table(joints_table(data))
     if "contacts" in data:
         _show_contacts(data)
@@ -142,9 +146,9 @@ def _show_passes(data: Data) -> None:
     by side.
     """
     before = data["passes"][0]["operations"]
-    head, rows = ["pass", "what it does", *(word for name in before for word in (name, "saved"))], []
+    head, rows = ["pass", "what it does", *before], []
     for stage in data["passes"]:
-        cells = [c for name, n in stage["operations"].items() for c in (str(n), _saved(before[name], n))]
+        cells = [Cell(str(n), _saved(before[name], n)) for name, n in stage["operations"].items()]
         rows.append([stage["name"], stage["meaning"], *cells])
         before = stage["operations"]
     show_table(Table("operations after each pass", head, rows, words=head[:2]))
@@ -155,7 +159,7 @@ def _show_passes(data: Data) -> None:
 
 
 def _saved(before: int, after: int) -> str:
-    return "" if before == after else f"{100.0 * (before - after) / max(before, 1):.1f} %"
+    return "" if before == after else f"({100.0 * (after - before) / max(before, 1):+.1f} %)"
 
 
 def _show_branches(data: Data) -> None:
@@ -173,8 +177,10 @@ def _place(start: int, size: int) -> str:
     return str(start) if size == 1 else f"{start}..{start + size - 1}"
 
 
-def _tree(data: Data) -> Tree:
-    """Bodies with the links fixed to them."""
+def _tree(data: Data, *, stacked: bool = False) -> Tree:
+    """Bodies with the links fixed to them; `stacked`: one that is the only one on another stands below it
+    without being indented, so that long chains are no wider than short ones.
+    """
     fixed: dict[str | None, list[str]] = {}
     for frame in data["frames"]:
         if frame["name"] != frame["body"]:
@@ -184,9 +190,23 @@ def _tree(data: Data) -> Tree:
         return Text(text + (f"  [with {', '.join(fixed[link])}]" if link in fixed else ""))
 
     root = Tree(title(None, "world"))
-    nodes = {None: root}
+    nodes, carried = {None: root}, [joint["parent"] for joint in data["joints"]]
     for joint in data["joints"]:
-        link = joint["link"]
-        label = f"{shown(link)} ({shown(joint['name'])}, {joint['kind']})"
-        nodes[link] = nodes[joint["parent"]].add(title(link, label))
+        link, parent = joint["link"], joint["parent"]
+        label = title(link, f"{shown(link)} ({shown(joint['name'])}, {joint['kind']})")
+        if stacked and parent is not None and carried.count(parent) == 1:
+            nodes[link] = nodes[parent]
+            nodes[link].label = Text.assemble(cast(Text, nodes[link].label), "\n", label)
+        else:
+            nodes[link] = nodes[parent].add(label)
     return root
+
+
+_INDENT = 4
+"""Columns of a level of a tree."""
+
+
+def _width(tree: Tree) -> int:
+    """The columns of a tree, but for the links that are fixed to its bodies, which can be broken."""
+    own = cell_len(str(tree.label).partition("  [")[0])
+    return max([own, *(_INDENT + _width(child) for child in tree.children)])

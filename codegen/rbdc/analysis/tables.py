@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.table import Table as Shown
 from rich.text import Text
 
@@ -16,6 +18,10 @@ MOST_COLUMNS = 5
 """Columns of a table that fit into the width of a phone."""
 WIDE = 140
 """Columns of text where there is no terminal to say how many it has."""
+WORDS = 24
+"""Columns that words which can be broken get at least."""
+_BORDER = 3
+"""Columns of a border and of the blanks beside it."""
 
 
 def figure(value: float | None, form: str) -> str:
@@ -66,30 +72,66 @@ class Table:
 
     def only(self, *names: str) -> Table:
         """The columns of some headings, in the order of the table."""
-        kept = [k for k, name in enumerate(self.head) if name in names]
+        return self.columns([k for k, name in enumerate(self.head) if name in names])
+
+    def columns(self, kept: Sequence[int]) -> Table:
+        """The columns of these numbers."""
         rows = [[row[k] for k in kept] for row in self.rows]
         return replace(self, head=[self.head[k] for k in kept], rows=rows)
 
+    def within(self, width: int) -> list[Table]:
+        """Tables of at most this width one below the other, each with the names of the rows first. A column
+        takes what its longest text does, words as little as `WORDS`.
+        """
+        texts = [[name, *(_flat(row[k]) for row in self.rows)] for k, name in enumerate(self.head)]
+        needed = [max(map(cell_len, column)) for column in texts]
+        for k in (k for k, (_, words) in enumerate(self.headings) if words and k > 0):
+            longest = max(cell_len(word) for text in texts[k] for word in (text.split() or [""]))
+            needed[k] = max(longest, min(needed[k], WORDS))
+        groups: list[list[int]] = [[]]
+        for k in range(1, len(needed)):
+            taken = sum(needed[i] + _BORDER for i in (0, *groups[-1], k)) + 1
+            if taken > width and groups[-1]:
+                groups.append([])
+            groups[-1].append(k)
+        parts = [replace(self.columns([0, *group]), title="", note="") for group in groups]
+        parts[0] = replace(parts[0], title=self.title)
+        parts[-1] = replace(parts[-1], note=self.note)
+        return parts
+
+
+def _flat(cell: str | Cell) -> str:
+    """A cell as the terminal has it, in one line."""
+    return f"{cell.text} {cell.below}".rstrip() if isinstance(cell, Cell) else cell
+
 
 def console(*, stderr: bool = False) -> Console:
-    """The terminal; `WIDE` columns where there is none."""
+    """The terminal; where there is none as many columns as COLUMNS says, or `WIDE`."""
     terminal = Console(stderr=stderr)
-    return terminal if terminal.is_terminal else Console(width=WIDE, stderr=stderr)
+    told = terminal.is_terminal or "COLUMNS" in os.environ
+    return terminal if told else Console(width=WIDE, stderr=stderr)
 
 
 def show_table(table: Table, *, stderr: bool = False) -> None:
-    """Show a table on the terminal, numbers to the right of their columns, names and words to the left."""
-    shown = Shown(title=Text(table.title), title_justify="left", caption_justify="left")
-    shown.caption = Text(table.note) if table.note else None
-    for k, (name, words) in enumerate(table.headings):
-        shown.add_column(name, justify="left" if words or k == 0 else "right", no_wrap=k == 0)
-    for wrong, cells in table.lines:
-        texts = (Text(f"{cell.text} {cell.below}".rstrip()) for *_, cell in cells)
-        shown.add_row(*texts, style="red" if wrong else None)
-    console(stderr=stderr).print(shown)
+    """Show a table on the terminal, numbers to the right of their columns, names and words to the left; one
+    that is too wide in parts, so that no number or name is cut.
+    """
+    terminal = console(stderr=stderr)
+    for part in table.within(terminal.width):
+        if part.title:  # apart, for a table breaks it at its own width
+            terminal.print(Text(part.title, "italic"), soft_wrap=terminal.width >= WIDE)
+        shown = Shown(caption=Text(part.note) if part.note else None, caption_justify="left")
+        for k, (name, words) in enumerate(part.headings):
+            justify: JustifyMethod = "left" if words or k == 0 else "right"
+            shown.add_column(name, justify=justify, no_wrap=not words or k == 0, overflow="fold")
+        for wrong, cells in part.lines:
+            texts = (Text(_flat(cell)) for *_, cell in cells)
+            shown.add_row(*texts, style="red" if wrong else None)
+        terminal.print(shown)
 
 
 def tell(*lines: str, stderr: bool = False) -> None:
-    """Show sentences, each in a line of its own however long."""
+    """Show sentences, each in a line of its own however long; a terminal breaks them between words."""
+    terminal = console(stderr=stderr)
     for line in lines:
-        console(stderr=stderr).print(Text(line), soft_wrap=True)
+        terminal.print(Text(line), soft_wrap=terminal.width >= WIDE)

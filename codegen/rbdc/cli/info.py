@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from rbdc.cli.support import AS_JSON, show_warnings, takes
+from rbdc.cli.wording import in_commands
 from rbdc.errors import OptionError
 from rbdc.options import READING, BuildOptions
 
@@ -39,7 +40,8 @@ def info(
         from rbdc.analysis.pass_statistics import limb_groups, stages
 
         written = read(description, replace(options, snap=0.0))
-        data["passes"] = stages(written, model, options.snap)
+        made = stages(written, model, options.snap)
+        data["passes"] = [{**stage, "meaning": in_commands(stage["meaning"])} for stage in made]
         data["limbs"] = limb_groups(model)
     if with_branches:
         data["branches"] = model_summary.branches_of(model)
