@@ -55,7 +55,7 @@ class ContactOption:
 
 
 class _Refusal(ValueError):
-    """What is wrong with a contact, and what to do."""
+    """A fault of a declaration: the problem, and the remedy."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(f"{problem}; {remedy}")
