@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rbdc.report.methods.contenders import SINGLE
 from rbdc.report.options import PEERS
 from rbdc.report.present.tables import TIME, curves, entry_heading, least_time
 
@@ -61,13 +62,13 @@ def of_claims(claims: Sequence[Mapping[str, str]]) -> str:
 
 
 def of_families(report: Mapping[str, Any]) -> str:
-    """The fastest methods at the largest size of a family, each with the functions and families of which."""
+    """The fastest methods in double precision at the largest size, each with its functions and families."""
     fastest: dict[str, list[str]] = {}
     for function in report["functions"]:
         for family in function["families"]:
             by_method = curves(report["entries"], function["name"], family, TIME)
             size = max(n for points in by_method.values() for n in points)
-            times = {method: points[size] for method, points in by_method.items() if size in points}
+            times = {m: points[size] for m, points in by_method.items() if size in points and m != SINGLE}
             best = min(times, key=times.__getitem__)
             fastest.setdefault(best, []).append(f"{function['name']} {family} {size}")
     told = (f"{method} ({', '.join(of)})" for method, of in fastest.items())

@@ -21,6 +21,7 @@ from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
 from rbdc.report.present.plots import batch_curves, error_dots, pattern, time_bars, time_dots
 from rbdc.report.present.tables import (
     BENCHMARKED,
+    ERRORS,
     accuracy_table,
     bandwidth_words,
     batch_notes,
@@ -127,7 +128,7 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     ]
     absent = [f"{one['method']}: not measured. {one['reason']}" for one in function["absent"]]
     table = methods_table(function)
-    errors = table.only("method", *(name for name in table.head if "(4" in name), "algorithm")
+    errors = table.only("method", *ERRORS, "algorithm")
     others = table.only(*(name for name in table.head if name == "method" or name not in errors.head))
     figures = Part(f"All figures ({place}.methods in report.json)", tables=[others, errors], notes=absent)
     parts = [] if function.get("batch") is None else [_batch(place, function)]

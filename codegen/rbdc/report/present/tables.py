@@ -100,6 +100,8 @@ BENCHMARKED = ("generated", "generated-gcc", "casadi", "cppadcodegen", "pinocchi
 """The entries of a benchmark, in their order."""
 METRICS = {"max_abs": " (40)", "rms_abs": " (41)", "max_rel": " (42)", "rms_rel": " (43)"}
 """Errors, and their equations in Singh, Russell and Wensing."""
+ERRORS = [metric.replace("_", " ") + equation for metric, equation in METRICS.items()]
+"""Headings of the errors of a method."""
 TIMES = {
     "minimum": "min ns",
     "median": "median ns",
@@ -126,8 +128,7 @@ def least_time(method: Mapping[str, Any]) -> float:
 def methods_table(function: Mapping[str, Any]) -> Table:
     """All figures of the methods of a function, fastest first."""
     methods = sorted(function["methods"], key=least_time)
-    errors = [metric.replace("_", " ") + equation for metric, equation in METRICS.items()]
-    head = ["method", "times generated", *TIMES.values(), *COUNTS.values(), *PEAKS, "compile s", *errors]
+    head = ["method", "times generated", *TIMES.values(), *COUNTS.values(), *PEAKS, "compile s", *ERRORS]
     rows = [
         [
             Cell(method["method"], colour=of_method(method)),
