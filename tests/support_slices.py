@@ -16,7 +16,7 @@ def parsed(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise ValueError(f"RBDC_SLICE={text}: expected k/n with 1 <= k <= n, such as 3/50")
+        raise ValueError(f"RBDC_SLICE={text}: expected k/n with 1 <= k <= n, such as 3/16")
     return int(match[1]), int(match[2])
 
 

@@ -77,4 +77,4 @@ def test_pytest_takes_each_test_in_one_slice() -> None:
 
 def test_pytest_names_a_slice_that_is_none() -> None:
     (message,) = collected("5/4")
-    assert message == "ERROR: RBDC_SLICE=5/4: expected k/n with 1 <= k <= n, such as 3/50"
+    assert message == "ERROR: RBDC_SLICE=5/4: expected k/n with 1 <= k <= n, such as 3/16"
