@@ -10,6 +10,7 @@ samples over several.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import prod
 from typing import Any, NoReturn
 
@@ -31,6 +32,14 @@ the caches (`emit.batch`), few enough for copies and for Ctrl-C.
 _ONE = 1
 
 
+class _Refused(Exception):
+    """An input has entries that are not finite, or form no unit vectors."""
+
+
+def _passed(*_: Any) -> int:
+    return 0
+
+
 class Entry(Named):
     """One function of the module, ready to be called with the tuple of its array arguments; `prefix` is how
     its name in C begins.
@@ -42,7 +51,7 @@ class Entry(Named):
         prefix: str,
         dtype: np.dtype[Any],
         name: str,
-        inputs: Sequence[tuple[str, tuple[int, ...], bool, bool, str]],
+        inputs: Sequence[tuple[str, tuple[int, ...], bool, bool, str, tuple[tuple[int, int], ...]]],
         outputs: Sequence[Output],
         frames: Sequence[str] = (),
     ) -> None:
@@ -50,7 +59,12 @@ class Entry(Named):
         self.inputs = tuple(Input(*given, name, dtype) for given in inputs)
         self.outputs, self._dtype = tuple(outputs), dtype
         self._ranges = [(k, x) for k, x in enumerate(self.inputs) if x.kind]
-        self._all_finite = native.lib.rbdc_all_finite
+        specs = [x.spec for x in self.inputs]
+        self._spec = native.ffi.new("size_t[]", [k for spec in specs for k in spec])
+        starts = accumulate(map(len, specs), initial=0)
+        self._specs = [self._spec + start for start, _ in zip(starts, specs, strict=False)]
+        self._refused = getattr(native.lib, f"rbdc_refused_{len(specs)}")
+        self._refused_lanes = native.lib.rbdc_refused_lanes
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
         self._pointer, self._block = native.ffi.typeof(f"{_C_TYPES[dtype.name]}[]"), block(dtype)
         self._single, self._batch = (getattr(native.lib, f"{prefix}_{name}{end}") for end in ("", "_batch"))
@@ -59,7 +73,7 @@ class Entry(Named):
         self._places = len(native.ffi.typeof(self._single).args) - len(self.inputs) - len(self.outputs)
         self.plain = 0 if frames else sum(not x.optional for x in self.inputs)
         # The common calls are kept short: what they need of an input is in one tuple.
-        self._checks = tuple((x.shape, x.configuration, x.optional) for x in self.inputs)
+        self._checks = tuple((x.shape, x.optional) for x in self.inputs)
         self._shapes = tuple(shape for _, shape in self.outputs)
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
         self._sizes = [prod(shape) for shape in (*(x.shape for x in self.inputs), *self._shapes)]
@@ -96,6 +110,8 @@ class Entry(Named):
         pointers, batch = self._plain(arguments)
         if batch or not pointers or (out is not None and not self._is_plain(out)):
             return self._general(arguments, out, num_threads, extra, pointers, batch)
+        if self._refused(self._spec, 1, *pointers):
+            self._refuse_entries(arguments)
         # Into new arrays, for `out` may overlap an input.
         from_buffer, pointer, shape = self._from_buffer, self._pointer, self._only_shape
         if shape is None:
@@ -116,7 +132,7 @@ class Entry(Named):
         from_buffer, pointer, dtype, pointers = self._from_buffer, self._pointer, self._dtype, []
         batch: tuple[int, ...] = ()
         try:
-            for x, (shape, finite, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
+            for x, (shape, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
                 if x is None and optional:
                     pointers.append(self._null)
                     continue
@@ -126,10 +142,7 @@ class Entry(Named):
                     batch = () if pointers else x.shape[: x.ndim - len(shape)]
                     if not batch or x.shape != batch + shape:
                         return [], ()
-                data = from_buffer(pointer, x)
-                if finite and not self._all_finite(x.size, data):
-                    return [], ()
-                pointers.append(data)
+                pointers.append(from_buffer(pointer, x))
         except ValueError:  # from_buffer, of an array that is not C-contiguous
             return [], ()
         return pointers, batch
@@ -172,11 +185,12 @@ class Entry(Named):
             remedy = "this module has no form of it for lanes; give samples, (..., n)"
             raise ValueError(f"{self._name}: layout: {remedy}")
         blocks = None
-        for x, taken in zip(arguments, self.inputs, strict=True):
+        for k, (x, taken) in enumerate(zip(arguments, self.inputs, strict=True)):
             if x is not None or not taken.optional:
                 blocks = taken.blocks(x, self._block, blocks)
-                if taken.configuration:
-                    self._check_finite(x, taken)
+                data = self._from_buffer(self._pointer, x)
+                if self._refused_lanes(self._specs[k], blocks, self._block, data):
+                    taken.check_entries(np.moveaxis(x, -1, 1))
         results = self._results(out, (blocks or 0,), (self._block,))
         if out is not None and any(overlaps(x, results) for x in arguments if x is not None):
             self._refuse(ValueError, "out", "overlaps an input", "give separate arrays")
@@ -203,11 +217,13 @@ class Entry(Named):
         """Any dtype, layout, batch and number of outputs, and every error message."""
         arrays: Sequence[Array | None] = arguments
         if not pointers:
-            arrays = [self._converted(x, taken) for x, taken in zip(arguments, self.inputs, strict=True)]
+            arrays = [taken.converted(x) for x, taken in zip(arguments, self.inputs, strict=True)]
             batch = self._batch_shape(arrays)
         results, count = self._results(out, batch), prod(batch)
         overlapping = out is not None and any(x is not None and overlaps(x, results) for x in arrays)
         if pointers and batch and not overlapping and num_threads == 1 and count <= self._piece:
+            if self._refused(self._spec, count, *pointers):
+                self._refuse_entries(arrays)
             targets = [self._from_buffer(self._pointer, result) for result in results]
             self._batch(count, *pointers, *extra, *targets)
             return results[0] if len(results) == 1 else tuple(results)
@@ -217,7 +233,10 @@ class Entry(Named):
             x if x is None or x.shape == batch + taken.shape else np.broadcast_to(x, batch + taken.shape)
             for x, taken in zip(arrays, self.inputs, strict=True)
         ]
-        self._run(views, results, batch, num_threads, extra)
+        try:
+            self._run(views, results, batch, num_threads, extra)
+        except _Refused:
+            self._refuse_entries(arrays)
         given = [r if r.ndim or out is not None else r[()] for r in results]
         return given[0] if len(given) == 1 else tuple(given)
 
@@ -252,9 +271,15 @@ class Entry(Named):
         batch: tuple[int, ...],
         extra: tuple[int, ...],
     ) -> None:
-        """Call the C function, with arrays that all have the same batch dimensions."""
-        inputs = [x if x is None else self._contiguous(x) for x in arrays]
-        self._batch(prod(batch), *self._pointers(inputs), *extra, *self._pointers(results))
+        """Call the C function, with arrays that all have the same batch dimensions.
+
+        Raises _Refused for entries that are not finite, or form no unit vectors.
+        """
+        count, inputs = prod(batch), [x if x is None else self._contiguous(x) for x in arrays]
+        pointers = self._pointers(inputs)
+        if self._refused(self._spec, count, *pointers):
+            raise _Refused
+        self._batch(count, *pointers, *extra, *self._pointers(results))
 
     def _pointers(self, arrays: Sequence[Array | None]) -> list[Any]:
         return [self._null if x is None else self._from_buffer(self._pointer, x) for x in arrays]
@@ -268,15 +293,19 @@ class Entry(Named):
             self._refuse(ValueError, "num_threads", f"is {num_threads!r}", "give a positive integer")
         return count
 
-    def _converted(self, x: Any, taken: Input) -> Array | None:
-        array = taken.converted(x)
-        if array is not None and taken.configuration:
-            self._check_finite(array, taken)
-        return array
+    def _refuse_entries(self, arrays: Sequence[Array | None]) -> NoReturn:
+        """Raise the exception of the first input that the check of the extension refuses."""
+        for x, taken in zip(arrays, self.inputs, strict=True):
+            if x is not None:
+                taken.check_entries(x)
+        raise _Refused
 
-    def _check_finite(self, x: Array, taken: Input) -> None:
-        if not self._all_finite(x.size, self._from_buffer(self._pointer, self._contiguous(x))):
-            taken.refuse(ValueError, "has entries that are not finite", "a configuration must be finite")
+    def unchecked(self) -> Entry:
+        """The function for callers that let numbers pass that are not finite, as frameworks do."""
+        lenient = object.__new__(type(self))
+        vars(lenient).update(vars(self))
+        lenient._refused = lenient._refused_lanes = _passed
+        return lenient
 
     def _contiguous(self, x: Array) -> Array:
         return x if x.flags.carray else np.require(x, self._dtype, ["C", "A"])

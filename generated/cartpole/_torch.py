@@ -67,7 +67,7 @@ class TorchFunctions(Functions):
 
     def _define(self, name: str) -> None:
         """Make a function an operator of PyTorch: (tensors, place) -> results."""
-        entry = self._entry(name)
+        entry = self._entry(name).unchecked()
 
         def values(tensors: Sequence[Any], place: Sequence[int]) -> list[Any]:
             arrays = [x.numpy(force=x.requires_grad) for x in tensors]

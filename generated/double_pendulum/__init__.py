@@ -25,6 +25,7 @@ import numpy as np
 
 from . import _arrays, _conversions, _named, _native, _processor, _runtime
 
+_named.refuse_rebuilt(_native)  # on a reload the extension is still that of the first import
 sys.modules[__name__].__class__ = _named.Module  # it pickles as a handle, and shows what it is
 
 name = 'double_pendulum'
@@ -39,6 +40,7 @@ warnings = ()
 fext_frame = 'local'
 _JOINTS = (('revolute', 0), ('revolute', 1))
 _EVERY_JOINT = (('joint1', 'scalar', 1, 1, 0, 0), ('joint2', 'scalar', 1, 1, 1, 1))
+_UNITS = ()
 _CHART = (('vector', 0, 2, 0, 2),)
 _DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, 'external_torque', 'tau'), 'nle': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', ''), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', ''), 'crba': ('crba_derivatives', '', '', False, False, '', ''), 'minverse': ('minverse_derivatives', '', '', False, False, '', ''), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True, False, 'external_torque', 'tau'), 'forward_kinematics': ('forward_kinematics_derivatives', '', '', False, False, '', ''), 'frame_position': ('frame_position_derivatives', '', '', False, False, '', ''), 'frame_placement': ('frame_placement_derivatives', '', '', False, False, '', ''), 'frame_position_derivatives': ('frame_position_second_derivatives', '', '', False, False, '', ''), 'frame_placement_derivatives': ('frame_placement_second_derivatives', '', '', False, False, '', ''), 'frame_jacobian': ('frame_jacobian_derivatives', '', '', False, False, '', ''), 'frame_velocity': ('frame_velocity_derivatives', '', '', False, False, '', ''), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False, False, '', ''), 'com': ('com_jacobian', '', '', False, False, '', ''), 'com_jacobian': ('com_second_derivatives', '', '', False, False, '', ''), 'centroidal_momentum_matrix': ('centroidal_momentum_matrix_derivatives', '', '', False, False, '', ''), 'com_acceleration': ('com_acceleration_derivatives', '', '', False, False, '', ''), 'centroidal_momentum_derivative': ('centroidal_momentum_derivative_derivatives', '', '', False, False, '', ''), 'kinetic_energy': ('kinetic_energy_derivatives', '', '', False, False, '', ''), 'kinetic_energy_derivatives': ('kinetic_energy_second_derivatives', '', '', False, False, '', ''), 'potential_energy': ('gravity_torque', '', '', False, False, '', ''), 'integrate': ('dintegrate', '', '', False, True, '', ''), 'difference': ('ddifference', '', '', False, False, '', '')}
 _DEFAULTS = {}
@@ -48,6 +50,7 @@ variant, _PREFIX = _processor.choose(_native, name)
 __all__ = (  # what `help` lists; of arrays it would print NumPy's documentation
     *functions,
     "random_configuration",
+    "normalised",
     "to_mujoco",
     "from_mujoco",
     "to_pinocchio",
@@ -75,7 +78,7 @@ _rnea = _runtime.Entry(
     _PREFIX,
     dtype,
     "rnea",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ()), ('fext', (2, 6), True, False, '', ())),
     (('tau', (2,)),),
 )
 
@@ -105,7 +108,7 @@ _nle = _runtime.Entry(
     _PREFIX,
     dtype,
     "nle",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
     (('tau', (2,)),),
 )
 
@@ -133,7 +136,7 @@ _gravity_torque = _runtime.Entry(
     _PREFIX,
     dtype,
     "gravity_torque",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('tau', (2,)),),
 )
 
@@ -160,7 +163,7 @@ _coriolis = _runtime.Entry(
     _PREFIX,
     dtype,
     "coriolis",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
     (('C', (2, 2)),),
 )
 
@@ -188,7 +191,7 @@ _crba = _runtime.Entry(
     _PREFIX,
     dtype,
     "crba",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('M', (2, 2)),),
 )
 
@@ -215,7 +218,7 @@ _minverse = _runtime.Entry(
     _PREFIX,
     dtype,
     "minverse",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('Minv', (2, 2)),),
 )
 
@@ -242,7 +245,7 @@ _aba = _runtime.Entry(
     _PREFIX,
     dtype,
     "aba",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('tau', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('tau', (2,), False, False, '', ()), ('fext', (2, 6), True, False, '', ())),
     (('ddq', (2,)),),
 )
 
@@ -272,7 +275,7 @@ _torque_regressor = _runtime.Entry(
     _PREFIX,
     dtype,
     "torque_regressor",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ())),
     (('Y', (2, 20)),),
 )
 
@@ -301,7 +304,7 @@ _rnea_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "rnea_derivatives",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ()), ('fext', (2, 6), True, False, '', ())),
     (('dtau_dq', (2, 2)), ('dtau_dv', (2, 2)), ('dtau_da', (2, 2))),
 )
 
@@ -333,7 +336,7 @@ _aba_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "aba_derivatives",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('tau', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('tau', (2,), False, False, '', ()), ('fext', (2, 6), True, False, '', ())),
     (('ddq_dq', (2, 2)), ('ddq_dv', (2, 2)), ('ddq_dtau', (2, 2))),
 )
 
@@ -365,7 +368,7 @@ _rnea_vjp = _runtime.Entry(
     _PREFIX,
     dtype,
     "rnea_vjp",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, ''), ('w', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ()), ('w', (2,), False, False, '', ()), ('fext', (2, 6), True, False, '', ())),
     (('w_dtau_dq', (2,)), ('w_dtau_dv', (2,)), ('w_dtau_da', (2,))),
 )
 
@@ -398,7 +401,7 @@ _aba_vjp = _runtime.Entry(
     _PREFIX,
     dtype,
     "aba_vjp",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('tau', (2,), False, False, ''), ('w', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('tau', (2,), False, False, '', ()), ('w', (2,), False, False, '', ()), ('fext', (2, 6), True, False, '', ())),
     (('w_ddq_dq', (2,)), ('w_ddq_dv', (2,)), ('w_ddq_dtau', (2,))),
 )
 
@@ -431,7 +434,7 @@ _rnea_jvp = _runtime.Entry(
     _PREFIX,
     dtype,
     "rnea_jvp",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, ''), ('dq', (2,), False, False, ''), ('dv', (2,), False, False, ''), ('da', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ()), ('dq', (2,), False, False, '', ()), ('dv', (2,), False, False, '', ()), ('da', (2,), False, False, '', ()), ('fext', (2, 6), True, False, '', ())),
     (('dtau', (2,)),),
 )
 
@@ -464,7 +467,7 @@ _aba_jvp = _runtime.Entry(
     _PREFIX,
     dtype,
     "aba_jvp",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('tau', (2,), False, False, ''), ('dq', (2,), False, False, ''), ('dv', (2,), False, False, ''), ('dtau', (2,), False, False, ''), ('fext', (2, 6), True, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('tau', (2,), False, False, '', ()), ('dq', (2,), False, False, '', ()), ('dv', (2,), False, False, '', ()), ('dtau', (2,), False, False, '', ()), ('fext', (2, 6), True, False, '', ())),
     (('dddq', (2,)),),
 )
 
@@ -497,7 +500,7 @@ _forward_kinematics = _runtime.Entry(
     _PREFIX,
     dtype,
     "forward_kinematics",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('placements', (3, 4, 4)),),
 )
 
@@ -524,7 +527,7 @@ _frame_position = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_position",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('position', (3,)),),
     frame_names,
 )
@@ -554,7 +557,7 @@ _frame_placement = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_placement",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('placement', (4, 4)),),
     frame_names,
 )
@@ -584,7 +587,7 @@ _frame_position_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_position_derivatives",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('dposition_dq', (3, 2)),),
     frame_names,
 )
@@ -614,7 +617,7 @@ _frame_placement_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_placement_derivatives",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('dplacement_dq', (4, 4, 2)),),
     frame_names,
 )
@@ -644,7 +647,7 @@ _frame_jacobian = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_jacobian",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('J', (6, 2)),),
     frame_names,
 )
@@ -674,7 +677,7 @@ _frame_jacobian_time_derivative = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_jacobian_time_derivative",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
     (('dJ', (6, 2)),),
     frame_names,
 )
@@ -705,7 +708,7 @@ _frame_drift = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_drift",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
     (('drift', (6,)),),
     frame_names,
 )
@@ -736,7 +739,7 @@ _frame_velocity = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_velocity",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
     (('velocity', (6,)),),
     frame_names,
 )
@@ -767,7 +770,7 @@ _frame_acceleration = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_acceleration",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ())),
     (('acceleration', (6,)),),
     frame_names,
 )
@@ -799,7 +802,7 @@ _frame_velocity_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_velocity_derivatives",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
     (('dv_dq', (6, 2)), ('dv_dv', (6, 2))),
     frame_names,
 )
@@ -831,7 +834,7 @@ _frame_acceleration_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_acceleration_derivatives",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ())),
     (('da_dq', (6, 2)), ('da_dv', (6, 2)), ('da_da', (6, 2))),
     frame_names,
 )
@@ -865,7 +868,7 @@ _relative_jacobian = _runtime.Entry(
     _PREFIX,
     dtype,
     "relative_jacobian",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('J', (6, 2)),),
     frame_names,
 )
@@ -896,7 +899,7 @@ _manipulability_gradient = _runtime.Entry(
     _PREFIX,
     dtype,
     "manipulability_gradient",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('manipulability', ()), ('gradient', (2,))),
     frame_names,
 )
@@ -927,7 +930,7 @@ _com = _runtime.Entry(
     _PREFIX,
     dtype,
     "com",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('position', (3,)),),
 )
 
@@ -954,7 +957,7 @@ _com_jacobian = _runtime.Entry(
     _PREFIX,
     dtype,
     "com_jacobian",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('J', (3, 2)),),
 )
 
@@ -981,7 +984,7 @@ _centroidal_momentum_matrix = _runtime.Entry(
     _PREFIX,
     dtype,
     "centroidal_momentum_matrix",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('A', (6, 2)),),
 )
 
@@ -1008,7 +1011,7 @@ _com_acceleration = _runtime.Entry(
     _PREFIX,
     dtype,
     "com_acceleration",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ())),
     (('acceleration', (3,)),),
 )
 
@@ -1037,7 +1040,7 @@ _centroidal_momentum_derivative = _runtime.Entry(
     _PREFIX,
     dtype,
     "centroidal_momentum_derivative",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ())),
     (('dh', (6,)),),
 )
 
@@ -1066,7 +1069,7 @@ _centroidal_dynamics_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "centroidal_dynamics_derivatives",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, ''), ('a', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ())),
     (('dh_dq', (6, 2)), ('dhdot_dq', (6, 2)), ('dhdot_dv', (6, 2)), ('dhdot_da', (6, 2))),
 )
 
@@ -1098,7 +1101,7 @@ _kinetic_energy = _runtime.Entry(
     _PREFIX,
     dtype,
     "kinetic_energy",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
     (('energy', ()),),
 )
 
@@ -1126,7 +1129,7 @@ _kinetic_energy_derivatives = _runtime.Entry(
     _PREFIX,
     dtype,
     "kinetic_energy_derivatives",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
     (('denergy_dq', (2,)), ('denergy_dv', (2,))),
 )
 
@@ -1155,7 +1158,7 @@ _potential_energy = _runtime.Entry(
     _PREFIX,
     dtype,
     "potential_energy",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('energy', ()),),
 )
 
@@ -1182,7 +1185,7 @@ _static_regressor = _runtime.Entry(
     _PREFIX,
     dtype,
     "static_regressor",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('Y', (3, 8)),),
 )
 
@@ -1209,7 +1212,7 @@ _kinetic_energy_regressor = _runtime.Entry(
     _PREFIX,
     dtype,
     "kinetic_energy_regressor",
-    (('q', (2,), False, True, ''), ('v', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
     (('y', (20,)),),
 )
 
@@ -1237,7 +1240,7 @@ _potential_energy_regressor = _runtime.Entry(
     _PREFIX,
     dtype,
     "potential_energy_regressor",
-    (('q', (2,), False, True, ''),),
+    (('q', (2,), False, True, '', ()),),
     (('y', (20,)),),
 )
 
@@ -1264,7 +1267,7 @@ _integrate = _runtime.Entry(
     _PREFIX,
     dtype,
     "integrate",
-    (('q', (2,), False, True, ''), ('dv', (2,), False, False, '')),
+    (('q', (2,), False, True, '', ()), ('dv', (2,), False, False, '', ())),
     (('q_next', (2,)),),
 )
 
@@ -1292,7 +1295,7 @@ _difference = _runtime.Entry(
     _PREFIX,
     dtype,
     "difference",
-    (('q0', (2,), False, True, ''), ('q1', (2,), False, True, '')),
+    (('q0', (2,), False, True, '', ()), ('q1', (2,), False, True, '', ())),
     (('dv', (2,)),),
 )
 
@@ -1323,6 +1326,16 @@ _random_configuration = _named.Named("random_configuration")
 def random_configuration(_, /, rng=None):
     """A random configuration (2,): uniform within the limits, uniform orientations; `rng` a numpy Generator or a seed."""
     return _arrays.random_configuration(np.random.default_rng(rng), _JOINTS, lower_position_limit, upper_position_limit)
+
+
+_normalised = _named.Named("normalised")
+
+
+@_normalised.function
+def normalised(_, /, q):
+    """q with its quaternions, and cosines and sines of planar joints, divided by their lengths; leading batch dimensions."""
+    taken = _arrays.Input("q", (nq,), False, True, "", _UNITS, "normalised", dtype)
+    return _arrays.normalised(taken, q)
 
 
 _to_mujoco = _named.Named("to_mujoco")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil, pi, prod
 from threading import Lock, Thread
 from typing import Any, NamedTuple, NoReturn
@@ -71,7 +71,9 @@ def block(dtype: np.dtype[Any]) -> int:
 
 
 UNIT = 1e-6
-"""How far the length of a quaternion may be from 1: what single precision leaves of it."""
+"""How far the length of a quaternion may be from 1: what single precision leaves of it. The extension has it
+squared.
+"""
 
 _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
     "switches": (lambda x: (x == 0.0) | (x == 1.0), "has entries other than 0 and 1", "1 for what holds"),
@@ -82,14 +84,19 @@ _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
         "has quaternions that are not of unit length",
         "give x y z qx qy qz qw, divided by their length",
     ),
+    "part": (
+        lambda x: (x >= 0.0) & (x <= 1.0),
+        "has entries that are not between 0 and 1",
+        "give some from 0 to 1",
+    ),
 }
 """Whether entries are as they have to be, the complaint where they are not, and what to do."""
 
 
 class Input(NamedTuple):
     """An array that a function takes: its name, its shape without batch dimensions, whether None is allowed,
-    whether it is a configuration, which must be finite, and a key of `_RANGES`, or "" where it may be
-    anything.
+    whether it is a configuration, a key of `_RANGES`, or "" where it may be any finite numbers, and the first
+    and the number of entries that form unit vectors.
     """
 
     name: str
@@ -97,8 +104,14 @@ class Input(NamedTuple):
     optional: bool
     configuration: bool
     kind: str
+    units: tuple[tuple[int, int], ...]
     function: str
     dtype: np.dtype[Any]
+
+    @property
+    def spec(self) -> list[int]:
+        """What the extension's checks take: size, number of unit vectors, and these."""
+        return [prod(self.shape), len(self.units), *(x for unit in self.units for x in unit)]
 
     @property
     def _expected(self) -> str:
@@ -142,6 +155,22 @@ class Input(NamedTuple):
         if array is not None and not np.all(holds(array)):
             self.refuse(ValueError, problem, remedy)
 
+    def check_entries(self, x: Array) -> None:
+        """Refuse an array with entries that are not finite, or with vectors that are off the unit length, by
+        the first of them.
+        """
+        if not np.isfinite(x).all():
+            place = tuple(np.argwhere(~np.isfinite(x))[0])
+            what = f"has entries that are not finite: {self.name}{_index(place)} is {x[place]}"
+            self.refuse(ValueError, what, "give finite numbers")
+        for first, count in self.units:
+            lengths = np.linalg.norm(x[..., first : first + count].astype(float), axis=-1)
+            for place in np.argwhere(np.abs(lengths - 1.0) > UNIT)[:1]:
+                shown = f"{self.name}{_index(place, f'{first}:{first + count}')}"
+                kind = "quaternion" if count == 4 else "cosine and sine"
+                what = f"has no unit {kind}: the length of {shown} is {lengths[tuple(place)]:.9g}"
+                self.refuse(ValueError, what, f"give {self.name} as normalised({self.name}) returns it")
+
     def blocks(self, x: Any, block: int, known: int | None) -> int:
         """How many blocks an array of layout "lanes" has: as many as are `known`, as the C code takes it."""
         last = (*self.shape, block)
@@ -157,6 +186,29 @@ class Input(NamedTuple):
     def refuse(self, kind: type[Exception], what: str, remedy: str) -> NoReturn:
         """Raise an exception that says what is wrong with the argument, and what to do."""
         raise kind(f"{self.function}: argument {self.name} {what}; {remedy}") from None
+
+
+def _index(place: Iterable[int], last: str = "") -> str:
+    """The index of an entry in words of Python."""
+    shown = [*(str(int(k)) for k in place), *([last] if last else [])]
+    return f"[{', '.join(shown)}]" if shown else ""
+
+
+def normalised(q: Input, x: Any) -> Array:
+    """A configuration with its unit vectors, quaternions, and cosines and sines of planar joints, divided by
+    their lengths; leading batch dimensions. Raises ValueError for vectors without a direction.
+    """
+    made = np.array(q.converted(x))
+    for first, count in q.units:
+        part = made[..., first : first + count]
+        lengths = np.linalg.norm(part, axis=-1, keepdims=True)
+        if not np.all((lengths > 0.0) & np.isfinite(lengths)):
+            what = f"has no direction in entries {first} to {first + count - 1}"
+            q.refuse(
+                ValueError, what, "give quaternions, and cosines and sines, that are finite and not zero"
+            )
+        part /= lengths
+    return made
 
 
 class Crew:

@@ -5,6 +5,7 @@ each generated package.
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections.abc import Callable
 from html import escape
@@ -206,6 +207,23 @@ def restore(expected: str, function: str | None) -> Any:
         return module
     getattr(module, function)  # which raises what to do about a function that was not built
     return vars(module)[f"_{function}"]
+
+
+def refuse_rebuilt(native: Any) -> None:
+    """Raise ImportError where the package was built again since this process loaded its extension: Python and
+    the dynamic linker keep the old one, which a reload would run on.
+    """
+    folder, loaded = _folder(), native.ffi.string(native.lib.rbdc_package()).decode()
+    manifest = folder / "manifest.json"
+    text = manifest.read_text(encoding="utf-8") if manifest.is_file() else ""
+    found = re.search(r'"package": "(\w+)"', text)
+    if found is not None and found[1] != loaded:
+        name = _module().__name__
+        raise ImportError(
+            f"{name}: {folder} was built again since this process loaded its extension, which Python cannot "
+            f"load anew; start a new process, or use rbdc.load({str(folder)!r})",
+            name=name,
+        )
 
 
 def identity() -> str:

@@ -101,18 +101,14 @@ def test_errors(pair: tuple[ModuleType, ModuleType]) -> None:
 
 
 def test_what_is_not_finite(pair: tuple[ModuleType, ModuleType]) -> None:
-    """NaN and infinity in velocities give NaN in their samples and in no other; in configurations they are
-    refused.
-    """
+    """NaN and infinity are refused, in a batch by the place of the first of them."""
     single, _ = pair
     given = arguments(single, "rnea", SAMPLES)
-    expected = single.rnea(**given)
     for bad in (np.nan, np.inf):
         spoilt = {**given, "a": given["a"].copy()}
         spoilt["a"][5] = bad
-        result = single.rnea(**spoilt)
-        assert not np.isfinite(result[5]).any()
-        np.testing.assert_array_equal(np.delete(result, 5, axis=0), np.delete(expected, 5, axis=0))
+        with pytest.raises(ValueError, match=r"argument a has entries that are not finite: a\[5, 0\]"):
+            single.rnea(**spoilt)
         given_q = given["q"].copy()
         given_q[7, 0] = bad
         with pytest.raises(ValueError, match="argument q has entries that are not finite"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import cffi
 import numpy as np
 import pytest
 
@@ -95,26 +94,21 @@ def test_the_glue_is_deterministic() -> None:
     assert "#line" not in text
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 8, 17])
-def test_all_finite(tmp_path: Path, size: int) -> None:
+@pytest.mark.parametrize("size", [0, 1, 3, 8, 17, 70])
+def test_entries_that_are_not_finite_are_found(tmp_path: Path, size: int) -> None:
     native = load_tiny(tmp_path)._native
-    ffi = cffi.FFI()
-    values = np.linspace(-1e307, 1e307, size)
+    values, spec = np.linspace(-1e307, 1e307, size), native.ffi.new("size_t[]", [1, 0])
 
-    def finite() -> bool:
-        return bool(
-            native.lib.rbdc_all_finite(
-                size, native.ffi.cast("double *", int(ffi.cast("intptr_t", values.ctypes.data)))
-            )
-        )
+    def refused() -> bool:
+        return bool(native.lib.rbdc_refused_1(spec, size, native.ffi.from_buffer("double[]", values)))
 
-    assert finite()
+    assert not refused()
     for index in range(size):
         for bad in (np.nan, np.inf, -np.inf):
             kept, values[index] = values[index], bad
-            assert not finite()
+            assert refused()
             values[index] = kept
-    assert finite()
+    assert not refused()
 
 
 def test_awkward_names_reach_python_unchanged(tmp_path: Path) -> None:

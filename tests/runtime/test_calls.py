@@ -102,10 +102,6 @@ def test_read_only_inputs(tiny: ModuleType) -> None:
     np.testing.assert_array_equal(tiny.mix(np.broadcast_to(q, (5, 2)), q), np.broadcast_to(3 * Q, (5, 2)))
 
 
-def test_infinite_velocities_pass_through(tiny: ModuleType) -> None:
-    assert np.isnan(tiny.mix(Q, np.array([np.nan, 0.0]))[0])
-
-
 def test_out_is_filled_and_returned(tiny: ModuleType) -> None:
     out = np.empty(2)
     assert tiny.mix(Q, V, out=out) is out

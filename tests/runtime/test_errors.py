@@ -29,7 +29,16 @@ Q, V = np.array([1.0, 2.0]), np.array([0.5, -0.25])
         ((np.zeros((3, 2)), np.zeros((4, 2))), r"mix: batch dimensions do not broadcast: q \(3,\), v \(4,\)"),
         ((np.array([np.nan, 0.0]), V), "argument q has entries that are not finite"),
         ((np.array([[0.0, np.inf], [0.0, 0.0]]), V), "argument q has entries that are not finite"),
-        (([0.0, -np.inf], V), "argument q has entries that are not finite"),
+        (([0.0, -np.inf], V), "argument q has entries that are not finite: q[1] is -inf".replace("[", r"\[")),
+        (
+            (Q, np.array([0.0, np.nan])),
+            r"argument v has entries that are not finite: v\[1\] is nan; give finite",
+        ),
+        ((Q, np.array([V, [np.inf, 0.0]])), r"argument v has entries that are not finite: v\[1, 0\] is inf"),
+        (
+            (Q, V, np.full((2, 6), np.nan)),
+            r"argument fext has entries that are not finite: fext\[0, 0\] is nan",
+        ),
     ],
 )
 def test_values_refused(tiny: ModuleType, arguments: tuple[Any, ...], message: str) -> None:

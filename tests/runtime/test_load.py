@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,34 @@ def test_rebuilding_in_place(tmp_path: Path) -> None:
     assert new is not old
     np.testing.assert_array_equal(new.mix(Q, V), 5 * Q + V)
     np.testing.assert_array_equal(old.mix(Q, V), 2 * Q + V)
+
+
+@pytest.fixture
+def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Packages in the folder can be imported by name, and are forgotten after the test."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    for name in [name for name in sys.modules if name.split(".")[0] == ROBOT]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("forgotten", [(), (ROBOT,), (ROBOT, f"{ROBOT}._runtime", f"{ROBOT}._native")])
+def test_importing_a_rebuilt_package_again_says_so(
+    tmp_path: Path, on_path: None, forgotten: tuple[str, ...]
+) -> None:
+    """The dynamic linker keeps the extension that it has loaded from a path."""
+    build_tiny(tmp_path / ROBOT)
+    first = importlib.import_module(ROBOT)
+    assert importlib.reload(first).mix(Q, V).tolist() == (2 * Q + V).tolist()
+    files = c_files()
+    files[f"{ROBOT}_mix.c"] = files[f"{ROBOT}_mix.c"].replace("2 * q[i]", "7 * q[i]")
+    (tmp_path / f"{ROBOT}.parts").rename(tmp_path / "first.parts")
+    folder = build_tiny(tmp_path / ROBOT, files)
+    for name in forgotten:
+        del sys.modules[name]
+    with pytest.raises(ImportError, match=rf"{ROBOT}: .* was built again .*rbdc\.load\('{folder}'\)"):
+        importlib.import_module(ROBOT) if forgotten else importlib.reload(first)
+    np.testing.assert_array_equal(rbdc.load(folder).mix(Q, V), 7 * Q + V)
 
 
 def test_many_threads_get_one_whole_module(tmp_path: Path) -> None:

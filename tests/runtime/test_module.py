@@ -63,7 +63,7 @@ def test_stub_has_the_same_names_and_arguments(tiny: ModuleType) -> None:
     stub = ast.parse((folder / "__init__.pyi").read_text(encoding="utf-8"))
     functions = {node.name: node.args for node in stub.body if isinstance(node, ast.FunctionDef)}
     conversions = ("to_mujoco", "from_mujoco", "to_pinocchio", "from_pinocchio")
-    assert sorted(functions) == sorted([*tiny.functions, *conversions, "random_configuration"])
+    assert sorted(functions) == sorted([*tiny.functions, *conversions, "normalised", "random_configuration"])
     for name in (*tiny.functions, *conversions):
         arguments = functions[name]
         names = [a.arg for a in (*arguments.args, *arguments.kwonlyargs)]

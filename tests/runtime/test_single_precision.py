@@ -112,11 +112,6 @@ def test_what_is_refused(tiny: ModuleType, q: Any, kind: type[Exception], messag
         tiny.mix(q, V, out=np.empty(2, np.float32))
 
 
-def test_velocities_may_be_infinite(tiny: ModuleType) -> None:
-    assert np.isnan(tiny.mix(Q, [np.nan, 0.0])[0])
-    assert tiny.mix(Q, [np.inf, 0.0])[0] == np.inf
-
-
 def test_out(tiny: ModuleType) -> None:
     out = np.empty(2, np.float32)
     assert tiny.mix(Q, V, out=out) is out

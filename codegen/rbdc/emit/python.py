@@ -18,6 +18,7 @@ from rbdc.emit.names import docstring
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.inputs import units_of
 from rbdc.model import Model
 from rbdc.model.contacts import row_slices
 from rbdc.model.parameters import nominal
@@ -77,6 +78,7 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
     if model.parameters:
         made["parameter_names"] = tuple(row.name for row in model.parameters)
     made["_JOINTS"], made["_EVERY_JOINT"] = tuple(model.draws()), tuple(every_joint(model))
+    made["_UNITS"] = units_of(model)
     made["_CHART"], made["_DIFFERENTIALS"] = _chart(model), _differentials(model, names)
     made["_DEFAULTS"] = {p.name: list(p.default) for d in declarations for p in d.inputs if p.default}
     made["_FUSED"] = tuple(name for name in names if name not in package.known)
@@ -203,7 +205,7 @@ def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None
     given = [p.name for p in d.inputs]
     return vars(d) | {
         "summary": docstring(d.summary),
-        "inputs": tuple((p.name, p.shape, p.optional, p.configuration, p.range) for p in d.inputs),
+        "inputs": tuple((p.name, p.shape, p.optional, p.configuration, p.range, p.units) for p in d.inputs),
         "outputs": tuple((p.name, p.shape) for p in d.outputs),
         "signature": ", ".join(f"{name}={default}" if default else name for name, _, default in arguments),
         "typed_signature": ", ".join(

@@ -85,7 +85,9 @@ class Parameter:
 
     shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the
     unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C, which both mean the entries of
-    `default`, zeros where that is empty. by_forces: outputs whose columns are rows of the contacts.
+    `default`, zeros where that is empty. by_forces: outputs whose columns are rows of the contacts. units:
+    first entry and number of those that form unit vectors, quaternions, and cosine and sine (checked in
+    Python).
     """
 
     name: str
@@ -95,17 +97,18 @@ class Parameter:
     optional: bool = False
     default: tuple[float, ...] = ()
     by_forces: bool = False
+    units: tuple[tuple[int, int], ...] = ()
 
     @property
     def configuration(self) -> bool:
-        """Whether it is a configuration, which must be finite (checked in Python)."""
+        """Whether it is a configuration."""
         return self.kind is Kind.CONFIGURATION
 
     @property
     def range(self) -> str:
         """The kind of `rbdc.runtime._arrays` that Python checks an argument to be; "" for none."""
         kinds = {Kind.SWITCHES: "switches", Kind.PLACEMENTS: "placements"}
-        kinds |= {Kind.NOT_NEGATIVE: "not negative", Kind.POSITIVE: "positive"}
+        kinds |= {Kind.NOT_NEGATIVE: "not negative", Kind.POSITIVE: "positive", Kind.PART: "part"}
         return kinds.get(self.kind, "")
 
     @property

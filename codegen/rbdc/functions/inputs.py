@@ -25,15 +25,22 @@ _OUTPUTS = re.compile(r" +(\w+(?: \w+)*)\[(inverse )?(.*?)\]: (.+)")
 Declared = Mapping[str, FunctionDeclaration]
 """Declarations by their names."""
 
+_UNITS = {"spherical": (0, 4), "planar": (2, 2), "floating": (3, 4)}
+"""By the ways in which entries of q are drawn those that form unit vectors: the first, and how many."""
+
 _PLACE = ("frame", "other")
 """The last in parentheses of functions of a frame, and of a pair of frames."""
 
 
 def configuration(model: Model, name: str = "q") -> Parameter:
     """q (nq,): positions, angles and unit quaternions."""
-    return Parameter(
-        name, (model.nq,), "configuration (m, rad, unit quaternions x y z w)", Kind.CONFIGURATION
-    )
+    meaning = "configuration (m, rad, unit quaternions x y z w)"
+    return Parameter(name, (model.nq,), meaning, Kind.CONFIGURATION, units=units_of(model))
+
+
+def units_of(model: Model) -> tuple[tuple[int, int], ...]:
+    """The first entry and the number of those of q that form unit vectors."""
+    return tuple((start + _UNITS[way][0], _UNITS[way][1]) for way, start in model.draws() if way in _UNITS)
 
 
 def _inputs(model: Model) -> list[Parameter]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import astuple, dataclass, replace
 from io import StringIO
@@ -115,15 +115,12 @@ def compiled_object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Com
     return (folder / unit.name).with_suffix(".o"), Compiled(*figures)
 
 
-_OWN = (
-    "int rbdc_all_finite(size_t n, const {scalar} *x)",
-    "const char *rbdc_variants(void)",
-    "int rbdc_has(const char *name)",
-    "const char *rbdc_package(void)",
-)
+_OWN = ("const char *rbdc_variants(void)", "int rbdc_has(const char *name)", "const char *rbdc_package(void)")
 """Prototypes of the functions that the extension has beside the robot's."""
 _SUMS = 16
 """Additions that it checks numbers with at a time: enough that none waits for another."""
+_TOGETHER = 64
+"""Samples of a configuration that it checks for both: few enough for the innermost cache."""
 
 
 @dataclass(frozen=True)
@@ -150,14 +147,26 @@ def extension_source(
     functions = [
         prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")
     ]
-    ffi.cdef("\n".join(f"{p};" for p in [*functions, *(own.format(scalar=scalar) for own in _OWN)]))
+    counts = range(1, max(len(d.inputs) for d in declarations) + 1)
+    ffi.cdef("\n".join(f"{p};" for p in [*functions, *_OWN, *_checks(scalar, counts)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
     sums = {"sums": _SUMS, "numbers": range(_SUMS), "later": range(1, _SUMS)}
-    prelude = render("extension.c.jinja", headers=headers, scalar=scalar, **sums)
+    prelude = render(
+        "extension.c.jinja", headers=headers, scalar=scalar, counts=counts, together=_TOGETHER, **sums
+    )
     ffi.set_source("_native", prelude + processor_source(variants), compiler_verbose=0)
     text = StringIO()
     ffi.emit_c_code(text)
     return text.getvalue()
+
+
+def _checks(scalar: str, counts: Iterable[int]) -> list[str]:
+    """Prototypes of the functions that check so many inputs of a call, and one of layout "lanes"."""
+    arrays = {k: ", ".join(f"const {scalar} *x{i}" for i in range(k)) for k in counts}
+    return [
+        *(f"int rbdc_refused_{k}(const size_t *spec, size_t n, {arrays[k]})" for k in counts),
+        f"int rbdc_refused_lanes(const size_t *spec, size_t n, size_t lanes, const {scalar} *x)",
+    ]
 
 
 def compile_package(

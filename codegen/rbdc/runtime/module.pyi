@@ -43,6 +43,9 @@ class GeneratedModule(ModuleType):
     def random_configuration(self, rng: np.random.Generator | int | None = None) -> NDArray[Any]:
         """A random configuration (nq,)."""
 
+    def normalised(self, q: ArrayLike) -> NDArray[Any]:
+        """q with unit quaternions, and cosines and sines of planar joints; leading batch dimensions."""
+
     def __getattr__(self, name: str) -> Any: ...
 
     def rnea(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:

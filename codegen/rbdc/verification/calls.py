@@ -101,7 +101,7 @@ class Callee:
         own: Entry = vars(module)[f"_{name}"]
         if not call.way.prefix:
             return own
-        inputs, frames = [x[:5] for x in own.inputs], module.frame_names if own.framed else ()
+        inputs, frames = [x[:6] for x in own.inputs], module.frame_names if own.framed else ()
         return Entry(module._native, call.way.prefix, module.dtype, name, inputs, own.outputs, frames)
 
     def _called(self, call: Call, arrays: Sequence[Array | None], **how: Any) -> list[Array]:
@@ -160,7 +160,7 @@ class Callee:
         many = few - left_over + -(-least // lanes) * lanes + left_over
         large = [None if x is None else _spread(x, few - left_over, many) for x in call.arrays]
         found = [np.full((many, size), np.nan, dtype) for size in sizes]
-        self._entry(call).call_c(large, found, (many,), call.extra)
+        self._entry(call).unchecked().call_c(large, found, (many,), call.extra)  # zeros are no quaternions
         for output, x in zip(declaration.outputs, found, strict=True):
             _check_alike(call, output, x, few - left_over, few)
         return [x[many - few :] for x in found]
