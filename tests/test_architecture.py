@@ -337,7 +337,7 @@ def test_runtime_support_needs_numpy_only() -> None:
     files = [file for file in (SOURCE / "runtime").glob("_*.py") if file.name not in frameworks]
     tops = {module.split(".")[0] for file in files for module, _ in imports(file)}
     plain = {"__future__", "collections", "math", "operator", "os", "pathlib", "threading", "typing"}
-    plain |= {"difflib", "hashlib", "html", "importlib", "inspect", "sys", "types"}
+    plain |= {"difflib", "hashlib", "html", "importlib", "inspect", "itertools", "re", "sys", "types"}
     assert tops <= plain | {"numpy", "_arrays", "_differential", "_named", "_suggestions"}
 
 
