@@ -110,7 +110,7 @@ class Input(NamedTuple):
 
     @property
     def spec(self) -> list[int]:
-        """What the extension's checks take: size, number of unit vectors, and these."""
+        """The numbers that checks of the extension take: size, number of unit vectors, and these."""
         return [prod(self.shape), len(self.units), *(x for unit in self.units for x in unit)]
 
     @property

@@ -147,12 +147,13 @@ def extension_source(
     functions = [
         prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")
     ]
-    counts = range(1, max(len(d.inputs) for d in declarations) + 1)
-    ffi.cdef("\n".join(f"{p};" for p in [*functions, *_OWN, *_checks(scalar, counts)]))
+    most = max(len(d.inputs) for d in declarations)
+    checks = [[f"x{i}" for i in range(count)] for count in range(1, most + 1)]
+    ffi.cdef("\n".join(f"{p};" for p in [*functions, *_OWN, *_checks(scalar, checks)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
     sums = {"sums": _SUMS, "numbers": range(_SUMS), "later": range(1, _SUMS)}
     prelude = render(
-        "extension.c.jinja", headers=headers, scalar=scalar, counts=counts, together=_TOGETHER, **sums
+        "extension.c.jinja", headers=headers, scalar=scalar, checks=checks, together=_TOGETHER, **sums
     )
     ffi.set_source("_native", prelude + processor_source(variants), compiler_verbose=0)
     text = StringIO()
@@ -160,11 +161,11 @@ def extension_source(
     return text.getvalue()
 
 
-def _checks(scalar: str, counts: Iterable[int]) -> list[str]:
-    """Prototypes of the functions that check so many inputs of a call, and one of layout "lanes"."""
-    arrays = {k: ", ".join(f"const {scalar} *x{i}" for i in range(k)) for k in counts}
+def _checks(scalar: str, inputs: Iterable[Sequence[str]]) -> list[str]:
+    """Prototypes of the functions that check these inputs of a call, and one of layout "lanes"."""
+    arrays = [", ".join(f"const {scalar} *{x}" for x in names) for names in inputs]
     return [
-        *(f"int rbdc_refused_{k}(const size_t *spec, size_t n, {arrays[k]})" for k in counts),
+        *(f"int rbdc_refused_{k}(const size_t *spec, size_t n, {own})" for k, own in enumerate(arrays, 1)),
         f"int rbdc_refused_lanes(const size_t *spec, size_t n, size_t lanes, const {scalar} *x)",
     ]
 
