@@ -37,9 +37,12 @@ def packed(folder: Path, name: str = "parts", include: str = "$(find parts)/urdf
     ["$(find parts)/urdf/part.xacro", "package://parts/urdf/part.xacro", "$(find parts)/urdf/*.xacro"],
 )
 @pytest.mark.parametrize("given", ["ws", "ws/src", "ws/src/clone"])
-def test_the_option(tmp_path: Path, include: str, given: str) -> None:
+def test_the_option(tmp_path: Path, include: str, given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     file = packed(tmp_path, "clone", include)
     assert Model.from_file(file, package_path=tmp_path / given).nv == 2
+    monkeypatch.chdir(tmp_path)
+    assert Model.from_file(file.relative_to(tmp_path), package_path=given).nv == 2
+    monkeypatch.chdir("/")
     assert run("info", str(file), "--package-path", str(tmp_path), "--package-path", given).exit_code == 2
     assert run("info", str(file), "--package-path", str(tmp_path / given)).exit_code == 0
 

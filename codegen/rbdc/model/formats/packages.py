@@ -24,7 +24,8 @@ def package_folder(name: str, file: str | None, given: Sequence[str]) -> Path | 
     """
     if not name or name in (".", "..") or "/" in name:
         return None
-    return next((folder for folder in _candidates(name, file, given) if _is_package(folder, name)), None)
+    found = next((folder for folder in _candidates(name, file, given) if _is_package(folder, name)), None)
+    return None if found is None else found.resolve()
 
 
 def _candidates(name: str, file: str | None, given: Sequence[str]) -> Iterator[Path]:
