@@ -102,6 +102,8 @@ SCHEMA = {
     "ros2_control": "name type",
     "ros2_control/joint/command_interface": "name",
     "loop_joint": "name type",
+    "loop_joint/link1": "link xyz rpy",
+    "loop_joint/link2": "link xyz rpy",
     "drake:linear_bushing_rpy": "any",
     "drake:collision_filter_group": "name",
     "any other": "any",
@@ -158,6 +160,7 @@ _BALL = (
     '<drake:ball_constraint_p_AP value="0 0 1"/><drake:ball_constraint_p_BQ value="0 0 1"/>'
     "</drake:ball_constraint>"
 )
+_LOOP = '<loop_joint name="o" type="spherical"><link1 link="a"/><link2 link="c" xyz="0 0 1"/></loop_joint>'
 _OF_TRANSMISSION = {
     "transmission": (
         "type mechanicalReduction motorInertia leftActuator rightActuator flexJoint rollJoint gap_joint "
@@ -190,7 +193,7 @@ SNIPPETS: dict[str, list[tuple[str, str]]] = {
     "gazebo": [("/robot", '<gazebo reference="a"><springStiffness>3</springStiffness></gazebo>')],
     "sensor": [("/robot", '<sensor name="s"><parent link="a"/></sensor>')],
     "ros2_control": [("/robot", '<ros2_control name="r" type="system"><joint name="j"/></ros2_control>')],
-    "loop_joint": [("/robot", '<loop_joint name="o" type="continuous"/>')],
+    "loop_joint": [("/robot", _LOOP)],
     "drake:linear_bushing_rpy": [("/robot", "<drake:linear_bushing_rpy/>")],
     "drake:collision_filter_group": [("/robot", '<drake:collision_filter_group name="g"/>')],
     "any other": [
@@ -214,7 +217,9 @@ def test_every_row_is_walked() -> None:
     for path in ATTRIBUTES:
         assert set(ATTRIBUTES[path]) == set(SCHEMA[path].split()), path
     of_value = {path for path in SCHEMA if row_of(ROWS, path, SCHEMA[path].split()[0]).fate == "read"}
-    parts = {path for path in SCHEMA if path.startswith(("drake:joint/", "drake:ball_constraint/"))}
+    parts = {
+        path for path in SCHEMA if path.startswith(("drake:joint/", "drake:ball_constraint/", "loop_joint/"))
+    }
     assert of_value - parts <= {*ATTRIBUTES, *SNIPPETS}
 
 

@@ -126,12 +126,31 @@ def test_ball_constraints_are_loops(declared: str) -> None:
     assert [(own.name, own.kind, own.first, own.second) for own in model.contacts] == [
         (own.name, own.kind, own.first, own.second) for own in given.contacts
     ]
-    assert "1 <drake:ball_constraint> close loops: functions of contacts alone hold them" in messages(model)
+    assert "1 x <drake:ball_constraint> closes a loop: functions of contacts alone hold it" in messages(model)
 
 
 def test_names_of_ball_constraints() -> None:
     text = robot(ball(head=" name='pin'"), ball(head=" name='pin'"), ball(), *LINKS, *TREE)
     assert [own.name for own in Model.from_text(text).contacts] == ["pin", "pin_", "ball_constraint2"]
+
+
+@pytest.mark.parametrize(("kind", "held"), [("spherical", "point"), ("fixed", "weld"), ("revolute", None)])
+def test_loop_joints(kind: str, held: str | None) -> None:
+    """Those of Isaac Sim; an axis is given in other axes by other programs."""
+    sides = '<link1 link="b" xyz=".2 0 .1" rpy="0 .3 0"/><link2 link="c" xyz=".2 0 0"/>'
+    loop = f'<loop_joint name="pin" type="{kind}">{sides}</loop_joint>'
+    model = Model.from_text(robot(loop, *LINKS, *TREE))
+    if held is None:
+        assert not model.contacts and "1 x <loop_joint> in <robot>: not used" in messages(model)
+        return
+    turned = ",0,0.3,0" if held == "weld" else ""
+    given = read(robot(*LINKS, *TREE), BuildOptions(contacts=f"pin={held}@b:.2,0,.1{turned}=c:.2,0,0"))
+    (own,), (other,) = model.contacts, given.contacts
+    assert (own.name, own.kind) == (other.name, other.kind)
+    assert own.first.placement.translation == other.first.placement.translation
+    assert held == "point" or own.first == other.first
+    with pytest.raises(DescriptionError, match="^<text>:2: a <loop_joint> has no <link2>"):
+        Model.from_text(robot(loop.replace("link2", "link3"), *LINKS, *TREE))
 
 
 A, B, P, Q = "body_A name='b'", "body_B name='c'", "p_AP value='0 0 0'", "p_BQ value='0 0 0'"

@@ -9,7 +9,7 @@ from lxml import etree
 
 from rbdc.model.description import Description, Effect, Joint, Limits, Link, Mimic
 from rbdc.model.formats.transmissions import Transmissions
-from rbdc.model.formats.urdf_loops import BALL, Loops
+from rbdc.model.formats.urdf_loops import Loops
 from rbdc.model.joints import WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.text import stem_of
@@ -95,9 +95,7 @@ class _Reader:
                 joints.append(self._joint(element))
             elif element.tag == "transmission":
                 transmissions.read(element)
-            elif drake_name(element) == BALL:
-                loops.elements.append(element)
-            else:
+            elif not loops.takes(element):
                 self._unused("robot", element)
                 self._joints_of_gazebo(element)
         if not links:

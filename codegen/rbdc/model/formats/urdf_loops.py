@@ -1,7 +1,10 @@
-"""Closed loops in URDF: Drake's ball constraints, which hold a point of one link to a point of another."""
+"""Closed loops in URDF: Drake's ball constraints, which hold a point of one link to a point of another, and
+the loop joints of Isaac Sim, which hold frames of two links.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection
 
 from lxml import etree
@@ -13,6 +16,9 @@ from rbdc.spatial import Placement, Rotation, Vector3
 
 BALL = "ball_constraint"
 """The name of the element in Drake's namespace."""
+_LOOP_JOINT = "loop_joint"
+_KINDS = {"spherical": ContactKind.POINT, "fixed": ContactKind.WELD}
+"""Types of a <loop_joint> that need no axis: files differ in the axes that they give one in."""
 _PARTS = (f"{BALL}_body_A", f"{BALL}_body_B", f"{BALL}_p_AP", f"{BALL}_p_BQ")
 
 
@@ -23,6 +29,14 @@ class Loops:
         self.document, self.unused = document, unused
         self.elements: list[etree._Element] = []
 
+    def takes(self, element: etree._Element) -> bool:
+        """Whether an element is a loop, which is then kept for `among`."""
+        of_joint = element.tag == _LOOP_JOINT and element.get("type") in _KINDS
+        if of_joint or drake_name(element) == BALL:
+            self.elements.append(element)
+            return True
+        return False
+
     def among(self, links: Collection[str]) -> tuple[Loop, ...]:
         """The loops between links that there are, with a note.
 
@@ -30,19 +44,42 @@ class Loops:
         """
         found: list[Loop] = []
         for number, element in enumerate(self.elements):
-            name = element.get("name") or f"{BALL}{number}"
-            found.append(self._loop(element, free_name(name, [own.name for own in found]), links))
-        if found:
-            message = f"{len(found)} <drake:{BALL}> close loops: functions of contacts alone hold them"
-            self.document.note(message, self.elements[0])
+            of_drake = element.tag != _LOOP_JOINT
+            name = element.get("name") or f"{BALL if of_drake else _LOOP_JOINT}{number}"
+            name = free_name(name, [own.name for own in found])
+            found.append((self._ball if of_drake else self._joint)(element, name, links))
+        for tag, lines in Counter(map(as_written, self.elements)).items():
+            message = f"{lines} x <{tag}> closes a loop: functions of contacts alone hold it"
+            self.document.note(message, next(own for own in self.elements if as_written(own) == tag))
         return tuple(found)
 
-    def _loop(self, element: etree._Element, name: str, links: Collection[str]) -> Loop:
+    def _joint(self, element: etree._Element, name: str, links: Collection[str]) -> Loop:
+        """The loop of a <loop_joint>: its frames in two links."""
+        sides = []
+        for tag in ("link1", "link2"):
+            part = element.find(tag)
+            if part is None:
+                self.document.fail(f"a <{_LOOP_JOINT}> has no <{tag}>", "add it", element)
+            turn = Rotation.from_rpy(*self.document.vector(part, "rpy", (0.0, 0.0, 0.0)))
+            at = Vector3(*self.document.vector(part, "xyz", (0.0, 0.0, 0.0)))
+            sides.append((self._link(part, "link", links), Placement(turn, at)))
+            self._others(part, ("link", "xyz", "rpy"))
+        self._others(element, ("name", "type"))
+        for part in self.document.children(element):
+            if part.tag not in ("link1", "link2"):
+                self.unused(f"<{shown(as_written(part))}> in <{_LOOP_JOINT}>", part)
+        return Loop(name, _KINDS[element.get("type") or ""], sides[0], sides[1])
+
+    def _others(self, element: etree._Element, known: Collection[str]) -> None:
+        """Note attributes that are not read."""
+        for other in element.attrib:
+            if other not in known:
+                self.unused(f"{shown(str(other))} of <{shown(as_written(element))}>", element)
+
+    def _ball(self, element: etree._Element, name: str, links: Collection[str]) -> Loop:
         parts: dict[str, etree._Element] = {}
         for part in (element, *self.document.children(element)):
-            for other in part.attrib:
-                if other not in ("name", "value"):
-                    self.unused(f"{shown(str(other))} of <{shown(as_written(part))}>", part)
+            self._others(part, ("name", "value"))
         for part in self.document.children(element):
             tag = drake_name(part)
             if tag in _PARTS:
@@ -52,12 +89,12 @@ class Loops:
         for tag in _PARTS:
             if tag not in parts:
                 self.document.fail(f"a <drake:{BALL}> has no <drake:{tag}>", "add it", element)
-        one, other = (self._link(parts[tag], links) for tag in _PARTS[:2])
+        one, other = (self._link(parts[tag], "name", links) for tag in _PARTS[:2])
         first, second = (self._point(parts[tag]) for tag in _PARTS[2:])
         return Loop(name, ContactKind.POINT, (one, first), (other, second))
 
-    def _link(self, element: etree._Element, links: Collection[str]) -> str:
-        name = self.document.attribute(element, "name")
+    def _link(self, element: etree._Element, attribute: str, links: Collection[str]) -> str:
+        name = self.document.attribute(element, attribute)
         if name not in links:
             problem = f'<{as_written(element)}> names the link "{shown(name)}", which does not exist'
             self.document.fail(problem, "name a link", element)
