@@ -94,3 +94,24 @@ def test_help() -> None:
         CliRunner().invoke(commands, ["build", "--help"]).output.split()
     )
     assert "a JSON file as for `armature`." in str(rbdc.build.__doc__)
+
+
+CLICKS = {
+    "build hyq --functoin rnea": "'--functions'",
+    "build hyq --root-join fixed": "'--root-joint'",
+    "bild hyq": "'build'",
+    "experiment precison": "'precision'",
+}
+
+
+@pytest.mark.parametrize("words", CLICKS)
+def test_options_and_commands_that_come_close(words: str) -> None:
+    done = CliRunner().invoke(commands, words.split())
+    assert done.exit_code == 2 and "Did you mean" in done.stderr and CLICKS[words] in done.stderr
+
+
+@pytest.mark.parametrize(("option", "hint"), [("--methods", "casadi"), ("--peers", "casadi")])
+def test_choices_of_comparisons_that_come_close(option: str, hint: str, tmp_path: Path) -> None:
+    words = ["compare", "double_pendulum", "--functions", "rnea", option, "casdi", "--out", str(tmp_path)]
+    done = CliRunner().invoke(commands, words)
+    assert done.exit_code == 2 and f"did you mean {hint}?" in done.stderr

@@ -28,6 +28,6 @@ def test_a_module_lists_what_it_has(tmp_path_factory: pytest.TempPathFactory) ->
         out=tmp_path_factory.mktemp("listed"),
     )
     listed = dir(m)
-    assert {"nle", "crba", "nq", "q_neutral", "functions", "casadi", "to_mujoco"} <= set(listed)
+    assert {"nle", "crba", "nq", "q_neutral", "functions", "to_mujoco"} <= set(listed)
     assert not [name for name in listed if name.startswith("_")] and "rnea" not in listed
     assert "np" not in listed and "sys" not in listed
