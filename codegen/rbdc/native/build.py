@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import sysconfig
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import astuple, dataclass, replace
 from io import StringIO
@@ -115,7 +115,12 @@ def compiled_object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Com
     return (folder / unit.name).with_suffix(".o"), Compiled(*figures)
 
 
-_OWN = ("const char *rbdc_variants(void)", "int rbdc_has(const char *name)", "const char *rbdc_package(void)")
+_OWN = (
+    "int rbdc_refused_lanes(const size_t *spec, size_t n, size_t lanes, const {scalar} *x)",
+    "const char *rbdc_variants(void)",
+    "int rbdc_has(const char *name)",
+    "const char *rbdc_package(void)",
+)
 """Prototypes of the functions that the extension has beside the robot's."""
 _SUMS = 16
 """Additions that it checks numbers with at a time: enough that none waits for another."""
@@ -147,9 +152,9 @@ def extension_source(
     functions = [
         prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")
     ]
-    most = max(len(d.inputs) for d in declarations)
-    checks = [[f"x{i}" for i in range(count)] for count in range(1, most + 1)]
-    ffi.cdef("\n".join(f"{p};" for p in [*functions, *_OWN, *_checks(scalar, checks)]))
+    checks = _checks(scalar, max(len(d.inputs) for d in declarations))
+    own = [text.format(scalar=scalar) for text in _OWN]
+    ffi.cdef("\n".join(f"{p};" for p in [*functions, *own, *(prototype for _, prototype, _ in checks)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
     sums = {"sums": _SUMS, "numbers": range(_SUMS), "later": range(1, _SUMS)}
     prelude = render(
@@ -161,13 +166,17 @@ def extension_source(
     return text.getvalue()
 
 
-def _checks(scalar: str, inputs: Iterable[Sequence[str]]) -> list[str]:
-    """Prototypes of the functions that check these inputs of a call, and one of layout "lanes"."""
-    arrays = [", ".join(f"const {scalar} *{x}" for x in names) for names in inputs]
-    return [
-        *(f"int rbdc_refused_{k}(const size_t *spec, size_t n, {own})" for k, own in enumerate(arrays, 1)),
-        f"int rbdc_refused_lanes(const size_t *spec, size_t n, size_t lanes, const {scalar} *x)",
-    ]
+def _checks(scalar: str, most: int) -> list[tuple[int, str, str]]:
+    """The functions that check the inputs of a call, one for each number of them up to the most: this, the
+    prototype, and the names of the inputs.
+    """
+    made = []
+    for count in range(1, most + 1):
+        names = [f"x{k}" for k in range(count)]
+        inputs = ", ".join(f"const {scalar} *{name}" for name in names)
+        prototype = f"int rbdc_refused_{count}(const size_t *spec, size_t n, {inputs})"
+        made.append((count, prototype, ", ".join(names)))
+    return made
 
 
 def compile_package(
