@@ -231,10 +231,10 @@ def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]], form: str) 
         if not isinstance(link, str) or not link:
             raise _Refusal("a link is missing", form)
         try:
-            made.append(Side(link, origin(given, "", 0, 3, 6)))
-        except ValueError:
             remedy = "give three or six finite numbers (m, rad), or none"
-            raise _Refusal(f"the origin in {shown(link)} is none", remedy) from None
+            made.append(Side(link, origin(given, remedy, 0, 3, 6)))
+        except ValueError as error:
+            raise _Refusal(f"bad origin in {shown(link)}", str(error)) from None
     return ContactOption(name, ContactKind(kind), tuple(made))
 
 
