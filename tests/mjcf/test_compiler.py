@@ -82,3 +82,17 @@ def test_messages_have_lines_where_there_is_one_file(tmp_path: Path) -> None:
     (tmp_path / "scene.xml").write_text(scene("\n\n<nonsense/>"))
     with pytest.raises(DescriptionError, match=r"scene.xml:3: MuJoCo refuses it: .*nonsense"):
         Model.from_file(tmp_path / "scene.xml")
+
+
+@pytest.mark.parametrize("name", ["arm.mjcf", "arm", "arm.urdf"])
+def test_the_content_tells_mjcf_whatever_the_name(name: str, tmp_path: Path) -> None:
+    """Files that it includes are sought beside it, too."""
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "more.xml").write_text(
+        f"<mujocoinclude><worldbody>{body('b', HINGE.format('k') + BALL)}</worldbody></mujocoinclude>"
+    )
+    text = scene(body("a", HINGE.format("h") + BALL), before='<include file="inside/more.xml"/>')
+    (tmp_path / name).write_text(text)
+    (tmp_path / "plain.xml").write_text(text)
+    assert Model.from_file(tmp_path / name).bodies == Model.from_file(tmp_path / "plain.xml").bodies
+    assert Model.from_file(tmp_path / name).nv == 2

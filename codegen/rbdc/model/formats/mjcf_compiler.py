@@ -84,10 +84,11 @@ def _read(mj: Any, document: Document) -> tuple[Any, Any, list[Note]]:
 
 
 def _specification(mj: Any, document: Document) -> Any:
-    given_as_text = document.file == TEXT
-    return (
-        mj.MjSpec.from_string(document.text.decode()) if given_as_text else mj.MjSpec.from_file(document.file)
-    )
+    if document.file == TEXT:
+        return mj.MjSpec.from_string(document.text.decode())
+    # MuJoCo chooses the format by the ending of the name: give it the text under one that it takes for MJCF.
+    name = document.file if document.file.endswith(".xml") else f"{document.file}.xml"
+    return mj.MjSpec.from_file(name, include={name: document.text})
 
 
 def _stand_ins(mj: Any, spec: Any) -> int:
