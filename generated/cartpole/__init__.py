@@ -10,6 +10,8 @@ Attributes:
     lower_position_limit, upper_position_limit (2,): rad, m; infinite where there are none
     velocity_limit, effort_limit (2,): rad/s, m/s and N m, N
     armature (2,): inertia of the motors that counts in M (kg m^2, kg)
+    damping, stiffness, friction (2,): D, K, F of the drives that count in the dynamics, zero for those left out
+    masses (2,), parents: of the moving bodies (kg, with run-time parameters as described), and the body that carries each, -1 for the world
     gravity (3,): m/s^2, in the world's axes
     fext_frame: the frames of external forces, "local" for those of the bodies, or "world"
     warnings: of the build, on what the description has and this module leaves out or doubts
@@ -35,6 +37,7 @@ nv = 2
 njoints = 2
 joint_names = ('slider_to_cart', 'cart_to_pole')
 frame_names = ('slideBar', 'cart', 'pole')
+parents = (-1, 0)
 functions = ('rnea', 'nle', 'gravity_torque', 'coriolis', 'crba', 'minverse', 'aba', 'torque_regressor', 'rnea_derivatives', 'aba_derivatives', 'rnea_vjp', 'aba_vjp', 'rnea_jvp', 'aba_jvp', 'forward_kinematics', 'frame_position', 'frame_placement', 'frame_position_derivatives', 'frame_placement_derivatives', 'frame_jacobian', 'frame_jacobian_time_derivative', 'frame_drift', 'frame_velocity', 'frame_acceleration', 'frame_velocity_derivatives', 'frame_acceleration_derivatives', 'relative_jacobian', 'manipulability_gradient', 'com', 'com_jacobian', 'centroidal_momentum_matrix', 'com_acceleration', 'centroidal_momentum_derivative', 'centroidal_dynamics_derivatives', 'kinetic_energy', 'kinetic_energy_derivatives', 'potential_energy', 'static_regressor', 'kinetic_energy_regressor', 'potential_energy_regressor', 'integrate', 'difference')
 warnings = ()
 fext_frame = 'local'
@@ -66,8 +69,12 @@ upper_position_limit = np.array([15.0, inf], dtype)
 velocity_limit = np.array([5.0, inf], dtype)
 effort_limit = np.array([1000.0, inf], dtype)
 armature = np.array([0.0, 0.0], dtype)
+damping = np.array([0.0, 0.0], dtype)
+stiffness = np.array([0.0, 0.0], dtype)
+friction = np.array([0, 0], dtype)
+masses = np.array([1.0, 0.1], dtype)
 gravity = np.array([0.0, 0.0, -9.81], dtype)
-for _constant in (v_zero, q_neutral, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, armature, gravity):
+for _constant in (v_zero, q_neutral, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, armature, damping, stiffness, friction, masses, gravity):
     _constant.flags.writeable = False
 
 _CONVERTER = _conversions.Converter(_EVERY_JOINT, nq, nv, dtype)

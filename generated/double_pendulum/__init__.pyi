@@ -10,6 +10,7 @@ nv: int
 njoints: int
 joint_names: tuple[str, ...]
 frame_names: tuple[str, ...]
+parents: tuple[int, ...]
 functions: tuple[str, ...]
 warnings: tuple[str, ...]
 fext_frame: Literal["local", "world"]
@@ -23,6 +24,10 @@ upper_position_limit: NDArray[np.float64]
 velocity_limit: NDArray[np.float64]
 effort_limit: NDArray[np.float64]
 armature: NDArray[np.float64]
+damping: NDArray[np.float64]
+stiffness: NDArray[np.float64]
+friction: NDArray[np.float64]
+masses: NDArray[np.float64]
 gravity: NDArray[np.float64]
 jax: Any
 torch: Any

@@ -18,6 +18,7 @@ import numpy as np
 import pinocchio
 import pytest
 
+import rbdc
 from rbdc import Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.rnea import rnea
@@ -26,6 +27,8 @@ from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.evaluation import arrays
 from rbdc.functions.references import reference_of
 from rbdc.model.description import DriveTerm
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from rbdc.report.methods.peers.assembly import save_model
 from rbdc.resources import resolve
 from tests.laws.test_derivatives import complex_step
@@ -339,3 +342,25 @@ def test_references_of_hessian_products_tell_rates_of_springs_and_of_damping_apa
     right = arrays(reference_of(function)(model, *given.values()))
     for one, other in zip(found, right, strict=True):
         assert_close(np.array(one, dtype=float), np.array(other, dtype=float), 1e-9)
+
+
+def test_modules_say_which_equation_holds(tmp_path: Path) -> None:
+    joint = rbdc.Joint("j", "revolute", "base", "arm", damping=0.5, friction=0.25, stiffness=2.0)
+    inertia = rbdc.Inertia(3.0, rbdc.Vector3.zero(), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
+    made = rbdc.Model.assemble("drive", [rbdc.Link("base"), rbdc.Link("arm", inertia)], [joint])
+    options: dict[str, Any] = {"functions": ("rnea", "aba"), "cflags": UNOPTIMISED, "targets": ("c",)}
+    plain = rbdc.load(build_package(made, BuildOptions(out=tmp_path / "plain", **options)).directory)
+    terms: dict[str, Any] = dict.fromkeys(("damping", "springs", "friction"), "include")
+    whole = rbdc.load(build_package(made, BuildOptions(out=tmp_path / "whole", **terms, **options)).directory)
+    drives = "D v + K (q - q_rest) + F v / sqrt(v^2 + w^2)"
+    for module, has in ((plain, False), (whole, True)):
+        texts = {file: (Path(str(module.__file__)).parent / file).read_text() for file in FILES}
+        assert all((drives in text) == has for text in [*texts.values(), str(module.rnea.__doc__)])
+        assert [float(x[0]) for x in (module.damping, module.stiffness, module.friction)] == (
+            [0.5, 2.0, 0.25] if has else [0.0, 0.0, 0.0]
+        )
+        assert module.masses.tolist() == [3.0] and module.parents == (-1,)
+    assert "- D v - K (q - q_rest) - F v / sqrt(v^2 + w^2)" in str(whole.aba.__doc__)
+
+
+FILES = ("drive.h", "README.md", "__init__.pyi")

@@ -76,3 +76,12 @@ def test_normalised(module: ModuleType) -> None:
         module.normalised(scaled(q, 3, 4, 0.0))
     with pytest.raises(ValueError, match=r"normalised: argument q has shape \(3,\)"):
         module.normalised(np.zeros(3))
+
+
+@pytest.mark.parametrize("restitution", [-0.1, 2.0, np.nan, [0.5, 1.5]])
+def test_restitution_is_between_0_and_1(restitution: Any) -> None:
+    contacts, functions = ["tip=point@link2:0,0,-1"], ("impulse_dynamics",)
+    options: dict[str, Any] = {"contacts": contacts, "functions": functions, "cflags": UNOPTIMISED}
+    m = build_module("double_pendulum", name="struck", **options)
+    with pytest.raises(ValueError, match="argument restitution has entries that are not between 0 and 1"):
+        m.impulse_dynamics(m.q_neutral, m.v_zero, restitution, mu=1e-6)

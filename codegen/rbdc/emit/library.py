@@ -18,6 +18,7 @@ from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.names import comment, identifiers
 from rbdc.emit.render import render
 from rbdc.functions.declarations import OF_MANY, FunctionDeclaration, Parameter
+from rbdc.functions.dynamics import equation
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Limits, Model
 
@@ -66,6 +67,7 @@ def render_library(
     view |= {
         "files": sorted(files),
         "headers": [f"{robot}.h", f"{robot}.hpp", *([f"{robot}_variants.h"] if portable else [])],
+        "equation": equation(model),
         "costs": [(source.declaration.name, source.cost) for source in sources],
     }
     return files | {

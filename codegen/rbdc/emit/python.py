@@ -65,6 +65,7 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
         "njoints": model.njoints,
         "joint_names": tuple(body.joint_name for body in model.bodies),
         "frame_names": tuple(frame.name for frame in model.frames),
+        "parents": tuple(body.parent for body in model.bodies),
         "functions": tuple(names),
         "warnings": package.warnings,
         "fext_frame": "world" if model.world_forces else "local",
@@ -89,6 +90,9 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
 def _arrays(model: Model) -> dict[str, Any]:
     """Arrays of constants of the module."""
     made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
+    made |= {"damping": model.damping, "stiffness": model.stiffness}
+    made["friction"] = [sum(float(law.force) for law in laws) for laws in model.friction]
+    made["masses"] = [body.inertia.mass for body in model.bodies]
     made["gravity"] = model.gravity.scalars()
     if model.actuators:
         made["actuation"] = model.actuation  # tau = actuation @ forces of the motors
@@ -99,6 +103,7 @@ def _arrays(model: Model) -> dict[str, Any]:
 
 _TYPES = {str: "str", int: "int", tuple: "tuple[str, ...]"}
 _OTHER_TYPES = {
+    "parents": "tuple[int, ...]",
     "contact_rows": "tuple[slice[int, int, None], ...]",
     "fext_frame": 'Literal["local", "world"]',
 }

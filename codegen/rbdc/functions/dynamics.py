@@ -58,8 +58,24 @@ FORCES_AS_TORQUES: dict[str, Any] = {"forces": "external_torque", "through": "ta
 
 def dynamics(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
-    declared = declarations(model, DECLARATIONS)
+    terms = drive_terms(model)
+    text = DECLARATIONS.replace("C(q, v) v + g(q)", " + ".join(["C(q, v) v + g(q)", *terms]))
+    text = text.replace("- C(q, v) v - g(q)", " - ".join(["- C(q, v) v - g(q)", *terms]))
+    declared = declarations(model, text)
     return [*_inverse(model, declared), *_inertia(declared), *_others(declared)]
+
+
+def drive_terms(model: Model) -> list[str]:
+    """The forces of the joints' drives that count in the equation of motion, as formulas."""
+    terms = {"D v": any(model.damping), "K (q - q_rest)": any(model.stiffness)}
+    terms["F v / sqrt(v^2 + w^2)"] = any(model.friction)
+    return [term for term, counts in terms.items() if counts]
+
+
+def equation(model: Model) -> str:
+    """The equation of motion in words of formulas, with the forces of drives that count."""
+    terms = ["M(q) a", "C(q, v) v", "g(q)", *drive_terms(model)]
+    return f"tau = {' + '.join(terms)} - sum of J^T fext"
 
 
 def _inverse(model: Model, declared: Declared) -> list[Function]:

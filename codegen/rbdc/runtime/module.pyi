@@ -18,6 +18,7 @@ class GeneratedModule(ModuleType):
     njoints: int
     joint_names: tuple[str, ...]
     frame_names: tuple[str, ...]
+    parents: tuple[int, ...]
     functions: tuple[str, ...]
     warnings: tuple[str, ...]
     fext_frame: Literal["local", "world"]
@@ -31,6 +32,10 @@ class GeneratedModule(ModuleType):
     velocity_limit: NDArray[Any]
     effort_limit: NDArray[Any]
     armature: NDArray[Any]
+    damping: NDArray[Any]
+    stiffness: NDArray[Any]
+    friction: NDArray[Any]
+    masses: NDArray[Any]
     gravity: NDArray[Any]
     jax: Any
     torch: Any
