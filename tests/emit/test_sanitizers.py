@@ -23,9 +23,10 @@ from tests.laws.test_parallel_robots import written
 from tests.laws.test_reduced_loops import FOUR_BAR
 from tests.laws.test_reduced_loops import FUNCTIONS as OF_REDUCED_LOOPS
 from tests.support import UNOPTIMISED
+from tests.support_paths import chain
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-SLOWLY_COMPILED = ("second order of every joint type", "second order of floats")
+SLOWLY_COMPILED = ("second order of every joint type", "second order of floats", "loops and windows")
 """Address sanitizer alone: for undefined behaviour gcc takes four times as long again."""
 SECOND = ("rnea_second_derivatives", "aba_second_derivatives", "aba_hessian_vector")
 EVERY_TARGET = ("c", "batch", "casadi", "jax")
@@ -82,6 +83,10 @@ CASES: Mapping[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
         },
     ),
     "frameworks": lambda: ("cartpole", {"preset": "optimisation", "targets": EVERY_TARGET}),
+    "loops and windows": lambda: (
+        chain(24),
+        {"functions": ("rnea_derivatives", "minverse"), "targets": ("c",)},
+    ),
 }
 
 
