@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.test_documentation import BLOCKS, ROOT, RUNNERS, furnished, git, run
+from tests.test_documentation import BLOCKS, ROOT, RUNNERS, furnished, git
 
 
 def main() -> int:
@@ -22,13 +22,7 @@ def main() -> int:
         clone = furnished(Path(folder) / "rbdc")
         for block in BLOCKS:
             sys.stderr.write(f"{block.page.relative_to(ROOT)}:{block.line}\n")
-            if (
-                block.language == "python"
-            ):  # builds warn of functions of the blocks before, which they replace
-                (clone / "block.py").write_text(block.text, encoding="utf-8")
-                run([sys.executable, "block.py"], clone)
-            else:
-                RUNNERS[block.language](block, clone)
+            RUNNERS[block.language](block, clone)
         shown = git(clone, "status", "--porcelain")
     sys.stdout.write(shown or f"{len(BLOCKS)} blocks: the clone is as it was\n")
     return 1 if shown else 0
