@@ -83,6 +83,9 @@ def test_additions_to_another_package_are_refused(tmp_path: Path) -> None:
         expected = f"`add=True` keeps functions of the same .* another value of `{name}`; give the same, or"
         with pytest.raises(OptionError, match=expected):
             build(tmp_path, path, functions="com", add=True, **options)
+    refused = run("build", str(path), "--gravity", "0", "0", "-1", "--add", "--out", str(tmp_path))
+    assert refused.exit_code == 2
+    assert "another value of --gravity; give the same, or leave out --add" in refused.stderr
     path.write_text(path.read_text().replace("0.26703", "0.3"))
     with pytest.raises(OptionError, match="built from another description, or from this one before it was"):
         build(tmp_path, path, functions="com", add=True)
@@ -111,6 +114,8 @@ def test_a_package_that_git_tracks_is_replaced_by_force_alone(tmp_path: Path) ->
     message = f"{folder}: git tracks CMakeLists.txt, .* and [0-9]+ more; `force=True` replaces it, another"
     with pytest.raises(OptionError, match=message):
         build(tmp_path, functions="com")
+    refused = run("build", "double_pendulum", "--functions", "com", "--out", str(tmp_path))
+    assert refused.exit_code == 2 and "; --force replaces it, another --out keeps it" in refused.stderr
     assert git(tmp_path, "status", "--porcelain") == ""
     build(tmp_path, functions="nle")  # which changes nothing
     assert git(tmp_path, "status", "--porcelain") == ""
