@@ -196,7 +196,7 @@ class _Reader:
             notes.append(Note(said, effect=Effect.ALL))  # a misspelt member, perhaps
         if self.points:
             problem = "a joint has a mass but no inertia: it counts as a point mass"
-            notes.append(Note(f"{len(self.points)} x {problem}", self.points[0]))
+            notes.append(Note(f"{len(self.points)} x {problem}", self.points[0], Effect.DYNAMICS))
         return tuple(notes)
 
 

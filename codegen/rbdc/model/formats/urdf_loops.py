@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from lxml import etree
 
 from rbdc.model.attachments import ContactKind
-from rbdc.model.description import Loop
+from rbdc.model.description import Effect, Loop
 from rbdc.model.xml import Document, as_written, drake_name, free_name, shown
 from rbdc.spatial import Placement, Rotation, Vector3
 
@@ -50,7 +50,8 @@ class Loops:
             found.append((self._ball if of_drake else self._joint)(element, name, links))
         for tag, lines in Counter(map(as_written, self.elements)).items():
             message = f"{lines} x <{tag}> closes a loop: functions of contacts alone hold it"
-            self.document.note(message, next(own for own in self.elements if as_written(own) == tag))
+            first = next(own for own in self.elements if as_written(own) == tag)
+            self.document.note(message, first, Effect.DYNAMICS)
         return tuple(found)
 
     def _joint(self, element: etree._Element, name: str, links: Collection[str]) -> Loop:

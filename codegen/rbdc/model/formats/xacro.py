@@ -54,7 +54,8 @@ def left_over(document: Document) -> list[etree._Element]:
 def note_left_over(document: Document) -> None:
     """Note the elements that expanding a description has left over."""
     for call in left_over(document):
-        document.note(f"<{shown(as_written(call))}> calls a macro that nothing defines: ignored", call)
+        message = f"<{shown(as_written(call))}> calls a macro that nothing defines: ignored"
+        document.note(message, call, Effect.ALL)
 
 
 def _own(document: Document) -> list[etree._Element]:
