@@ -51,8 +51,8 @@ _SEED = 1
 @dataclass(frozen=True)
 class Expected:
     """Values and tolerances of an output, (states, size) each. A state where the function is not defined, or
-    where rounding leaves no digit, has a tolerance of NaN: it is left out. No tolerance depends on another
-    state, for one that is close to singular would hide errors at all of them.
+    where rounding leaves no digit, has a tolerance of NaN: it is left out. No size at another state enters a
+    tolerance: one that is close to singular would hide errors at all of them.
 
     zeros: size (states,) of the largest entry up to which all are taken as zeros.
     """

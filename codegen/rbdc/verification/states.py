@@ -193,8 +193,8 @@ SEED = 0
 """Seed of the states."""
 DRAWS = 8
 """Draws of states, each from a seed of its own, among which well-conditioned ones are looked for."""
-LARGER = 100.0
-"""Times that regularisations are larger in a draw than in the one before."""
+LARGER = 128.0
+"""Times that regularisations are larger from draw to draw: a power of two, which rounds nothing."""
 
 
 @dataclass(frozen=True)
