@@ -44,8 +44,11 @@ NAMING: dict[str, set[str]] = {
         "rnea_second_derivatives",
     },
     "report/studies/sensitivity.py": {"rnea", "rnea_derivatives"},
+    "runtime/_differential.py": {"torque_regressor"},
 }
-"""Files that may quote functions, and which: a member of descriptions, what experiments of papers measure."""
+"""Files that may quote functions, and which: a member of descriptions, what experiments of papers measure,
+the function that a refusal of derivatives by parameters advises to build.
+"""
 
 KEYING: dict[str, set[str]] = {
     "algorithms/trace.py": {"a", "v"},
