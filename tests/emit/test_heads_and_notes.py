@@ -97,5 +97,5 @@ def test_a_comment_stands_once_in_a_function() -> None:
         comments = re.findall(r"^ +/\* (.* = .*) \*/$", function, re.MULTILINE)
         assert len(comments) == len(set(comments))
     four = r"(l|r)(f|h)_upperleg, " * 3 + r"(l|r)(f|h)_upperleg: (?!more of)"
-    # placement, motion, force, force on the parent
-    assert len(re.findall(four, text)) == 4 and ": more of " in text
+    # motion, force, force on the parent
+    assert len(re.findall(four, text)) == 3 and ": more of " in text

@@ -158,16 +158,19 @@ def test_constants_out_of_range() -> None:
 
 
 def test_a_model_that_floats_cannot_hold_is_refused() -> None:
-    """A mass of 1e39 kg."""
+    """A force of 1e43 N: 1e26 kg in a field of 1e17 m/s^2."""
     heavy = rbdc.Inertia.about_com(
-        1e39, rbdc.Vector3(0.0, 0.0, 1.0), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0)
+        1e26, rbdc.Vector3(0.0, 0.0, 1.0), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0)
     )
     model = Model.assemble(
         "heavy",
         [rbdc.Link("base"), rbdc.Link("mass", heavy)],
         [rbdc.Joint("slide", "prismatic", "base", "mass")],
+        gravity=(1e17, 0.0, 0.0),
     )
-    generate(model, "heavy", ["crba"], lambda _: None)
+    generate(model, "heavy", ["gravity_torque"], lambda _: None)
     for style in ("unrolled", "rolled"):
         with pytest.raises(UnsupportedError, match="too large for float32"):
-            generate(model, "heavy", ["crba"], lambda _: None, GenerationOptions(style, scalar=FLOAT))
+            generate(
+                model, "heavy", ["gravity_torque"], lambda _: None, GenerationOptions(style, scalar=FLOAT)
+            )

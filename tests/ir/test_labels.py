@@ -42,7 +42,7 @@ def test_headings_name_all_limbs() -> None:
     hips = "lf_hipassembly, lh_hipassembly, rf_hipassembly, rh_hipassembly"
     assert found.count(hips) == 1
     assert text.count("    /* ") <= 75
-    assert re.search(r"\bf1_fx = ", text) and re.search(r"\bX1_R[xyz]{2}\b", text)
+    assert re.search(r"\bf1_fy = ", text) and re.search(r"\bX1_R[xyz]{2}\b", text)
 
 
 def test_components_have_names() -> None:

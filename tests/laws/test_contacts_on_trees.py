@@ -231,7 +231,7 @@ def test_loops_are_closed(pair: tuple[Model, ModuleType]) -> None:
     for _ in range(20):
         q, error = module.project_configuration(q)
     close(error, np.zeros_like(error), 1e-10)
-    near = q + 0.05 * tangent(model, q) @ v / np.linalg.norm(v)
+    near = module.normalised(q + 0.05 * tangent(model, q) @ v / np.linalg.norm(v))
     closed, error = module.project_configuration(near)
     close(error, np.zeros_like(error), 1e-10)
     close(module.project_configuration(closed)[0], closed, 1e-10)
