@@ -200,16 +200,19 @@ def test_quaternions(length: float, tmp_path: Path) -> None:
 
 
 def test_restitution(tmp_path: Path) -> None:
-    """One number for all contacts, of which an array is a batch, as the page of contacts says; outside 0..1
-    refused.
-    """
+    """One number a contact, or one for all, as the page of contacts says; outside 0..1 refused."""
     contacts = ["lf=point@lf_foot", "rh=point@rh_foot"]
-    m, _ = built("hyq", tmp_path, "impulse_dynamics", name="hyq_restitution", contacts=contacts, **FLOATING)
+    functions = "impulse_dynamics,contact_jacobian"
+    m, _ = built("hyq", tmp_path, functions, name="hyq_restitution", contacts=contacts, **FLOATING)
     q, v = m.random_configuration(0), np.ones(m.nv)
-    both = m.impulse_dynamics(q, v, np.array([0.1, 0.9]))
-    for k, restitution in enumerate((0.1, 0.9)):
-        for batch, one in zip(both, m.impulse_dynamics(q, v, restitution), strict=True):
-            assert_close(batch[k], one)
+    after, _ = m.impulse_dynamics(q, v, np.array([0.1, 0.9]))
+    J = m.contact_jacobian(q)
+    for rows, restitution in zip(m.contact_rows, (0.1, 0.9), strict=True):
+        assert_close(J[rows] @ after, -restitution * J[rows] @ v)
+    for one, each in zip(m.impulse_dynamics(q, v, 0.9), m.impulse_dynamics(q, v, [0.9, 0.9]), strict=True):
+        assert_close(one, each)
+    with pytest.raises(ValueError, match=r"restitution has shape \(3,\); expected \(\.\.\., 2\)"):
+        m.impulse_dynamics(q, v, np.zeros(3))
     for bad in (-0.1, 2.0, [0.1, 1.5]):
         with pytest.raises(ValueError, match="restitution has entries that are not between 0 and 1"):
             m.impulse_dynamics(q, v, np.array(bad))

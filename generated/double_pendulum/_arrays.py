@@ -114,24 +114,33 @@ class Input(NamedTuple):
         return [prod(self.shape), len(self.units), *(x for unit in self.units for x in unit)]
 
     @property
-    def _expected(self) -> str:
-        return f"(..., {', '.join(str(n) for n in self.shape)})" if self.shape else "(...)"
+    def fills(self) -> bool:
+        """Whether one number stands for all entries."""
+        return self.kind == "part"
+
+    @property
+    def expected(self) -> str:
+        """Its shape in words."""
+        shape = f"(..., {', '.join(str(n) for n in self.shape)})" if self.shape else "(...)"
+        return f"{shape}, or one number for all" if self.fills else shape
 
     def converted(self, x: Any) -> Array | None:
         """The argument as an array of the right dtype and trailing shape, not yet broadcast."""
         if x is None:
             if self.optional:
                 return None
-            self.refuse(TypeError, "is None", f"give an array of shape {self._expected}")
+            self.refuse(TypeError, "is None", f"give an array of shape {self.expected}")
         if isinstance(x, MaskedArray):
             self.refuse(TypeError, "is a masked array", "give a plain array; masks are not honoured")
         try:
             array = np.asarray(x)
         except ValueError as error:
-            self.refuse(ValueError, f"is no array: {error}", f"expected {self._expected}")
+            self.refuse(ValueError, f"is no array: {error}", f"expected {self.expected}")
         self._refuse_loss(array, isinstance(x, (list, tuple)))
+        if self.fills and not array.ndim:
+            array = np.full(self.shape, array)
         if array.ndim < len(self.shape) or array.shape[array.ndim - len(self.shape) :] != self.shape:
-            self.refuse(ValueError, f"has shape {array.shape}", f"expected {self._expected}")
+            self.refuse(ValueError, f"has shape {array.shape}", f"expected {self.expected}")
         return array.astype(self.dtype, copy=False)
 
     def _refuse_loss(self, array: NDArray[Any], listed: bool) -> None:

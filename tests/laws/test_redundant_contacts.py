@@ -57,7 +57,7 @@ def test_derivatives_of_two_steps(axes: str) -> None:
     for part, one, two in zip(weighted, matrices[:3], matrices[3:], strict=True):
         assert_close(part, weights @ one + pushed @ two, 1e-11)
 
-    bounce = np.array(0.4)
+    bounce = np.array([0.4, 0.9])
     of_impact = module.impulse_dynamics_derivatives(q, v, bounce, mu=MU)
     for which in range(2):
         found = differences(module, "impulse_dynamics", [q, v, bounce], which)

@@ -78,7 +78,7 @@ def test_normalised(module: ModuleType) -> None:
         module.normalised(np.zeros(3))
 
 
-@pytest.mark.parametrize("restitution", [-0.1, 2.0, np.nan, [0.5, 1.5]])
+@pytest.mark.parametrize("restitution", [-0.1, 2.0, np.nan, [1.5], [[0.5], [1.5]]])
 def test_restitution_is_between_0_and_1(restitution: Any) -> None:
     contacts, functions = ["tip=point@link2:0,0,-1"], ("impulse_dynamics",)
     options: dict[str, Any] = {"contacts": contacts, "functions": functions, "cflags": UNOPTIMISED}

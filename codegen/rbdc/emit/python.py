@@ -17,7 +17,7 @@ from rbdc.emit.library import limits_of
 from rbdc.emit.names import docstring
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.inputs import units_of
 from rbdc.model import Model
 from rbdc.model.contacts import row_slices
@@ -226,7 +226,8 @@ def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None
 
 def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str]:
     def line(p: Parameter) -> str:
-        return f"    {p.name} {_shape(p.shape, sizes)}: {p.meaning}{'; may be None' if p.optional else ''}"
+        more = "; or one number for all" if p.kind is Kind.PART else "; may be None" if p.optional else ""
+        return f"    {p.name} {_shape(p.shape, sizes)}: {p.meaning}{more}"
 
     frame = [
         "    frame: a name of frame_names or its index",

@@ -57,7 +57,7 @@ constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, fext, {WITH_OPTIONS})
     dddq[nv]: change of ddq
     dforces[nc]: change of the forces
 impulse_dynamics(q, v, restitution, active, mu, parameters)
-    Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v.
+    Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v contact by contact.
     v_after[nv]: velocity (m/s, rad/s)
     impulses[nc]: impulses on body 1 (N s, N m s)
 impulse_dynamics_derivatives(q, v, restitution, active, mu, parameters)
@@ -151,7 +151,7 @@ def _inputs(model: Model) -> list[Parameter]:
         Parameter("forces", rows, "forces of the contacts along their axes (N, N m)", Kind.CONTACT_FORCES),
         Parameter("w_ddq", (model.nv,), "weights of the rows of ddq", Kind.WEIGHTS),
         Parameter("w_forces", rows, "weights of the rows of the forces", Kind.CONTACT_FORCES),
-        Parameter("restitution", (), "coefficient of restitution, 0 to 1", Kind.PART),
+        Parameter("restitution", (count,), "coefficient of restitution of each contact, 0 to 1", Kind.PART),
     ]
 
 

@@ -34,6 +34,12 @@ def total_rows(model: Model) -> int:
     return sum(contact.rows for contact in model.contacts)
 
 
+def each_row(model: Model, entries: Sequence[Scalar]) -> list[Scalar]:
+    """The entry of its contact for each row, of one entry a contact."""
+    pairs = zip(model.contacts, entries, strict=True)
+    return [entry for contact, entry in pairs for _ in range(contact.rows)]
+
+
 def row_slices(model: Model) -> dict[str, slice]:
     """The rows of each contact, by its name."""
     ends = accumulate(contact.rows for contact in model.contacts)
@@ -56,9 +62,7 @@ class ContactOptions:
 
     def switches(self, model: Model) -> list[Scalar]:
         """One of `active` for each row."""
-        active = [1.0] * len(model.contacts) if self.active is None else self.active
-        pairs = zip(model.contacts, active, strict=True)
-        return [switch for contact, switch in pairs for _ in range(contact.rows)]
+        return each_row(model, [1.0] * len(model.contacts) if self.active is None else self.active)
 
     def target_of(self, model: Model, contact: Contact) -> Placement:
         """The placement in the world that a contact with the world is held at."""

@@ -35,8 +35,9 @@ def contact_moves(model: Model, step: Mapping[int, int], inputs: Sequence[Parame
 
     held = [model.contacts.index(contact) for contact in with_the_world(model)]
     rows = moved(dict(enumerate(every[own] for own in row_slices(model).values())))
+    numbers = moved({number: range(number, number + 1) for number in contacts})
     targets = moved({number: range(7 * k, 7 * k + 7) for k, number in enumerate(held)})
-    moves = {Kind.CONTACT_FORCES: rows, Kind.PLACEMENTS: targets}
+    moves = {Kind.CONTACT_FORCES: rows, Kind.PLACEMENTS: targets, Kind.PART: numbers}
     found = {(p.name, own): (p.name, other) for p in inputs for own, other in moves.get(p.kind, {}).items()}
     return found | _moved_solution(model, step, rows)
 

@@ -50,7 +50,8 @@ def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Arra
     made = {name: random_configurations(model, rng, samples, bounded) for name in configurations}
     for p in inputs.values():
         if p.kind is Kind.PART:
-            made[p.name] = rng.random((samples, p.size))
+            # The same for all contacts: peers take one number.
+            made[p.name] = np.repeat(rng.random((samples, 1)), p.size, axis=1)
         elif p.kind not in (Kind.CONFIGURATION, *NOT_DRAWN):
             values = rng.standard_normal((samples, p.size)) * (not at_rest)
             made[p.name] = np.abs(values) if p.kind is Kind.NOT_NEGATIVE else values

@@ -260,12 +260,15 @@ class Functions:
         a wrong shape.
         """
         inputs, batches = self._entry(name).inputs[: len(arrays)], []
+        arrays = [
+            self.operations.broadcast_to(x, spec.shape) if spec.fills and not x.ndim else x
+            for x, spec in zip(arrays, inputs, strict=True)
+        ]
         for x, spec in zip(arrays, inputs, strict=True):
             shape = tuple(x.shape)
             batches.append(shape[: len(shape) - len(spec.shape)])
             if batches[-1] + spec.shape != shape:
-                expected = f"(..., {', '.join(map(str, spec.shape))})"
-                raise ValueError(f"{name}: argument {spec.name} has shape {shape}; expected {expected}")
+                raise ValueError(f"{name}: argument {spec.name} has shape {shape}; expected {spec.expected}")
         unit = [
             self._chart.unit(x) if spec.configuration else x for x, spec in zip(arrays, inputs, strict=True)
         ]

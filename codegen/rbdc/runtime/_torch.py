@@ -56,7 +56,8 @@ class TorchFunctions(Functions):
             self._register(other)
 
     def _converted(self, name: str, argument: str, x: Any) -> Any:
-        tensor = x if isinstance(x, torch.Tensor) else torch.as_tensor(x)
+        own = self._dtype if isinstance(x, (int, float)) else None  # Python's numbers are of no type
+        tensor = x if isinstance(x, torch.Tensor) else torch.as_tensor(x, dtype=own)
         if tensor.dtype != self._dtype:
             if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
                 self._refuse_dtype(name, argument, str(tensor.dtype), f"give x.to({self._dtype})")

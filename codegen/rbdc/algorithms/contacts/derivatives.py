@@ -52,7 +52,7 @@ from rbdc.algorithms.tools.linear import (
 )
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.model.contacts import DEFAULTS, ContactOptions, each_row
 from rbdc.spatial import Force, Forces, Motion, Scalars, Vector3
 
 Side = tuple[Matrix, Matrix]
@@ -201,22 +201,23 @@ def impact_system(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> System:
-    """By q and by v the change of inverse dynamics at v_after and impulses and of the velocity of the
-    contacts after it, with what restitution takes; rows along the axes of the contacts' own frames.
+    """By q and by v the change of inverse dynamics at v_after and impulses, and of J_k (v_after + e_k v) of
+    each contact k; rows along the axes of the contacts' own frames.
     """
     steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
-    still: Vector = [0.0] * model.nv
+    still, factors = [0.0] * model.nv, each_row(model, [1.0 + e for e in restitution])
     sides: list[tuple[Side, Side]] = []
     for after, impulses in steps:
         change = [x - y for x, y in zip(after, v, strict=True)]
-        sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
-        contacts = contacts_at(model, q, sliding, trace=trace)
+        sliding = ([x + e * y for x, y in zip(after, v, strict=True)] for e in restitution)
+        moving = [contacts_at(model, q, rates, trace=trace) for rates in sliding]
+        # Each contact on a tree that moves by its own restitution.
+        contacts = Contacts(moving[0].tree, [at.each[k] for k, at in enumerate(moving)])
         external = contacts.on_bodies(impulses)
         by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
         by_q = plus(by_q, following(contacts, impulses))
         r_q, jacobian = row_derivatives(contacts, ContactMotion.velocity)
-        factor = 1.0 + restitution[0]
-        approach = [[factor * x for x in row] for row in jacobian]
+        approach = [[e * x for x in row] for e, row in zip(factors, jacobian, strict=True)]
         sides.append(((by_q, r_q), (zeros(model.nv, model.nv), approach)))
     known = zeros(model.nv, model.nv), identity(model.nv)
     return System(steps, constraints, [*zip(*sides, strict=True)], known)

@@ -33,7 +33,7 @@ from rbdc.algorithms.tools.linear import (
 )
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.model.contacts import DEFAULTS, ContactOptions, each_row
 from rbdc.spatial import Forces, Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 
@@ -176,9 +176,10 @@ def impulse_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """v_after (nv) and impulses (nc) with J v_after = -restitution J v: M (v_after - v) = J^T impulses.
+    """v_after (nv) and impulses (nc): M (v_after - v) = J^T impulses, J_k v_after = -e_k J_k v, e_k the
+    restitution of contact k and J_k its rows.
 
-    Test: kinetic energy is unchanged by a restitution of 1.
+    Test: kinetic energy is unchanged where all e_k are 1.
     """
     steps, _ = impact(model, q, v, restitution, options, trace)
     after, impulses = steps[-1]
@@ -201,11 +202,11 @@ def impact(
     contacts = contacts_at(model, q, v, trace=trace, local=local)
     constraints = Constraints.of(model, q, contacts, options, trace)
     approach = contacts.rows(ContactMotion.velocity)
-    factor = 1.0 + restitution[0]
+    factors = each_row(model, [1.0 + e for e in restitution])
     still: Vector = [0.0] * model.nv
-    steps = constraints.steps(still, [factor * x for x in approach])
+    steps = constraints.steps(still, [e * x for e, x in zip(factors, approach, strict=True)])
     change, impulses = steps[-1]
-    trace("contacts", "impulses and v_after - v, L^T D L x = (J v, 0)", SOLUTION, impulses + change)
+    trace("contacts", "impulses and v_after - v, L^T D L x = ((1 + e) J v, 0)", SOLUTION, impulses + change)
     return [([x + y for x, y in zip(v, a, strict=True)], f) for a, f in steps], constraints
 
 

@@ -32,7 +32,7 @@ from rbdc.algorithms.tools.linear import (
     transposed,
 )
 from rbdc.model import WORLD, Contact, Model
-from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.model.contacts import DEFAULTS, ContactOptions, each_row
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 
 
@@ -185,8 +185,8 @@ def impulse_dynamics(
     model: Model, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
 ) -> tuple[Vector, Vector]:
     """v_after (nv), impulses (nc)."""
-    factor = 1.0 + restitution[0]
-    wanted = [factor * x for x in contact_velocity(model, q, v)]
+    bounced = each_row(model, restitution)
+    wanted = [x + e * x for e, x in zip(bounced, contact_velocity(model, q, v), strict=True)]
     change, impulses = _solved(model, q, replace(options, gains=None), [0.0] * model.nv, wanted)
     return [x + y for x, y in zip(v, change, strict=True)], impulses
 
