@@ -20,6 +20,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
 
+CACHED = 16 << 20
+"""Bytes of results of one call of the C code from which on they are written past the caches, where most of
+them would not stay: a line that is written there is read first.
+"""
+
 
 def whole(x: Any) -> int:
     """A whole number as an int. Raises TypeError for anything else, True and False among it."""
@@ -50,17 +55,6 @@ def together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Ar
         memory[first + start :][: prod(shape)].reshape(shape)
         for start, shape in zip(starts, shapes, strict=False)
     ]
-
-
-def one_by_one(single: Callable[..., None], sizes: Sequence[int], null: Any) -> Callable[..., None]:
-    """A C function of one sample, with arrays of these sizes, over many: f(count, *pointers)."""
-
-    def many(count: int, *pointers: Any) -> None:
-        for k in range(count):
-            places = zip(pointers, sizes, strict=True)
-            single(*(start if start == null else start + k * size for start, size in places))
-
-    return many
 
 
 def block(dtype: np.dtype[Any]) -> int:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy import empty, ndarray
 
-from ._arrays import Array, Crew, Input, block, one_by_one, overlaps, pieces, samples, together, whole
+from ._arrays import CACHED, Array, Crew, Input, block, overlaps, pieces, samples, together, whole
 from ._named import Named
 from ._suggestions import suggestion
 
@@ -25,6 +25,10 @@ Output = tuple[str, tuple[int, ...]]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _C_TYPES = {"float64": "double", "float32": "float"}
+CHECKED = 128 << 10
+"""Bytes of inputs that are computed with and then checked, while they are in the second cache: pieces for the
+first one are too short for a call of the C code.
+"""
 PIECE = 64 << 20
 """Bytes in and out of one call of the C code: enough to forget what a call costs and for results to go past
 the caches (`emit.batch`), few enough for copies and for Ctrl-C.
@@ -36,7 +40,13 @@ class _Refused(Exception):
     """An input has entries that are not finite, or form no unit vectors."""
 
 
+# What stands for the functions of the extension that check.
 def _passed(*_: Any) -> int:
+    return 0
+
+
+def _unchecked(_spec: Any, single: Any, batch: Any, count: int, _piece: int, *arrays: Any) -> int:
+    single(*arrays) if count == 1 else batch(count, *arrays)
     return 0
 
 
@@ -60,25 +70,32 @@ class Entry(Named):
         self.outputs, self._dtype = tuple(outputs), dtype
         self._ranges = [(k, x) for k, x in enumerate(self.inputs) if x.kind]
         specs = [x.spec for x in self.inputs]
-        self._spec = native.ffi.new("size_t[]", [k for spec in specs for k in spec])
+        sizes = [prod(shape) for _, shape in self.outputs]
+        self._spec = native.ffi.new("size_t[]", [*(k for spec in specs for k in spec), *sizes])
         starts = accumulate(map(len, specs), initial=0)
         self._specs = [self._spec + start for start, _ in zip(starts, specs, strict=False)]
-        self._refused = getattr(native.lib, f"rbdc_refused_{len(specs)}")
         self._refused_lanes = native.lib.rbdc_refused_lanes
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
         self._pointer, self._block = native.ffi.typeof(f"{_C_TYPES[dtype.name]}[]"), block(dtype)
-        self._single, self._batch = (getattr(native.lib, f"{prefix}_{name}{end}") for end in ("", "_batch"))
+        functions = [f"{prefix}_{name}{form}" for form in ("", "_batch", "_into_zeroed")]
+        self._single, self._batch, self._into = (
+            native.ffi.addressof(native.lib, function) if hasattr(native.lib, function) else None
+            for function in functions
+        )
         self._lanes = getattr(native.lib, f"{prefix}_{name}_lanes", None)
         self._frames = {frame: index for index, frame in enumerate(frames)}
         self._places = len(native.ffi.typeof(self._single).args) - len(self.inputs) - len(self.outputs)
+        self._call = getattr(native.lib, f"rbdc_call_{len(self.inputs)}_{self._places}_{len(self.outputs)}")
         self.plain = 0 if frames else sum(not x.optional for x in self.inputs)
         # The common calls are kept short: what they need of an input is in one tuple.
         self._checks = tuple((x.shape, x.optional) for x in self.inputs)
         self._shapes = tuple(shape for _, shape in self.outputs)
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
-        self._sizes = [prod(shape) for shape in (*(x.shape for x in self.inputs), *self._shapes)]
-        self._piece = max(PIECE // (sum(self._sizes) * dtype.itemsize), self._block)
-        self._into: Any = getattr(native.lib, f"{prefix}_{name}_into_zeroed", None)
+        taken, given = sum(spec[0] for spec in specs), sum(sizes)
+        needed = sum(prod(x.shape) for x in self.inputs if not x.optional)
+        self._piece = max(PIECE // ((taken + given) * dtype.itemsize), self._block)
+        self._checked = self._block * max(CHECKED // (max(needed, 1) * 64), 1)
+        self._past = CACHED // (max(given, 1) * dtype.itemsize)
 
     @property
     def framed(self) -> bool:
@@ -110,16 +127,18 @@ class Entry(Named):
         pointers, batch = self._plain(arguments)
         if batch or not pointers or (out is not None and not self._is_plain(out)):
             return self._general(arguments, out, num_threads, extra, pointers, batch)
-        if self._refused(self._spec, 1, *pointers):
-            self._refuse_entries(arguments)
         # Into new arrays, for `out` may overlap an input.
         from_buffer, pointer, shape = self._from_buffer, self._pointer, self._only_shape
         if shape is None:
             results = tuple(empty(shape, self._dtype) for shape in self._shapes)
-            self._single(*pointers, *extra, *[from_buffer(pointer, result) for result in results])
+            targets = [from_buffer(pointer, result) for result in results]
+            if self._call(self._spec, self._single, self._batch, 1, 0, *pointers, *extra, *targets):
+                self._refuse_entries(arguments)
             return results
         result = empty(shape, self._dtype)
-        self._single(*pointers, *extra, from_buffer(pointer, result))
+        target = from_buffer(pointer, result)
+        if self._call(self._spec, self._single, self._batch, 1, 0, *pointers, *extra, target):
+            self._refuse_entries(arguments)
         if out is not None:
             out[...] = result
             return out
@@ -157,7 +176,7 @@ class Entry(Named):
             raise ValueError(f"{self._name}: zeroed: it is said of arrays; give them as out=")
         into = object.__new__(type(self))
         vars(into).update(vars(self))
-        into._single, into._batch = self._into, one_by_one(self._into, self._sizes, self._null)
+        into._single, into._batch = self._into, self._null
         return into.call(arguments, out, num_threads)
 
     def place(self, frame: Any, reference: Any, *others: Any) -> tuple[int, ...]:
@@ -221,11 +240,11 @@ class Entry(Named):
             batch = self._batch_shape(arrays)
         results, count = self._results(out, batch), prod(batch)
         overlapping = out is not None and any(x is not None and overlaps(x, results) for x in arrays)
+        # Arrays of the caller stay as they are where one call of the C code is refused.
+        checked = self._checked if out is None else 0
         if pointers and batch and not overlapping and num_threads == 1 and count <= self._piece:
-            if self._refused(self._spec, count, *pointers):
+            if self._refuses(count, checked, [*pointers, *extra, *self._pointers(results)]):
                 self._refuse_entries(arrays)
-            targets = [self._from_buffer(self._pointer, result) for result in results]
-            self._batch(count, *pointers, *extra, *targets)
             return results[0] if len(results) == 1 else tuple(results)
         if overlapping:
             arrays = [x.copy() if x is not None and overlaps(x, results) else x for x in arrays]
@@ -234,7 +253,7 @@ class Entry(Named):
             for x, taken in zip(arrays, self.inputs, strict=True)
         ]
         try:
-            self._run(views, results, batch, num_threads, extra)
+            self._run(views, results, batch, num_threads, extra, checked)
         except _Refused:
             self._refuse_entries(arrays)
         given = [r if r.ndim or out is not None else r[()] for r in results]
@@ -247,19 +266,20 @@ class Entry(Named):
         batch: tuple[int, ...],
         num_threads: int,
         extra: tuple[int, ...],
+        checked: int,
     ) -> None:
         """Fill the results; piece by piece where there are many samples, so that copies stay small and the
-        interpreter can be interrupted between.
+        interpreter can be interrupted between. checked: see `_refuses`.
         """
         count = prod(batch)
         if count <= (self._block if num_threads > 1 else self._piece):
-            self.call_c(views, results, batch, extra)
+            self.call_c(views, results, batch, extra, checked)
             return
         rows = [result.reshape(count, *shape) for result, shape in zip(results, self._shapes, strict=True)]
 
         def work(part: slice) -> None:
             inputs = [None if x is None else samples(x, batch, part.start, part.stop) for x in views]
-            self.call_c(inputs, [row[part] for row in rows], (part.stop - part.start,), extra)
+            self.call_c(inputs, [row[part] for row in rows], (part.stop - part.start,), extra, checked)
 
         parts = pieces(count, num_threads, self._piece, self._block)
         Crew(work, parts, min(num_threads, len(parts))).run()
@@ -270,16 +290,24 @@ class Entry(Named):
         results: Sequence[Array],
         batch: tuple[int, ...],
         extra: tuple[int, ...],
+        checked: int = 0,
     ) -> None:
         """Call the C function, with arrays that all have the same batch dimensions.
 
-        Raises _Refused for entries that are not finite, or form no unit vectors.
+        Raises _Refused for entries that are not finite, or form no unit vectors. checked: see `_refuses`.
         """
-        count, inputs = prod(batch), [x if x is None else self._contiguous(x) for x in arrays]
-        pointers = self._pointers(inputs)
-        if self._refused(self._spec, count, *pointers):
+        inputs = [x if x is None else self._contiguous(x) for x in arrays]
+        if self._refuses(prod(batch), checked, [*self._pointers(inputs), *extra, *self._pointers(results)]):
             raise _Refused
-        self._batch(count, *pointers, *extra, *self._pointers(results))
+
+    def _refuses(self, count: int, checked: int, given: Sequence[Any]) -> int:
+        """Compute samples; whether the inputs of some are refused, after which results are worth nothing.
+
+        checked: samples that are computed at a time, and checked then; 0: all are checked before.
+        """
+        if count > self._past:
+            checked = 0  # in one call of the C code, which sees that no cache holds the results
+        return int(self._call(self._spec, self._single, self._batch, count, checked, *given))
 
     def _pointers(self, arrays: Sequence[Array | None]) -> list[Any]:
         return [self._null if x is None else self._from_buffer(self._pointer, x) for x in arrays]
@@ -304,7 +332,7 @@ class Entry(Named):
         """The function for callers that let numbers pass that are not finite, as frameworks do."""
         lenient = object.__new__(type(self))
         vars(lenient).update(vars(self))
-        lenient._refused = lenient._refused_lanes = _passed
+        lenient._call, lenient._refused_lanes = _unchecked, _passed
         return lenient
 
     def _contiguous(self, x: Array) -> Array:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.emit.batch import CACHED
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
+from rbdc.runtime._arrays import CACHED
 from tests.support import COMPILERS, OUT, around, slow_but
 
 TARGETS = {"native": ("-march=native",), "avx2": ("-mavx2", "-mfma"), "sse2": ()}

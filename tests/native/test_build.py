@@ -100,7 +100,7 @@ def test_entries_that_are_not_finite_are_found(tmp_path: Path, size: int) -> Non
     values, spec = np.linspace(-1e307, 1e307, size), native.ffi.new("size_t[]", [1, 0])
 
     def refused() -> bool:
-        return bool(native.lib.rbdc_refused_1(spec, size, native.ffi.from_buffer("double[]", values)))
+        return bool(native.lib.rbdc_refused_lanes(spec, size, 1, native.ffi.from_buffer("double[]", values)))
 
     assert not refused()
     for index in range(size):

@@ -41,15 +41,16 @@ def watched(tiny: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[[Call
     """
     entry, counts = tiny._mix, list[int]()
     monkeypatch.setattr(entry, "_piece", 16)
-    native = entry._batch
+    native = entry._refuses
 
     def watch(before: Callable[[], None]) -> list[int]:
-        def batch(count: int, *pointers: Any) -> None:
+        def batch(count: int, *given: Any) -> int:
             before()
-            native(count, *pointers)
+            refused = native(count, *given)
             counts.append(count)
+            return int(refused)
 
-        monkeypatch.setattr(entry, "_batch", batch)
+        monkeypatch.setattr(entry, "_refuses", batch)
         return counts
 
     return watch

@@ -23,11 +23,7 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
 from rbdc.model import Model
 from rbdc.planning.plans import BatchPlan
-
-CACHED = 16 << 20
-"""Bytes of results of one call from which on they are written past the caches, where most of them would not
-stay: a line that is written there is read first.
-"""
+from rbdc.runtime._arrays import CACHED
 
 _REGISTERS = {
     "__AVX512F__": (64, "__builtin_ia32_movnt{}512"),

@@ -122,8 +122,10 @@ _OWN = (
     "const char *rbdc_package(void)",
 )
 """Prototypes of the functions that the extension has beside the robot's."""
-_SUMS = 16
-"""Additions that it checks numbers with at a time: enough that none waits for another."""
+_SUMS = ((16, range(8), ""), (32, range(4), '__attribute__((target("avx"))) '))
+"""How numbers are added up to check them: bytes of a vector, sums side by side, and the attribute of a
+function for processors with such vectors. AVX halves the loads, which take the time in a batch.
+"""
 _TOGETHER = 64
 """Samples of a configuration that it checks for both: few enough for the innermost cache."""
 
@@ -152,13 +154,12 @@ def extension_source(
     functions = [
         prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")
     ]
-    checks = _checks(scalar, max(len(d.inputs) for d in declarations))
+    calls = _calls(declarations)
     own = [text.format(scalar=scalar) for text in _OWN]
-    ffi.cdef("\n".join(f"{p};" for p in [*functions, *own, *(prototype for _, prototype, _ in checks)]))
+    ffi.cdef("\n".join(f"{p};" for p in [*functions, *own, *(call["prototype"] for call in calls)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
-    sums = {"sums": _SUMS, "numbers": range(_SUMS), "later": range(1, _SUMS)}
     prelude = render(
-        "extension.c.jinja", headers=headers, scalar=scalar, checks=checks, together=_TOGETHER, **sums
+        "extension.c.jinja", headers=headers, scalar=scalar, calls=calls, together=_TOGETHER, sums=_SUMS
     )
     ffi.set_source("_native", prelude + processor_source(variants), compiler_verbose=0)
     text = StringIO()
@@ -166,17 +167,28 @@ def extension_source(
     return text.getvalue()
 
 
-def _checks(scalar: str, most: int) -> list[tuple[int, str, str]]:
-    """The functions that check the inputs of a call, one for each number of them up to the most: this, the
-    prototype, and the names of the inputs.
+def _calls(declarations: Sequence[FunctionDeclaration]) -> list[dict[str, Any]]:
+    """The functions that check inputs and call a C function with them, one for each number of inputs, of
+    places and of outputs, in the words of their template.
     """
-    made = []
-    for count in range(1, most + 1):
-        names = [f"x{k}" for k in range(count)]
-        inputs = ", ".join(f"const {scalar} *{name}" for name in names)
-        prototype = f"int rbdc_refused_{count}(const size_t *spec, size_t n, {inputs})"
-        made.append((count, prototype, ", ".join(names)))
-    return made
+    scalar = declarations[0].scalar.name
+    counts = {(len(d.inputs), len(d.place), len(d.outputs)) for d in declarations}
+    return [_call(scalar, *count) for count in sorted(counts)]
+
+
+def _call(scalar: str, inputs: int, places: int, outputs: int) -> dict[str, Any]:
+    x, y = [f"x{k}" for k in range(inputs)], [f"y{k}" for k in range(outputs)]
+    p = [f"p{k}" for k in range(places)]
+    kinds = [f"const {scalar} *"] * inputs + ["int "] * places + [f"{scalar} *"] * outputs
+    types, arrays = ", ".join(kinds), ", ".join(map(str.__add__, kinds, [*x, *p, *y]))
+    functions = f"void (*single)({types}), void (*batch)(size_t, {types})"
+    name = f"rbdc_call_{inputs}_{places}_{outputs}"
+    return {
+        "prototype": f"int {name}(const size_t *spec, {functions}, size_t n, size_t piece, {arrays})",
+        "inputs": x,
+        "outputs": y,
+        "arguments": [*(f"x[{k}]" for k in range(inputs)), *p, *(f"y[{k}]" for k in range(outputs))],
+    }
 
 
 def compile_package(

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.sharing import shared_steps
-from rbdc.emit.batch import CACHED
 from rbdc.errors import LoadError, SingularModelError, VerificationError
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.processes import Helper, HelperEnded, uncollected
+from rbdc.runtime._arrays import CACHED
 from rbdc.verification.calls import Call, Callee, Way, entry_of
 from rbdc.verification.expected import Expected, References, telling
 from rbdc.verification.external_derivatives import derivatives
