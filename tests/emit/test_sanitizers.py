@@ -22,7 +22,7 @@ from tests.emit.test_generated import ROOT, small_tree
 from tests.laws.test_parallel_robots import written
 from tests.laws.test_reduced_loops import FOUR_BAR
 from tests.laws.test_reduced_loops import FUNCTIONS as OF_REDUCED_LOOPS
-from tests.support import UNOPTIMISED
+from tests.support import UNOPTIMISED, slow_but
 from tests.support_paths import chain
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -126,15 +126,15 @@ def watched(code: str, folder: Path) -> tuple[int, str]:
     return done.returncode, found + done.stderr
 
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        platform.system() != "Linux" or shutil.which("gcc") is None, reason="needs gcc's libasan"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    platform.system() != "Linux" or shutil.which("gcc") is None, reason="needs gcc's libasan"
+)
+
+LONGEST = ("second order of floats", "loops and windows")
+"""Cases of a minute each: the exhaustive tier has them."""
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", slow_but(CASES, (), CASES.keys() - LONGEST))
 def test_verification_under_sanitizers(case: str, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     build(case, out, verify=False)  # compiles, which nobody has to watch
@@ -143,6 +143,7 @@ def test_verification_under_sanitizers(case: str, tmp_path: Path) -> None:
     assert status == 0, found[:4000]
 
 
+@pytest.mark.slow
 def test_sanitizers_find_what_is_wrong(tmp_path: Path) -> None:
     """Accelerations that are one number short."""
     flags = (*UNOPTIMISED, *SANITIZERS)
