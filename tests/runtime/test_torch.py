@@ -157,7 +157,8 @@ def test_refusals() -> None:
         m.torch.rnea(q, zero, zero, fext).sum().backward()
     with pytest.raises(NotImplementedError, match="rnea has no derivatives by fext; keep it constant"):
         torch.func.jacfwd(lambda f: m.torch.rnea(q.detach(), zero, zero, f, mode="jvp"))(fext.detach())
-    of_parameters = build_module("double_pendulum", functions=("rnea",), parameters=(), name="by_parameters")
+    names = ("rnea", "rnea_derivatives", "rnea_vjp")
+    of_parameters = build_module("double_pendulum", functions=names, parameters=(), name="by_parameters")
     p = torch.tensor(of_parameters.nominal_parameters, requires_grad=True)
     with pytest.raises(NotImplementedError, match="by parameters; keep them constant: .* torque_regressor"):
         of_parameters.torch.rnea(q.detach(), zero, zero, p).sum().backward()
