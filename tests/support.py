@@ -100,10 +100,13 @@ PRODUCTS = ("_vjp", "_jvp")
 @cache
 def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     """Every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those that are
-    `WITHOUT_PRODUCTS` none of these, of `OTHER_ROOTS` those `without_derivatives`, and `OF_VALUES`.
+    `WITHOUT_PRODUCTS` none of these, of `OTHER_ROOTS` those `without_derivatives`, and `OF_VALUES`. `SMALL`
+    robots are built with the options that users get, compiler's flags and batches among them.
     """
     how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
-    if robot in VALUES:
+    if robot in SMALL:
+        how |= {"cflags": None, "targets": BuildOptions().targets}
+    elif robot in VALUES:
         how["functions"] = OF_VALUES
     elif (robot, root) in OTHER_ROOTS:
         how["functions"] = without_derivatives()
