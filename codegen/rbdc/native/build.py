@@ -122,7 +122,7 @@ _OWN = (
     "const char *rbdc_package(void)",
 )
 """Prototypes of the functions that the extension has beside the robot's."""
-_SUMS = ((16, range(8), ""), (32, range(4), '__attribute__((target("avx"))) '))
+_SUMS = ((16, 8, ""), (32, 4, '__attribute__((target("avx"))) '))
 """How numbers are added up to check them: bytes of a vector, sums side by side, and the attribute of a
 function for processors with such vectors. AVX halves the loads, which take the time in a batch.
 """
@@ -158,8 +158,10 @@ def extension_source(
     own = [text.format(scalar=scalar) for text in _OWN]
     ffi.cdef("\n".join(f"{p};" for p in [*functions, *own, *(call["prototype"] for call in calls)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
+    folds = {count: [(k // 2, k) for k in reversed(range(1, count))] for _, count, _ in _SUMS}
+    sums = [(size, range(count), count, folds[count], attribute) for size, count, attribute in _SUMS]
     prelude = render(
-        "extension.c.jinja", headers=headers, scalar=scalar, calls=calls, together=_TOGETHER, sums=_SUMS
+        "extension.c.jinja", headers=headers, scalar=scalar, calls=calls, together=_TOGETHER, sums=sums
     )
     ffi.set_source("_native", prelude + processor_source(variants), compiler_verbose=0)
     text = StringIO()
@@ -186,7 +188,9 @@ def _call(scalar: str, inputs: int, places: int, outputs: int) -> dict[str, Any]
     return {
         "prototype": f"int {name}(const size_t *spec, {functions}, size_t n, size_t piece, {arrays})",
         "inputs": x,
+        "input_count": inputs,
         "outputs": y,
+        "output_count": outputs,
         "arguments": [*(f"x[{k}]" for k in range(inputs)), *p, *(f"y[{k}]" for k in range(outputs))],
     }
 
