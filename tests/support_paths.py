@@ -12,14 +12,13 @@ import numpy as np
 from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.library import VARIANTS, render_library, variant_flags
-from rbdc.emit.paths.kernels import kernel_source
+from rbdc.emit.printing import printed
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.planning.candidates import over
-from rbdc.planning.loops.kernel_bodies import kernel_bodies
-from rbdc.planning.paths.kernels import kernel_of
+from rbdc.planning.forms import Subject, kernel_along_paths
 from rbdc.reduction.schedules import goes_along_paths
 from tests.support import Array
 from tests.support_trees import random_inertia, random_joint
@@ -102,7 +101,9 @@ def chain(size: int) -> Model:
 
 def kernel_alone(model: Model, function: Function, robot: str = "robot") -> FunctionSource:
     """The kernel of a function, whatever planning would choose."""
-    return kernel_source(robot, function, model, tuple(kernel_bodies(model, kernel_of(function))))
+    plan = kernel_along_paths(Subject(model, function))
+    assert plan is not None
+    return printed(robot, plan)
 
 
 class PathKernel:

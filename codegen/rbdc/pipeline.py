@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from os import PathLike, cpu_count
 from pathlib import Path
@@ -119,7 +120,7 @@ def build_package(
         options, kept = added(model, options, earlier)
     tools = toolchain(options.compiler, options.cflags, options.march)
     job = _Job(model, robot, options, *tools, progress or (lambda _: None), kept)
-    key = job.key()
+    key = job.key
     if earlier.manifest.get("key") != key and not options.force:
         earlier.refuse_tracked()
     sweep_leftovers(options.out)
@@ -226,6 +227,7 @@ class _Job:
         """The functions that fused ones are made of."""
         return [name.split("@")[0] for group in self.options.fuse for name in group]
 
+    @cached_property
     def key(self) -> str:
         """Key of the package in the cache: it depends on rbdc itself, the model, the options, the compiler
         and the interpreter.
@@ -339,7 +341,7 @@ def _contents(
     if job.options.march == "portable":
         contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {
-        "key": job.key(),
+        "key": job.key,
         "model_sha256": content_hash(job.model),
         **notes,
         "options": job.recorded(),

@@ -20,14 +20,14 @@ def printed(robot: str, plan: Plan) -> FunctionSource:
             return function_source(robot, declaration, kernels, method)
         case Columns(kernels):
             return column_source(robot, declaration, kernels)
-        case KernelAlongPaths(model, bodies):
-            return kernel_source(robot, plan.function, model, bodies)
+        case KernelAlongPaths() as kernel:
+            return kernel_source(robot, plan.function, kernel, plan.cost)
         case LoopsAlongPaths() as loops:
             source = second_order_source(robot, declaration, loops, plan.cost)
             for use in loops.uses:
                 source.files |= printed(robot, use).files
             return source
-        case Climb(model, steps):
-            return frames_source(robot, plan.function, model, steps)
+        case Climb() as climb:
+            return frames_source(robot, declaration, climb, plan.cost)
         case Rolled(method, nest):
             return loops_source(robot, declaration, nest, method)

@@ -12,22 +12,20 @@ from rbdc.emit.c.csource import figures, function_file, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
-from rbdc.planning.frames import frame_dofs, frames_cost
+from rbdc.planning.frames import frame_dofs
+from rbdc.planning.plans import Climb
 
 
-def frames_source(robot: str, function: Function, model: Model, steps: Sequence[Program]) -> FunctionSource:
+def frames_source(robot: str, declaration: FunctionDeclaration, climb: Climb, total: Cost) -> FunctionSource:
     """The C of a function of a frame: its own file, and those that all of them share: one straight-line step
-    for each body, and the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) ->
-    (J, up).
-
-    The cost is of all these together, as `frames_cost` counts.
+    for each body, (q, x) -> (J, up), and the climb from the frame to the root. total: the cost of all these
+    together.
     """
-    declaration, total = function.declaration, frames_cost(model, function, steps)
+    model, steps = climb.model, climb.steps
     source = FunctionSource(declaration, total, method="climb")
     source.files |= _shared(robot, model, steps, source)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(

@@ -17,23 +17,23 @@ from rbdc.emit.render import render
 from rbdc.functions.declarations import FRICTION_WIDTH
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.cost import Cost
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Model
 from rbdc.planning.paths import entries
-from rbdc.planning.paths.kernels import PathKernel, kernel_cost, kernel_of
+from rbdc.planning.paths.kernels import PathKernel, kernel_of
 from rbdc.planning.paths.widths import PRODUCT_ROWS, REGISTERS, widths_of
+from rbdc.planning.plans import KernelAlongPaths
 from rbdc.reduction.constants import Constants, constants_of
 from rbdc.reduction.schedules import LIMBS, Schedule, scheduled
 
 
-def kernel_source(
-    robot: str, function: Function, model: Model, bodies: Sequence[LaneProgram]
-) -> FunctionSource:
+def kernel_source(robot: str, function: Function, planned: KernelAlongPaths, cost: Cost) -> FunctionSource:
     """The C of the kernel of a function, with its bodies."""
     declaration, kernel = function.declaration, kernel_of(function)
-    scalar = declaration.scalar
+    scalar, model, bodies = declaration.scalar, planned.model, planned.bodies
     schedule, outputs = scheduled(model), [p.name for p in declaration.outputs]
-    constants, cost = constants_of(schedule, moving=kernel.moving), kernel_cost(kernel, model, scalar, bodies)
+    constants = constants_of(schedule, moving=kernel.moving)
     text = render(
         kernel.template,
         robot=robot,
