@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, reject, settings
+from hypothesis import HealthCheck, Phase, given, reject, seed, settings
 from hypothesis import strategies as st
 
 from rbdc import Model
@@ -97,9 +97,13 @@ def packages(draw: st.DrawFn) -> tuple[Model, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(3, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.exhaustive)]
+    ("examples", "start"),
+    [
+        pytest.param(3, 0, marks=pytest.mark.slow),
+        *(pytest.param(15, k, marks=pytest.mark.exhaustive) for k in range(1, 5)),
+    ],
 )
-def test_builds_under_any_options_are_verified(examples: int) -> None:
+def test_builds_under_any_options_are_verified(examples: int, start: int) -> None:
     def holds(package: tuple[Model, dict[str, Any]]) -> None:
         model, options = package
         with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +113,7 @@ def test_builds_under_any_options_are_verified(examples: int) -> None:
             except UnsupportedError:
                 reject()
 
-    _tried(given(packages())(holds), examples)
+    _tried(seed(start)(given(packages())(holds)), examples)
 
 
 @pytest.mark.parametrize("way", slow_but(WAYS, ("rolled", "single precision")))
