@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from rich.cells import cell_len
 
-from rbdc.analysis.tables import Cell, Table
+from rbdc.analysis.pages import Cell, Table
 from rbdc.cli.commands import commands
 
 NARROW = {"COLUMNS": "80"}

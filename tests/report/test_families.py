@@ -16,7 +16,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model.families import MOST_BODIES, SKEW, depth, tree
 from rbdc.planning.limb_lanes import laned
 from rbdc.report.compare import crossings, growth, sizes_of
-from rbdc.report.present.family_page import family_page
+from rbdc.report.present.study_page import family_page
 
 
 @pytest.mark.parametrize(

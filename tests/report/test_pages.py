@@ -15,14 +15,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from rbdc import Model
-from rbdc.analysis.tables import Table
+from rbdc.analysis.pages import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model.families import tree
 from rbdc.report.methods.contenders import known_methods
 from rbdc.report.methods.implementation import FAMILIES
-from rbdc.report.present import first_lines, plots
+from rbdc.report.present import plots
 from rbdc.report.present.colours import FAMILY_COLOURS, colour_of, line_colours, of_method
-from rbdc.report.present.page import study_page
+from rbdc.report.present.page import of_benchmark, of_comparison
+from rbdc.report.present.study_page import of_claims, study_page
 from rbdc.report.present.tables import entry_heading, ratio_words
 from rbdc.resources import resolve
 
@@ -98,12 +99,23 @@ def test_every_figure_has_the_method_s_colour() -> None:
     assert colour_of("pinocchio-native-gcc") in colours_in(FIGURES["robots"]())
 
 
+def luminance(colour: str) -> float:
+    """The relative luminance of sRGB, as guidelines of contrast define it."""
+    parts = [int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+
 def test_a_colour_does_not_depend_on_what_stands_beside_it() -> None:
     for names in combinations(METHODS, 3):
         assert line_colours(names) == {name: colour_of(name) for name in names}
     found = line_colours(["h", "casadi", "k"])
     assert found["casadi"] == colour_of("casadi")
     assert len({*found.values()}) == 3
+    for colour in {*found.values(), *filter(None, map(colour_of, METHODS))}:
+        lit = luminance(colour)
+        assert 1.05 / (lit + 0.05) > 2.0, "seen on white"
+        assert (lit + 0.05) / (luminance("#1a1f27") + 0.05) > 2.0, "and on the paper of a dark page"
     assert {name: of_method({"method": "of another version", "family": name}) for name in FAMILIES} == (
         FAMILY_COLOURS
     )
@@ -195,17 +207,17 @@ def test_the_first_line_says_the_result() -> None:
     other["methods"][0]["nanoseconds"]["minimum"] = 1e9
     for each, ratio in ((one, 1.5), (other, 12.0)):
         each["peers"] = {"casadi": {"ratio": ratio}}
-    assert first_lines.of_comparison({"functions": [one, other]}) == (
+    assert of_comparison({"functions": [one, other]}) == (
         "Generated code is the fastest method in double precision for 1 of 2 functions. "
         "CasADi C takes 1.5 to 12 times as long."
     )
     entries = {"generated": {"ratio": 1.0}, "pinocchio": {"ratio": 3.0}}
-    assert first_lines.of_benchmark({"rows": [{"entries": entries}]}) == (
+    assert of_benchmark({"rows": [{"entries": entries}]}) == (
         "Generated code beside its peers, over 1 pair of a robot and a function. "
         "Pinocchio (pip) takes 3 times as long."
     )
     verdicts = ["reproduced", "not comparable: another machine", "not reproduced", "reproduced"]
-    found = first_lines.of_claims([{"verdict": verdict} for verdict in verdicts])
+    found = of_claims([{"verdict": verdict} for verdict in verdicts])
     assert found == "4 claims: 2 reproduced, 1 not reproduced, 1 not comparable."
 
 

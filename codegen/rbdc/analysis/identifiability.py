@@ -26,7 +26,7 @@ from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
 from rbdc.analysis.constants import Constant, NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomials, kinetic, moments_of
-from rbdc.analysis.tables import tell
+from rbdc.analysis.pages import show
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.xml import printable, shown
@@ -124,15 +124,15 @@ def _regressor(model: Model) -> Array:
 
 def show_identifiability(data: dict[str, Any]) -> None:
     """Show on the terminal what `identifiability` gives."""
-    tell(
+    unseen = [f"without effect: {', '.join(map(shown, data['unseen']))}"] if data["unseen"] else []
+    show(
         f"of {data['parameters']} inertial parameters torques determine {data['rank']} combinations, "
         f"and {len(data['unseen'])} do not matter by themselves or together; relative singular values "
         f"{data['smallest_kept']:.2g} and {data['largest_dropped']:.2g}",
         *(f"  {name} = {value:.15g}" for name, value in data["constants"].items()),
         *(f"  {printable(combination['formula'])}" for combination in data["base"]),
+        *unseen,
     )
-    if data["unseen"]:
-        tell(f"without effect: {', '.join(map(shown, data['unseen']))}")
 
 
 def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] | None:

@@ -12,7 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
-from rbdc.analysis.tables import Cell, Table, console, figure, show_table, tell
+from rbdc.analysis.pages import Cell, Table, console, figure, show
 from rbdc.model import WORLD, Body, Model
 from rbdc.model.contacts import row_slices
 from rbdc.model.description import DRIVE_NUMBERS
@@ -93,9 +93,9 @@ def branches_of(model: Model) -> dict[str, Any]:
     return {"joint_parents": joint_parents, "parents": parents, "joints": [*zip(starts, ends, strict=True)]}
 
 
-def show(data: Data) -> None:
+def show_model(data: Data) -> None:
     """Show a model by its `as_data`, and what else there is of it: the passes, its branches."""
-    tell(
+    show(
         f"{shown(data['name'])}: nq {data['nq']}, nv {data['nv']}, {len(data['joints'])} moving bodies, "
         f"{len(data['frames'])} frames, {data['mass']:.6g} kg, of which {data['moving_mass']:.6g} kg move"
     )
@@ -103,13 +103,8 @@ def show(data: Data) -> None:
     if _width(tree) > terminal.width:
         tree = _tree(data, stacked=True)
     terminal.print(tree)
-    show_table(joints_table(data))
-    if "contacts" in data:
-        _show_contacts(data)
-    if "passes" in data:
-        _show_passes(data)
-    if "branches" in data:
-        _show_branches(data)
+    more = {"contacts": _contact_lines, "passes": _pass_lines, "branches": _branch_lines}
+    show(joints_table(data), *(line for key, lines in more.items() if key in data for line in lines(data)))
 
 
 def joints_table(data: Data) -> Table:
@@ -126,7 +121,7 @@ def joints_table(data: Data) -> Table:
     return Table("", head, rows, words=head[:4])
 
 
-def _show_contacts(data: Data) -> None:
+def _contact_lines(data: Data) -> list[str | Table]:
     """The contacts and loops, and the ways to move that they leave."""
     rows = []
     for row in data["contacts"]:
@@ -134,35 +129,34 @@ def _show_contacts(data: Data) -> None:
         start, stop = row["rows"]
         rows.append([*map(shown, (row["name"], row["kind"], one, two)), _place(start, stop - start)])
     head = ("contact", "kind", "link", "held to", "rows")
-    show_table(Table("", head, rows, words=head))
-    tell(
+    left = (
         f"{data['rows']} rows of contacts, {data['rank']} of them independent; "
         f"{data['freedoms']} of {data['nv']} degrees of freedom are left"
     )
+    return [Table("", head, rows, words=head), left]
 
 
-def _show_passes(data: Data) -> None:
-    """Show what each model pass saves of the operations of joint-space functions, and the limbs that run side
-    by side.
-    """
+def _pass_lines(data: Data) -> list[str | Table]:
+    """Operations that each model pass saves, and the limbs that run side by side."""
     before = data["passes"][0]["operations"]
     head, rows = ["pass", "what it does", *before], []
     for stage in data["passes"]:
         cells = [Cell(str(n), _saved(before[name], n)) for name, n in stage["operations"].items()]
         rows.append([stage["name"], stage["meaning"], *cells])
         before = stage["operations"]
-    show_table(Table("operations after each pass", head, rows, words=head[:2]))
-    for names in data["limbs"]:
-        tell(f"in {len(names)} lanes: the limbs that begin with {', '.join(map(shown, names))}")
-    if not data["limbs"]:
-        tell("no limbs are alike: nothing runs in lanes")
+    limbs = [
+        f"in {len(names)} lanes: the limbs that begin with {', '.join(map(shown, names))}"
+        for names in data["limbs"]
+    ]
+    table = Table("operations after each pass", head, rows, words=head[:2])
+    return [table, *(limbs or ["no limbs are alike: nothing runs in lanes"])]
 
 
 def _saved(before: int, after: int) -> str:
     return "" if before == after else f"({100.0 * (after - before) / max(before, 1):+.1f} %)"
 
 
-def _show_branches(data: Data) -> None:
+def _branch_lines(data: Data) -> list[str | Table]:
     """Both matrices of `branches_of`, row by row."""
     rows, names = [], [shown(joint["name"]) for joint in data["joints"]]
     branches = zip(data["branches"]["parents"], data["branches"]["joints"], strict=True)
@@ -170,7 +164,7 @@ def _show_branches(data: Data) -> None:
         ends = dict.fromkeys((names[first - 1], names[last - 1]))
         rows.append([*map(str, (k, parent, first, last)), " ... ".join(ends)])
     head = ("branch", "parent branch", "first joint", "last joint", "names")
-    show_table(Table("", head, rows, words=head))
+    return [Table("", head, rows, words=head)]
 
 
 def _place(start: int, size: int) -> str:

@@ -1,14 +1,113 @@
-"""Self-contained pages of parts with sentences, figures, tables and further parts."""
+"""Sentences, tables and pages of parts as data that people are shown; `show` renders them on the terminal,
+`page_text` as a self-contained page.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from rbdc.analysis.tables import Table
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as Drawn
+from rich.text import Text
+
 from rbdc.emit.render import render
+
+DASH = "\u2013"
+"""Stands for a figure that does not exist."""
+MOST_COLUMNS = 5
+"""Columns of a table that fit into the width of a phone."""
+WIDE = 140
+"""Columns of text where there is no terminal to say how many it has."""
+WORDS = 24
+"""Columns that words which can be broken get at least."""
+_BORDER = 3
+"""Columns of a border and of the blanks beside it."""
+
+
+def figure(value: float | None, form: str) -> str:
+    """A figure in a format, a dash for one that does not exist."""
+    return DASH if value is None else format(value, form)
+
+
+class Cell(NamedTuple):
+    """The text of a cell, one below it, the colour of a dot before it, and what a pointer on it tells."""
+
+    text: str
+    below: str = ""
+    colour: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts under a title; the first column names the rows. words: headings of columns of words,
+    not of numbers. wrong: numbers of the rows whose results are.
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+    note: str = ""
+    words: Collection[str] = ()
+    wrong: Collection[int] = ()
+
+    @property
+    def stacked(self) -> bool:
+        """Whether it is too wide for a phone, which then has the cells of a row in lines."""
+        return len(self.head) > MOST_COLUMNS or bool(self.words)
+
+    @property
+    def headings(self) -> list[tuple[str, bool]]:
+        """Headings, and whether their columns hold words."""
+        return [(name, name in self.words) for name in self.head]
+
+    @property
+    def lines(self) -> list[tuple[bool, list[tuple[str, bool, Cell]]]]:
+        """Rows: whether one is wrong, and its cells, each with the heading of its column."""
+        rows = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
+        return [
+            (k in self.wrong, [(*head, cell) for head, cell in zip(self.headings, row, strict=True)])
+            for k, row in enumerate(rows)
+        ]
+
+    def only(self, *names: str) -> Table:
+        """The columns of some headings, in the order of the table."""
+        return self.columns([k for k, name in enumerate(self.head) if name in names])
+
+    def columns(self, kept: Sequence[int]) -> Table:
+        """The columns of these numbers."""
+        rows = [[row[k] for k in kept] for row in self.rows]
+        return replace(self, head=[self.head[k] for k in kept], rows=rows)
+
+    def within(self, width: int) -> list[Table]:
+        """Tables of at most this width one below the other, each with the names of the rows first. A column
+        takes what its longest text does, words as little as `WORDS`.
+        """
+        texts = [[name, *(_flat(row[k]) for row in self.rows)] for k, name in enumerate(self.head)]
+        needed = [max(map(cell_len, column)) for column in texts]
+        for k in (k for k, (_, words) in enumerate(self.headings) if words and k > 0):
+            longest = max(cell_len(word) for text in texts[k] for word in (text.split() or [""]))
+            needed[k] = max(longest, min(needed[k], WORDS))
+        groups: list[list[int]] = [[]]
+        for k in range(1, len(needed)):
+            taken = sum(needed[i] + _BORDER for i in (0, *groups[-1], k)) + 1
+            if taken > width and groups[-1]:
+                groups.append([])
+            groups[-1].append(k)
+        parts = [replace(self.columns([0, *group]), title="", note="") for group in groups]
+        parts[0] = replace(parts[0], title=self.title)
+        parts[-1] = replace(parts[-1], note=self.note)
+        return parts
+
+
+def _flat(cell: str | Cell) -> str:
+    """A cell as the terminal has it, in one line."""
+    return f"{cell.text} {cell.below}".rstrip() if isinstance(cell, Cell) else cell
 
 
 @dataclass(frozen=True)
@@ -37,3 +136,39 @@ def page_text(page: Part, key: Key = (), report: Mapping[str, Any] | None = None
     data = json.dumps(report).replace("<", "\\u003c")  # so that it may stand in a script element
     made_by = (report or {}).get("generator", "rbdc")
     return render("page.html.jinja", page=page, key=key, generator=made_by, file=file, data=data)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """The terminal; where there is none as many columns as COLUMNS says, or `WIDE`."""
+    terminal = Console(stderr=stderr)
+    told = terminal.is_terminal or "COLUMNS" in os.environ
+    return terminal if told else Console(width=WIDE, stderr=stderr)
+
+
+def show(*lines: str | Table, stderr: bool = False) -> None:
+    """Show sentences and tables on the terminal. A sentence has a line of its own however long; a terminal
+    breaks it between words. A table that is too wide stands in parts, so that no number or name is cut.
+    """
+    terminal = console(stderr=stderr)
+    wide = terminal.width >= WIDE
+    for line in lines:
+        if isinstance(line, str):
+            terminal.print(Text(line), soft_wrap=wide)
+            continue
+        for part in line.within(terminal.width):
+            if part.title:  # apart, for a table breaks it at its own width
+                terminal.print(Text(part.title, "italic"), soft_wrap=wide)
+            terminal.print(_drawn(part))
+
+
+def _drawn(table: Table) -> Drawn:
+    """A table, numbers to the right of their columns, names and words to the left."""
+    drawn = Drawn(caption=Text(table.note) if table.note else None, caption_justify="left")
+    for k, (name, words) in enumerate(table.headings):
+        left = words or k == 0
+        drawn.add_column(
+            name, justify="left" if left else "right", no_wrap=not words or k == 0, overflow="fold"
+        )
+    for wrong, cells in table.lines:
+        drawn.add_row(*(Text(_flat(cell)) for *_, cell in cells), style="red" if wrong else None)
+    return drawn

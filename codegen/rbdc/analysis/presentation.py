@@ -13,8 +13,7 @@ from sympy.simplify.fu import TR8
 
 from rbdc.analysis.constants import NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomial
-from rbdc.analysis.pages import Part, page_text
-from rbdc.analysis.tables import Cell, Table
+from rbdc.analysis.pages import Cell, Part, Table, page_text
 from rbdc.emit.render import render
 from rbdc.model import Body, Model
 from rbdc.model.xml import shown

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from rbdc.options import READING
 from rbdc.report.options import BEST_PEERS, CompareOptions
 
 if TYPE_CHECKING:
+    from rbdc.analysis.pages import Table
     from rbdc.report.present.baseline import Verdict
 
 _gate_time = click.option(
@@ -83,7 +83,7 @@ def compare(
     from rbdc.emit.names import module_name
     from rbdc.model.text import stem_of
     from rbdc.report.compare import compare as measure
-    from rbdc.report.present import baseline, document, page, terminal
+    from rbdc.report.present import baseline, document, page
     from rbdc.resources import title_of
 
     asked = {name: given.pop(name) for name in ("serial", "binary", "branching")}
@@ -104,15 +104,15 @@ def compare(
     folder = out or Path("reports") / module_name(stem_of(description))
     verdict = baseline.judge(report, old, gate_time)
     verdict.worse += document.wrong_results(report)
-    _end(report, page.page(report), folder / "report", verdict, partial(terminal.show, report), as_json)
+    lines = page.comparison_lines(report)
+    _end(report, page.page(report), folder / "report", verdict, lines, as_json)
 
 
 def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: CompareOptions) -> None:
     """rbdc compare without a description."""
-    from rbdc.analysis.tables import show_table
     from rbdc.model.families import SERIAL
     from rbdc.report import compare as of_families
-    from rbdc.report.present import baseline, family_page
+    from rbdc.report.present import baseline, study_page
 
     kinds = ((SERIAL, asked["serial"]), (asked["branching"], asked["binary"]))
     families = [of_families.Family(b, of_families.sizes_of(sizes)) for b, sizes in kinds if sizes]
@@ -123,8 +123,8 @@ def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: 
     with showing("families") as progress:
         report = of_families.families_report(families, lambda family, size: options, progress)
     verdict = baseline.Verdict(worse=of_families.wrong_in_families(report))
-    show = partial(show_table, family_page.times_over_sizes(report))
-    _end(report, family_page.family_page(report), out / "families", verdict, show, as_json)
+    lines = [study_page.times_over_sizes(report)]
+    _end(report, study_page.family_page(report), out / "families", verdict, lines, as_json)
 
 
 def _end(
@@ -132,22 +132,22 @@ def _end(
     page: str,
     path: Path,
     verdict: Verdict,
-    show: Callable[[], None],
+    lines: Sequence[str | Table],
     as_json: bool,
     **pictures: str,
 ) -> None:
-    """Write a report, show it or print it as JSON, and tell of the verdict and where it was written; robots
-    that could not be measured and what is worse are in the exit status.
+    """Write a report, show its lines or print it as JSON, and tell of the verdict and where it was written;
+    robots that could not be measured and what is worse are in the exit status.
     """
-    from rbdc.report.present.page import write
-    from rbdc.report.present.terminal import show_verdict
+    from rbdc.analysis.pages import show
+    from rbdc.report.present.document import write
 
     paths = write(report, page, path, **pictures)
     if as_json:
         click.echo(json.dumps(report, indent=1))
     else:
-        show()
-    show_verdict(verdict, stderr=as_json)
+        show(*lines)
+    show(*verdict.lines(), stderr=as_json)
     wrote(paths)
     if failed := report.get("failed"):
         raise Failure("; ".join(f"{label}: {report['absent'][label]}" for label in failed))
@@ -196,7 +196,7 @@ def benchmark(
     not be measured.
     """
     from rbdc.report import benchmark as suite
-    from rbdc.report.present import baseline, family_page, page, plots, terminal
+    from rbdc.report.present import baseline, page, plots, study_page
 
     chosen, options = suite.entrants(robots, root_joint), CompareOptions(**given)
     if forms:
@@ -205,8 +205,8 @@ def benchmark(
         with showing("benchmark") as progress:
             report = suite.measure_forms(chosen, options, progress)
         verdict = baseline.Verdict(worse=suite.wrong_choices(report))
-        text = family_page.forms_page(report, verdict.worse)
-        _end(report, text, out / "forms", verdict, partial(terminal.show_forms, report), as_json)
+        text, tables = study_page.forms_page(report, verdict.worse), study_page.forms_tables(report)
+        _end(report, text, out / "forms", verdict, tables, as_json)
         return
     old = baseline.read_baseline(earlier, gate_time, "benchmark")
     with showing("benchmark") as progress:
@@ -215,5 +215,5 @@ def benchmark(
     verdict.worse += suite.wrong_in_any(report, ["generated"])
     # which may lose more digits than we allow ourselves
     verdict.notes += suite.wrong_in_any(report, ["ad", "peer"])
-    text, show = page.benchmark_page(report), partial(terminal.show_benchmark, report)
-    _end(report, text, out / "benchmark", verdict, show, as_json, speed=plots.speed(report["rows"]))
+    text, lines = page.benchmark_page(report), page.benchmark_lines(report)
+    _end(report, text, out / "benchmark", verdict, lines, as_json, speed=plots.speed(report["rows"]))

@@ -35,14 +35,15 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
     Writes study.json and study.html, with Table I and Figs. 2 and 3 from our own data and a verdict on each
     claim, to the folder OUT/table-1, and the reports behind it beside it. Some ten minutes.
     """
-    from rbdc.analysis.tables import show_table
-    from rbdc.report.present.page import page, write
+    from rbdc.analysis.pages import show
+    from rbdc.report.present.document import write
+    from rbdc.report.present.page import page
     from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
 
     with showing("table-1") as progress:
         report, behind = first_order(_options(given), quick, progress)
     _study(report, first_order_page(report), out / "table-1")
-    show_table(table_one_table(report))
+    show(table_one_table(report))
     for one in behind:
         write(one, page(one), out / f"table-1-{one['robot']['name']}" / "report")
 
@@ -59,17 +60,18 @@ def precision(description: str, out: Path, **given: Any) -> None:
     Writes study.json and study.html, with the largest entry of every matrix and a verdict on each claim, to
     the folder OUT/precision-NAME, and the report behind it beside it.
     """
-    from rbdc.analysis.tables import show_table
+    from rbdc.analysis.pages import show
     from rbdc.emit.names import module_name
     from rbdc.model.text import stem_of
-    from rbdc.report.present.page import page, write
+    from rbdc.report.present.document import write
+    from rbdc.report.present.page import page
     from rbdc.report.studies import precision as study
     from rbdc.resources import title_of
 
     with showing(title_of(description)) as progress:
         report, behind = study.measured(description, _options(given), progress)
     folder = out / f"precision-{module_name(stem_of(description))}"
-    show_table(study.residues_table(report["residues"]))
+    show(study.residues_table(report["residues"]))
     _study(report, study.page(report), folder)
     write(behind, page(behind), folder / "report")
 
@@ -121,8 +123,8 @@ def _options(given: dict[str, Any]) -> CompareOptions:
 
 def _study(report: dict[str, Any], page: str, folder: Path) -> None:
     """Show the claims of a study with their verdicts, and write both its files to the folder."""
-    from rbdc.report.present.page import write
-    from rbdc.report.present.terminal import show_claims
+    from rbdc.analysis.pages import show
+    from rbdc.report.present.document import write
 
-    show_claims(report["claims"])
+    show(*(f"{claim['verdict']}: {claim['claim']}\n    {claim['found']}" for claim in report["claims"]))
     wrote(write(report, page, folder / "study"))

@@ -52,7 +52,7 @@ def info(
     if as_json:
         click.echo(json.dumps(data, indent=2))
         return
-    model_summary.show(data)
+    model_summary.show_model(data)
     if with_base:
         show_identifiability(data["identifiability"])
     show_warnings(data["warnings"])

@@ -155,7 +155,7 @@ def _as_data(result: BuildResult) -> dict[str, Any]:
 
 
 def _show(result: BuildResult) -> None:
-    from rbdc.analysis.tables import Table, console, show_table, tell
+    from rbdc.analysis.pages import Table, console, show
 
     how = "unchanged, from the cache" if result.cached else "built"
     seconds = f"generation {result.generation_seconds:.2f} s, compiling {result.compile_seconds:.2f} s"
@@ -167,14 +167,14 @@ def _show(result: BuildResult) -> None:
     rows = [[f["name"], *(str(f[name]) for name in columns)] for f in result.functions]
     table = Table(title, ["function", *columns.values()], rows)
     wide = console().width >= _WIDE
-    show_table(table.only(*(name for name in table.head if wide or name not in _LEFT_OUT)))
+    show(table.only(*(name for name in table.head if wide or name not in _LEFT_OUT)))
     if len(result.variants) > 1:
         sizes = ", ".join(f"{variant['name']} {variant['code_bytes']}" for variant in result.variants)
-        tell(f"code bytes by variant: {sizes}")
+        show(f"code bytes by variant: {sizes}")
     left_out = result.unverified_states
     for states in dict.fromkeys(left_out.values()):
         names = ", ".join(name for name in left_out if left_out[name] == states)
-        tell(f"not compared at ill-conditioned states, {', '.join(states)}: {names}")
+        show(f"not compared at ill-conditioned states, {', '.join(states)}: {names}")
 
 
 @click.command(cls=Grouped, epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")

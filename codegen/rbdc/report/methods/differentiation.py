@@ -51,20 +51,22 @@ Called = tuple[dict[str, str], list[str]]
 """The C of functions that a method calls, and their declarations."""
 
 
-def differentiating_methods(model: Model, function: Function) -> list[Method]:
-    """The methods of this module for one function; of first derivatives for those of a single result."""
+def bases_of(function: Function) -> dict[str, str]:
+    """The schemes that a function can be had by, each with the name of what it differentiates."""
     second, of = function.second_order, function.comparison.derivative_of
     if second is not None:
         of = str(second.function.comparison.derivative_of)
-        bases = {CHAIN_RULE: of, BICOMPLEX: of, "finite-diff-1": of, "finite-diff-2": second.of}
-    elif of is None or len(functions_of(model)[of].declaration.outputs) > 1:
-        return []
-    else:
-        bases = dict.fromkeys(("finite-difference", "central-difference", COMPLEX_STEP), of)
-    families = {CHAIN_RULE: "analytical"}
+        return {CHAIN_RULE: of, BICOMPLEX: of, "finite-diff-1": of, "finite-diff-2": second.of}
+    return {} if of is None else dict.fromkeys(("finite-difference", "central-difference", COMPLEX_STEP), of)
+
+
+def differentiating_methods(model: Model, function: Function) -> list[Method]:
+    """The methods of this module for one function; of first derivatives for those of a single result."""
+    catalogue, families = functions_of(model), {CHAIN_RULE: "analytical"}
     return [
         Method(name, families.get(name, "numerical"), partial(_by_scheme, model, function, base, name))
-        for name, base in bases.items()
+        for name, base in bases_of(function).items()
+        if function.second_order is not None or len(catalogue[base].declaration.outputs) == 1
     ]
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rbdc.analysis.pages import Table, figure
 from rbdc.errors import OptionError
 from rbdc.report.options import peer_of
 from rbdc.report.present.tables import METRICS, least_time, nanoseconds
@@ -50,6 +51,23 @@ class Verdict:
     slower: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     times: dict[str, list[Change]] = field(default_factory=dict)
+
+    def lines(self) -> list[str | Table]:
+        """It on the terminal, worst last, so that it stays on the screen."""
+        own = [(r, c) for r, changes in self.times.items() for c in changes if c.family == "generated"]
+        rows = [
+            [
+                f"{robot}, {change.function}, {change.method}",
+                *map(nanoseconds, (change.then, change.now)),
+                *(figure(x, ".3g") for x in (change.yardstick, change.factor)),
+            ]
+            for robot, change in own
+        ]
+        head = ("robot, function, method", "then", "now", "yardstick", "factor")
+        note = "factor: of the times, over that of the yardstick, which no change of rbdc moves"
+        table = [Table("Times beside the baseline", head, rows, note)] if any(self.times.values()) else []
+        kinds = ("notes", "better", "slower", "worse")
+        return [*table, *(f"{k.removesuffix('s')}: {line}" for k in kinds for line in getattr(self, k))]
 
 
 def judge_benchmark(report: Report, baseline: Report | None, gate_time: float | None = None) -> Verdict:

@@ -1,80 +1,70 @@
 """Colours of methods: one for each, in every figure, table and key of every page.
 
-Colours of a family are of one hue, so that a page's key names families. All builds and variants of a build of
-Pinocchio have its peer's colour, for a figure shows the fastest of them alone.
+The family of a method gives the hue, so that a page's key names families. Its place among the methods of its
+functions gives the shade. All builds of a peer have one colour: a figure shows the fastest alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from math import cos, radians, sin
 from typing import Any
 
 from rbdc.functions.catalogue import known
+from rbdc.functions.record import Function
 from rbdc.functions.references import references_of
+from rbdc.report.methods.casadi_methods import modes_of
+from rbdc.report.methods.contenders import BY_PARAMETERS, SINGLE, ZEROED
+from rbdc.report.methods.differentiation import CHAIN_RULE, bases_of
 from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, peer_of
-
-FAMILY_COLOURS = {
-    "generated": "#0b7a5c",
-    "single": "#8fbf3f",
-    "analytical": "#2f6fb5",
-    "ad": "#d07a1f",
-    "numerical": "#8a8f98",
-    "peer": "#7a4fa3",
-}
-"""Colours of the families in a page's key; those of their foremost methods."""
-
-_METHODS = {
-    "generated": FAMILY_COLOURS["generated"],
-    "generated-gcc": "#74c2a7",
-    "generated-clang": "#3f9c80",
-    "generated-parameters": "#14b8a6",
-    "generated-zeroed": "#5eead4",
-    "generated-lanes": "#a3d9c6",
-    "generated-float32": FAMILY_COLOURS["single"],
-    "rolled": FAMILY_COLOURS["analytical"],
-    "unrolled-zhakatayev": "#00b4d8",
-    "chain-rule": "#17a2b8",
-    CASADI: FAMILY_COLOURS["ad"],
-    "ad-casadi": "#e0562b",
-    "ad-forward-casadi": "#eda35c",
-    "ad-reverse-casadi": "#a65e12",
-    "ad-auto-casadi": "#f4c795",
-    "ad": "#d4b106",
-    "ad-forward": "#b8860b",
-    "ad-reverse": "#8a6d00",
-    "ad-auto": "#ecd24f",
-    CPPADCODEGEN: "#8f4a10",
-    "finite-difference": FAMILY_COLOURS["numerical"],
-    "central-difference": "#5b6472",
-    "complex-step": "#b9bec7",
-    "finite-diff-1": "#6f6a72",
-    "finite-diff-2": "#a39aa6",
-    "bicomplex-step": "#3b414b",
-    NATIVE: FAMILY_COLOURS["peer"],
-    PINOCCHIO: "#b08bd0",
-}
-"""Colours of the methods that go by one name for all functions, and of algorithms that some models have; in
-batches that of the method for single samples.
-"""
-
-_ALGORITHMS = ("#6aa5de", "#123f73", "#4b5fd1", "#0e7490", "#9aa7f0", "#7dc4d6", "#1d4ed8", "#5c7ea8")
-"""Colours of the straight-line code of other algorithms; those of one function differ."""
-
-INK = "#1d2430"
-"""Colour of what stands for no method among methods."""
-
-_OTHERS = ("#c0392b", "#2f6fb5", "#d07a1f", "#7a4fa3", "#17a2b8", "#b8860b", "#8a8f98", "#8fbf3f")
-"""Colours of curves that are no methods."""
 
 UNROLLED = "unrolled-"
 """Prefix of straight-line code by an algorithm."""
+LAST = 11
+"""The shade of algorithms that only some models have."""
+INK = "#1d2430"
+"""Colour of what stands for no method among methods."""
+GOLDEN = 137.5
+"""Degrees between the hues of curves that are no methods: no two of a dozen come close."""
+
+
+def _shade(hue: float, k: int = 0, chroma: float = 0.12) -> str:
+    """The k-th of twelve shades around a hue (degrees of Ottosson's OKLab), each light enough for a dark page
+    and dark enough for a white one.
+    """
+    lightness, angle = (0.56, 0.73, 0.47, 0.65)[k % 4], radians(hue + (0.0, 24.0, -24.0)[k // 4 % 3])
+    a, b = chroma * cos(angle), chroma * sin(angle)
+    cones = [
+        (lightness + x * a + y * b) ** 3
+        for x, y in ((0.39634, 0.21580), (-0.10556, -0.06385), (-0.08948, -1.29149))
+    ]
+    to_linear = ((4.07674, -3.30771, 0.23097), (-1.26844, 2.60976, -0.34132), (-0.00420, -0.70342, 1.70761))
+    rgb = (sum(x * cone for x, cone in zip(row, cones, strict=True)) for row in to_linear)
+    encoded = (1.055 * max(x, 0.0031308) ** (1.0 / 2.4) - 0.055 for x in rgb)
+    return "#" + "".join(f"{round(255.0 * min(x, 1.0)):02x}" for x in encoded)
+
+
+_HUES = {
+    "generated": 165.0,
+    "single": 120.0,
+    "analytical": 255.0,
+    "ad": 60.0,
+    "numerical": 0.0,
+    "peer": 310.0,
+}
+_CHROMA = {"numerical": 0.02}
+FAMILY_COLOURS = {family: _shade(hue, 0, _CHROMA.get(family, 0.12)) for family, hue in _HUES.items()}
+"""Colours of the families in a page's key; those of their first methods."""
 
 
 def colour_of(method: str) -> str | None:
-    """The colour of a method, of a peer's without one of its own the peer's; None for what is none."""
-    method = method.removesuffix("-batch").removesuffix("-loop")
-    return _METHODS.get(method) or _algorithms().get(method) or _METHODS.get(peer_of(method) or "")
+    """The colour of a method, in batches that of the method for single samples, of a peer's build the peer's;
+    None for what is no method.
+    """
+    method, colours = method.removesuffix("-batch").removesuffix("-loop"), _colours()
+    some = _shade(_HUES["analytical"], LAST) if method.startswith(UNROLLED) else None
+    return colours.get(method) or colours.get(peer_of(method) or "", some)
 
 
 def of_method(method: Mapping[str, Any]) -> str:
@@ -84,27 +74,38 @@ def of_method(method: Mapping[str, Any]) -> str:
 
 def line_colours(names: Iterable[str]) -> dict[str, str]:
     """Colours of curves by their names: of methods their own, of others in their order."""
-    names = list(dict.fromkeys(names))
-    methods = {name: colour for name in names if (colour := colour_of(name)) is not None}
-    left = [colour for colour in _OTHERS if colour not in methods.values()]
-    others = [name for name in names if name not in methods]
-    return {**methods, **{name: left[k % len(left)] for k, name in enumerate(others)}}
+    found = {name: colour_of(name) for name in names}
+    others = [name for name, colour in found.items() if colour is None]
+    return {name: colour or _shade(25.0 + GOLDEN * others.index(name)) for name, colour in found.items()}
+
+
+def _methods(function: Function) -> dict[str, list[str]]:
+    """The methods that a function may have, by family, those of most functions first."""
+    algorithms = {*function.methods, *references_of(function), function.comparison.through_passes} - {""}
+    modes = modes_of(function)
+    return {
+        "generated": ["generated", "generated-gcc", "generated-clang", "generated-lanes"],
+        "single": [SINGLE],
+        "analytical": [
+            *("rolled", CHAIN_RULE, ZEROED, BY_PARAMETERS),
+            *sorted(f"{UNROLLED}{name}" for name in algorithms),
+        ],
+        "ad": [CASADI, CPPADCODEGEN, *modes, *(f"{mode}-casadi" for mode in modes)],
+        "numerical": [name for name in bases_of(function) if name != CHAIN_RULE],
+        "peer": [NATIVE, PINOCCHIO],
+    }
 
 
 @cache
-def _algorithms() -> dict[str, str]:
-    """The first colour, for every algorithm of the catalogue, that no other one of its functions has; those
-    with most others beside them first.
-    """
-    beside: dict[str, set[str]] = {}
+def _colours() -> dict[str, str]:
+    """For every method the first shade of its family that no other method of its functions has."""
+    beside: dict[tuple[str, str], dict[str, None]] = {}
     for function in known().values():
-        own = {*function.methods, *references_of(function), function.comparison.through_passes}
-        names = {f"{UNROLLED}{name}" for name in own if name} - {*_METHODS}
-        for name in names:
-            beside.setdefault(name, set()).update(names - {name})
-    chosen: dict[str, str] = {}
-    for name in sorted(beside, key=lambda name: (-len(beside[name]), name)):
-        used = {chosen.get(other) for other in beside[name]}
-        free = [colour for colour in _ALGORITHMS if colour not in used]
-        chosen[name] = (free or _ALGORITHMS)[0]
-    return chosen
+        for family, names in _methods(function).items():
+            for name in names:
+                beside.setdefault((family, name), {}).update(dict.fromkeys(names))
+    shades: dict[str, int] = {}
+    for (_, name), others in beside.items():
+        taken = {shades.get(other) for other in others}
+        shades[name] = next(k for k in range(len(taken) + 1) if k not in taken)
+    return {name: _shade(_HUES[family], shades[name], _CHROMA.get(family, 0.12)) for family, name in beside}

@@ -1,17 +1,21 @@
 """The report as data, report.json; `report.schema.json` beside this file defines every figure. The summary of
-it has for each function the generated code and the best of every peer.
+it has for each function the generated code and the best of every peer. The files of a report.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import rbdc
 from rbdc.analysis.model_summary import as_data
+from rbdc.errors import OptionError
+from rbdc.native.scratch import scratch
 from rbdc.report.accuracy import DIGITS, SEED, WRONG, tolerance
 from rbdc.report.measure.timing import Comparison, Limits, bandwidth_percent, machine, peak_percent
 from rbdc.report.methods.implementation import FAMILIES
@@ -228,3 +232,21 @@ def _entry(method: dict[str, Any], ratios: dict[str, float]) -> dict[str, Any]:
         "ratio": ratios.get(method["method"], 1.0),
         **{name: method[name] for name in _COPIED},
     }
+
+
+def write(report: Mapping[str, Any], page: str, path: Path, **pictures: str) -> list[Path]:
+    """Write a report and the text of its page as `path`.json and `path`.html, and pictures by their names
+    beside them, each to a temporary name that is then moved into place; their paths. Raises OptionError if it
+    cannot.
+    """
+    folder, texts = path.parent, {f"{path.name}.json": json.dumps(report, indent=1) + "\n"}
+    texts |= {f"{path.name}.html": page, **{f"{name}.svg": svg for name, svg in pictures.items()}}
+    try:
+        with scratch(folder, ".report.", ".new") as aside:
+            for file, text in texts.items():
+                (aside / file).write_text(text, encoding="utf-8")
+            for file in texts:
+                (aside / file).replace(folder / file)
+    except OSError as error:
+        raise OptionError(f"cannot write {folder}: {error.strerror}; check --out") from error
+    return [folder / file for file in texts]

@@ -1,27 +1,22 @@
-"""The pages of a comparison, of a benchmark, and of studies and families of mechanisms, each made of the data
-of its report alone; the files of a report.
-"""
+"""A comparison and a benchmark as pages and on the terminal, each made of the data of its report alone."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from rbdc.analysis.model_summary import joints_table
-from rbdc.analysis.pages import Part, page_text
-from rbdc.analysis.tables import Table
-from rbdc.errors import OptionError
+from rbdc.analysis.pages import DASH, Part, Table, page_text
 from rbdc.functions.catalogue import known
-from rbdc.native.scratch import scratch
-from rbdc.report.options import PEERS
-from rbdc.report.present import first_lines
+from rbdc.report.options import CASADI, NOT_ASKED, PEERS
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
+from rbdc.report.present.document import summary
 from rbdc.report.present.plots import batch_curves, error_dots, pattern, time_bars, time_dots
 from rbdc.report.present.tables import (
     BENCHMARKED,
     ERRORS,
+    PEAKS,
     accuracy_table,
     bandwidth_words,
     batch_notes,
@@ -29,11 +24,14 @@ from rbdc.report.present.tables import (
     entry_heading,
     glance_table,
     headline_table,
+    least_time,
     methods_table,
     peak_words,
     seconds_table,
     times_table,
 )
+
+Lines = list[str | Table]
 
 FIGURES = (
     "Flop are additions, subtractions and multiplications, those in vectors once for each lane, as the "
@@ -65,9 +63,29 @@ def page(report: dict[str, Any]) -> str:
         Part("The robot", tables=[joints_table(robot)], notes=robot["warnings"]),
         Part("How it was measured", [*_setting(report), *_measurement(report, peak)]),
     ]
-    lines = [first_lines.of_comparison(report), lead]
+    lines = [of_comparison(report), lead]
     top = Part(f"{robot['name']}: rbdc compare", lines, notes=[_conditions(report)], parts=parts)
     return page_text(top, key, report, "report.json")
+
+
+def of_comparison(report: Mapping[str, Any]) -> str:
+    """For how many functions generated code is the fastest method, and how long the peers take."""
+    functions = report["functions"]
+    fastest = [_fastest_in_double(function) == "generated" for function in functions]
+    ratios = [{peer: best["ratio"] for peer, best in function["peers"].items()} for function in functions]
+    words = f"Generated code is the fastest method in double precision for {_of(sum(fastest), len(fastest))}."
+    return f"{words}{_peers(ratios)}"
+
+
+def _fastest_in_double(function: Mapping[str, Any]) -> str:
+    methods = [method for method in function["methods"] if method["family"] != "single"]
+    return str(min(methods, key=least_time)["method"])
+
+
+def _of(some: int, all_of_them: int) -> str:
+    if all_of_them == 1:
+        return "the function" if some else "no function"
+    return f"all {some} functions" if some == all_of_them else f"{some} of {all_of_them} functions"
 
 
 def _conditions(report: Mapping[str, Any]) -> str:
@@ -180,8 +198,29 @@ def benchmark_page(report: dict[str, Any]) -> str:
         Part("How it was measured", [measured], folded=by_robot),
     ]
     notes = [_conditions(next(iter(robots.values()))), *absent]
-    top = Part("rbdc benchmark", [first_lines.of_benchmark(report), lead], notes=notes, parts=parts)
+    top = Part("rbdc benchmark", [of_benchmark(report), lead], notes=notes, parts=parts)
     return page_text(top, key, report, "benchmark.json")
+
+
+def of_benchmark(report: Mapping[str, Any]) -> str:
+    """How many times as long as generated code each peer takes, over all robots and functions."""
+    rows = [
+        {label: e["ratio"] for label, e in row["entries"].items() if label in PEERS} for row in report["rows"]
+    ]
+    count = f"{len(rows)} pair{'s' if len(rows) > 1 else ''} of a robot and a function"
+    return f"Generated code beside its peers, over {count}.{_peers(rows) or ' No peer was measured.'}"
+
+
+def _peers(rows: Sequence[Mapping[str, float]]) -> str:
+    """The range of the ratio of each peer."""
+    found = {peer: [row[peer] for row in rows if peer in row] for peer in PEERS}
+    said = [f" {entry_heading(peer)} takes {_range(of)} times as long." for peer, of in found.items() if of]
+    return "".join(said)
+
+
+def _range(values: Sequence[float]) -> str:
+    ends = dict.fromkeys(f"{end:.3g}" for end in (min(values), max(values)))
+    return " to ".join(ends)
 
 
 def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Part:
@@ -204,45 +243,54 @@ def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[
     return Part(name, plots=[dots], tables=[times], notes=absent, folded=[more])
 
 
-def study_page(
-    title: str,
-    lead: str,
-    notes: Sequence[str],
-    report: Mapping[str, Any],
-    tables: Sequence[Table],
-    figures: Sequence[Part],
-    file: str = "study.json",
-) -> str:
-    """The text of a page that says where it was measured, and shows tables and then figures. Of the report
-    the claims are shown, first how many of them hold, and whether it is `quick`, where it has them.
-    """
-    where = [f"{report['machine']['processor']}, one core"] if "machine" in report else []
-    compilers = [report["compiler"]["version"]] if "compiler" in report else report.get("compilers", [])
-    where += [", ".join(compilers)] if compilers else []
-    head = ("claim", "verdict", "found")
-    claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
-    said = [Table("What the article says", head, claims, words=head)] if claims else []
-    first = [first_lines.of_claims(report["claims"])] if claims else []
-    quick = "A quick run, to see that it works: few and small cases, whose times say little."
-    warned = [Part("A quick run", [quick])] if report.get("quick") else []
-    shown = [Part(table.title, tables=[table]) for table in (*said, *tables)]
-    page = Part(title, [*first, lead], notes=["; ".join(where), *notes], parts=[*warned, *shown, *figures])
-    return page_text(page, (), report, file)
+def comparison_lines(report: dict[str, Any]) -> Lines:
+    """A report on the terminal: for each function its methods, fastest first, then its peers and batches."""
+    robot = report["robot"]
+    lines: Lines = [f"{robot['name']}, {robot['root_joint']} base, nv = {robot['nv']}"]
+    for function in report["functions"]:
+        kept = ("method", "times generated", "min ns", "median ns", "cold median ns", "operations")
+        lines.append(methods_table(function).only(*kept, "code, bytes", "compile s", "rms rel (43)"))
+        if function["absent"]:
+            lines.append(f"absent: {', '.join(one['method'] for one in function['absent'])}")
+    lines.append(_summary("Generated code and its peers", summary(report), report["peak"]))
+    lines += _of_peers(report)
+    if report["bandwidth"] is not None:
+        lines.append(f"Batches: times of one sample; {bandwidth_words(report['bandwidth'])}")
+        for function in report["functions"]:
+            notes = batch_notes(function["batch"])
+            lines += [batch_table(function), *(f"{function['name']}: {note}" for note in notes)]
+    return lines
 
 
-def write(report: Mapping[str, Any], page: str, path: Path, **pictures: str) -> list[Path]:
-    """Write a report and the text of its page as `path`.json and `path`.html, and pictures by their names
-    beside them, each to a temporary name that is then moved into place; their paths. Raises OptionError if it
-    cannot.
-    """
-    folder, texts = path.parent, {f"{path.name}.json": json.dumps(report, indent=1) + "\n"}
-    texts |= {f"{path.name}.html": page, **{f"{name}.svg": svg for name, svg in pictures.items()}}
-    try:
-        with scratch(folder, ".report.", ".new") as aside:
-            for file, text in texts.items():
-                (aside / file).write_text(text, encoding="utf-8")
-            for file in texts:
-                (aside / file).replace(folder / file)
-    except OSError as error:
-        raise OptionError(f"cannot write {folder}: {error.strerror}; check --out") from error
-    return [folder / file for file in texts]
+def benchmark_lines(report: dict[str, Any]) -> Lines:
+    """A benchmark on the terminal: a table for each robot, and the absent robots."""
+    lines: Lines = []
+    for label, one in report["robots"].items():
+        robot = one["robot"]
+        title = f"{label}, {robot['root_joint']} base, nv = {robot['nv']}; {one['compiler']['version']}"
+        lines.append(_summary(title, [row for row in report["rows"] if row["robot"] == label], one["peak"]))
+        lines += _of_peers(one, f"{label}, ")
+    return [*lines, *(f"{label} is absent: {reason}" for label, reason in report["absent"].items())]
+
+
+def _summary(title: str, rows: Sequence[Mapping[str, Any]], peak: dict[str, Any]) -> Table:
+    """Generated code and its peers with their ratios: one row for each function of a robot."""
+    labels = list(dict.fromkeys(label for row in rows for label in (*row["entries"], *row["absent"])))
+    table = times_table(title, "function", rows, labels)
+    kept = (name for name in table.head if name not in ("operations", "code, bytes"))
+    note = f"{' and '.join(PEAKS)}: shares of the peaks; {peak_words(peak)}. {DASH}: absent."
+    return replace(table.only(*kept), note=note)
+
+
+def _of_peers(report: Mapping[str, Any], before: str = "") -> list[str]:
+    """By which algorithms CasADi was fastest, and the absent peers; `before` stands before each."""
+    lines = [
+        f"{before}{entry_heading(CASADI)}, {function['name']}: {best['method']}, {best['algorithm']}"
+        for function in report["functions"]
+        if (best := function["peers"].get(CASADI)) is not None
+    ]
+    return lines + [
+        f"{before}{entry_heading(peer)} is absent: {reason}"
+        for peer, reason in report["peers"]["absent"].items()
+        if reason != NOT_ASKED
+    ]

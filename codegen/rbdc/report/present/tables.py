@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rbdc.analysis.tables import DASH, Cell, Table, figure
+from rbdc.analysis.pages import DASH, Cell, Table, figure
 from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, PINOCCHIOS
 from rbdc.report.present.colours import of_method
 

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import DASH, Table
+from rbdc.analysis.pages import DASH, Part, Table
 from rbdc.options import Progress
 from rbdc.report.compare import labelled_report
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.colours import INK, line_colours
-from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import grouped_bars, pattern
+from rbdc.report.present.study_page import study_page
 from rbdc.report.present.tables import nanoseconds
 from rbdc.report.studies.claims import judged, listed, not_comparable, told
 from rbdc.report.studies.precision import CENTRAL, DIFFERENCE, precision, vanishing

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.tools.kinematics import joint_placements
-from rbdc.analysis.tables import Table
+from rbdc.analysis.pages import Table
 from rbdc.model import WORLD, Model
 from rbdc.model.families import BINARY, SERIAL, tree
 from rbdc.options import Progress
@@ -26,8 +26,7 @@ from rbdc.planning.calibration import NEAR_CODE
 from rbdc.report.compare import Family, families_report
 from rbdc.report.methods.contenders import SINGLE
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
-from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
-from rbdc.report.present.page import study_page
+from rbdc.report.present.study_page import crossing_table, family_figure, growth_table, study_page
 from rbdc.report.present.tables import TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable, told
 from rbdc.report.studies.first_order import FACTOR

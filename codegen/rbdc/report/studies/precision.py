@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import Table, figure
+from rbdc.analysis.pages import Part, Table, figure
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import reference_of
 from rbdc.options import Progress
@@ -24,8 +23,8 @@ from rbdc.report.methods.differentiation import SCHEMES
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
-from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import pattern
+from rbdc.report.present.study_page import study_page
 from rbdc.report.studies.claims import judged, told
 
 Array = NDArray[np.float64]

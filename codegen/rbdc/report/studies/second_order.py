@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import Table
+from rbdc.analysis.pages import Part, Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.model.families import BINARY, SERIAL, tree
@@ -31,9 +30,8 @@ from rbdc.report.methods.contenders import ZEROED, Toolchain, generated, library
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender
 from rbdc.report.options import CompareOptions
-from rbdc.report.present.family_page import BODIES, crossing_table, family_figure, growth_table
-from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import contours, grown
+from rbdc.report.present.study_page import BODIES, crossing_table, family_figure, growth_table, study_page
 from rbdc.report.studies.claims import told
 from rbdc.report.studies.second_order_claims import (
     ALL,

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.lagrangian import sensitivities
-from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import Table
+from rbdc.analysis.pages import Part, Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import on_model
 from rbdc.model import Model
@@ -30,8 +29,8 @@ from rbdc.report.measure.timing import machine
 from rbdc.report.methods.contenders import by_method, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.options import CompareOptions
-from rbdc.report.present.page import study_page
 from rbdc.report.present.plots import curve
+from rbdc.report.present.study_page import study_page
 from rbdc.report.studies.sensitivity_claims import (
     CENTRAL,
     COMPILED,

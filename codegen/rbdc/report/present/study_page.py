@@ -1,20 +1,53 @@
-"""The pages of curves: of a comparison over families times, code and errors over the size, with exponents and
-crossings; of forms time over operations.
+"""Pages of studies and of curves: times, code and errors of families over the size, with exponents and
+crossings; time of forms over operations.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rbdc.analysis.pages import Part
-from rbdc.analysis.tables import DASH, Table, figure
-from rbdc.report.present import first_lines
-from rbdc.report.present.page import study_page
+from rbdc.analysis.pages import DASH, Part, Table, figure, page_text
+from rbdc.report.methods.contenders import SINGLE
 from rbdc.report.present.plots import grown
 from rbdc.report.present.tables import CODE, ERROR, TIME, count, curves, nanoseconds, ratios
 
+_VERDICTS = ("reproduced", "not reproduced", "not comparable")
 BODIES = "number of bodies N"
+
+
+def study_page(
+    title: str,
+    lead: str,
+    notes: Sequence[str],
+    report: Mapping[str, Any],
+    tables: Sequence[Table],
+    figures: Sequence[Part],
+    file: str = "study.json",
+) -> str:
+    """The text of a page that says where it was measured, and shows tables and then figures. Of the report
+    the claims are shown, first how many of them hold, and whether it is `quick`, where it has them.
+    """
+    where = [f"{report['machine']['processor']}, one core"] if "machine" in report else []
+    compilers = [report["compiler"]["version"]] if "compiler" in report else report.get("compilers", [])
+    where += [", ".join(compilers)] if compilers else []
+    head = ("claim", "verdict", "found")
+    claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
+    said = [Table("What the article says", head, claims, words=head)] if claims else []
+    first = [of_claims(report["claims"])] if claims else []
+    quick = "A quick run, to see that it works: few and small cases, whose times say little."
+    warned = [Part("A quick run", [quick])] if report.get("quick") else []
+    shown = [Part(table.title, tables=[table]) for table in (*said, *tables)]
+    page = Part(title, [*first, lead], notes=["; ".join(where), *notes], parts=[*warned, *shown, *figures])
+    return page_text(page, (), report, file)
+
+
+def of_claims(claims: Sequence[Mapping[str, str]]) -> str:
+    """How many claims of an article are reproduced, are not, and cannot be compared."""
+    count = Counter(claim["verdict"].partition(":")[0] for claim in claims)
+    told = ", ".join(f"{count[verdict]} {verdict}" for verdict in _VERDICTS if count[verdict])
+    return f"{len(claims)} claim{'s' if len(claims) > 1 else ''}: {told}."
 
 
 def family_page(report: Mapping[str, Any]) -> str:
@@ -27,8 +60,22 @@ def family_page(report: Mapping[str, Any]) -> str:
     tables = [times_over_sizes(report), *map(growth_table, report["functions"])]
     tables += map(crossing_table, report["functions"])
     figures = [family_figure(report, name) for name in names]
-    lead = f"{first_lines.of_families(report)} {lead}"
+    lead = f"{of_families(report)} {lead}"
     return study_page("Families of mechanisms", lead, (), report, tables, figures, "families.json")
+
+
+def of_families(report: Mapping[str, Any]) -> str:
+    """The fastest methods in double precision at the largest size, each with its functions and families."""
+    fastest: dict[str, list[str]] = {}
+    for function in report["functions"]:
+        for family in function["families"]:
+            by_method = curves(report["entries"], function["name"], family, TIME)
+            size = max(n for points in by_method.values() for n in points)
+            times = {m: points[size] for m, points in by_method.items() if size in points and m != SINGLE}
+            best = min(times, key=times.__getitem__)
+            fastest.setdefault(best, []).append(f"{function['name']} {family} {size}")
+    told = (f"{method} ({', '.join(of)})" for method, of in fastest.items())
+    return f"Fastest at the largest size: {', '.join(told)}."
 
 
 def times_over_sizes(report: Mapping[str, Any]) -> Table:
@@ -114,8 +161,14 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
     words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
     figures, tables = [Part("Time over operations", [words], plots)], forms_tables(report)
-    lead = f"{first_lines.of_forms(report['rows'], wrong)} {lead}"
+    lead = f"{of_forms(report['rows'], wrong)} {lead}"
     return study_page("Forms of functions", lead, wrong, report, tables, figures, "forms.json")
+
+
+def of_forms(rows: Sequence[Mapping[str, Any]], wrong: Sequence[str]) -> str:
+    """Whether chosen forms are the fastest."""
+    chosen = sum(row["chosen"] for row in rows)
+    return f"Of {chosen} chosen forms {len(wrong) or 'none'} {'is' if len(wrong) == 1 else 'are'} too slow."
 
 
 def forms_tables(report: Mapping[str, Any]) -> list[Table]:
