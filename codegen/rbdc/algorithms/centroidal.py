@@ -32,8 +32,9 @@ from rbdc.algorithms.momentum import (
     total_mass,
 )
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
-from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
+from rbdc.algorithms.tools.kinematics import body_velocities, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Body, Limits, Model
 from rbdc.model.joints import FreeFlyer
@@ -142,9 +143,10 @@ def centroidal_dynamics_derivatives(
 
 def _momentum_by_q(model: Model, q: Scalars, v: Scalars, trace: Trace) -> Matrix:
     """d[P; L]/dq (6, nv) about the world's origin."""
-    placements = joint_placements(model, q, trace)
+    m = Numbers(model, trace=trace, q=q)
+    placements = m.placements
     velocities, rates = body_velocities(model, v, placements, trace), joint_velocities(model, v)
-    inertias = composite_inertias(model, placements, trace)
+    inertias = m.in_order(composite_inertias(m))
     momenta = [body.inertia @ velocity for body, velocity in zip(model.bodies, velocities, strict=True)]
     momenta = subtree_sums(model, placements, momenta, Placement.act_force)
     columns = []

@@ -21,6 +21,7 @@ from rbdc.algorithms.kinematics import rotated_rows
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import (
@@ -138,8 +139,9 @@ def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) 
     """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
     world axes. Test: the sum of the momenta of all bodies.
     """
-    placements = joint_placements(model, q, trace)
-    composite = composite_inertias(model, placements, trace)
+    m = Numbers(model, trace=trace, q=q)
+    placements = m.placements
+    composite = m.in_order(composite_inertias(m))
     share, roots = 1.0 / total_mass(model, with_base=False), model.children(WORLD)
     centre = _in_world(model, placements, [inertia.scaled(share) for inertia in composite], share)
     poses = parent_poses(model, placements, trace)

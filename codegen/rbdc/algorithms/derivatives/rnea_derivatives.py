@@ -64,8 +64,9 @@ from rbdc.algorithms.tools.joint_coordinates import (
     joint_velocities,
     reduce_matrix,
 )
-from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
+from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import (
@@ -132,11 +133,12 @@ def rnea_derivatives(
     are left as zero but for 2 B of its angular velocity and for forces in the world: the rest is M x with
     known x.
     """
-    placements = joint_placements(model, q, trace)
+    m = Numbers(model, trace=trace, q=q)
+    placements = m.placements
     following = None if model.world_forces else fext
     carried, velocities, forces = _forward_pass(model, v, a, following, placements, trace)
     factors, forces = _composites(model, placements, velocities, forces, trace)
-    inertias = composite_inertias(model, placements, trace)
+    inertias = m.in_order(composite_inertias(m))
     starts, rates = first_dofs(model), joint_velocities(model, v)
     directions = [_directions(model, index, c, rates[index]) for index, c in enumerate(carried)]
     size = full_size(model)

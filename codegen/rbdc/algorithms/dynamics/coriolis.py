@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.dynamics.crba import composite_inertias, full_inertia
+from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
 from rbdc.algorithms.tools.joint_coordinates import (
     bent_columns,
     first_dofs,
@@ -19,8 +19,10 @@ from rbdc.algorithms.tools.joint_coordinates import (
     reduce_columns,
     reduce_matrix,
 )
-from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
+from rbdc.algorithms.tools.kinematics import body_velocities, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus, transposed, zeros
+from rbdc.algorithms.tools.machine import Array
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Matrix3, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
@@ -81,9 +83,10 @@ class CoriolisFactor:
 
 def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:
     """C(q, v) (nv, nv) with C v + g = nle(q, v) and Mdot - 2 C skew-symmetric (both tested)."""
-    placements = joint_placements(model, q, trace)
+    m = Numbers(model, trace=trace, q=q)
+    placements = m.placements
     velocities = body_velocities(model, v, placements, trace)
-    composite = composite_inertias(model, placements, trace)
+    inertias = composite_inertias(m)
     factors = [
         CoriolisFactor.of_body(body.inertia, velocity)
         for body, velocity in zip(model.bodies, velocities, strict=True)
@@ -92,20 +95,13 @@ def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Mat
     formula = "p = sum m rdot, N = sum m r rdot^T of the subtree"
     for index in reversed(range(model.njoints)):
         trace(model.bodies[index].name, formula, f"B{index}", factors[index].scalars())
-    c = reduce_matrix(model, _entries(model, placements, velocities, composite, factors, trace))
-    return _along_curves(model, placements, v, composite, c, trace) if model.curves else c
+    c = reduce_matrix(model, _entries(model, placements, velocities, m.in_order(inertias), factors, trace))
+    return _along_curves(m, v, inertias, c) if model.curves else c
 
 
-def _along_curves(
-    model: Model,
-    placements: Sequence[Placement],
-    v: Scalars,
-    composite: Sequence[RigidInertia],
-    c: Matrix,
-    trace: Trace,
-) -> Matrix:
+def _along_curves(m: Numbers, v: Scalars, composite: Array[RigidInertia], c: Matrix) -> Matrix:
     """G^T C G + G^T M dG/dt where joints follow others along curves, M with the armature of these."""
-    inertia = full_inertia(model, placements, composite, trace)
+    model, inertia = m.model, m.rows(inertia_matrix(m, composite))
     for index, start in enumerate(first_dofs(model)):
         if index in model.curves:
             inertia[start][start] = inertia[start][start] + model.bodies[index].armature

@@ -1,0 +1,187 @@
+"""A recursion over a tree is one text over a machine; a machine is a schedule that runs it.
+
+How a recursion is written: as in its paper, with nothing of frames, order of memory, scalars or C.
+
+    def composite_inertias(m: Machine) -> Array[RigidInertia]:
+        composite = m.array("IC", RigidInertia)
+        for b in m.down():                                  # bodies, parents first
+            composite[b] = b.inertia()
+        for b in m.up():                                    # bodies, children first
+            composite.add(b.parent, b.to_parent(composite[b]))
+        return composite
+
+Arrays hold quantities (a `Force`, an inertia, anything with `scalars` and `of`) by bodies `b` and `b.parent`
+or by columns `k`, the degrees of freedom; matrices and vectors hold numbers by columns: `out[j, k] =
+j.s.dot(force)`. At the root `x.add(b.parent, y)` does nothing, and `x[b.parent]` is the array's quantity of
+the `world`. `b.to_parent` and `b.from_parent` carry a quantity from frame to frame; a machine that has all of
+them in one frame leaves it as it is. An inner loop over columns is given what it needs of the loop around it,
+`for j, f in k.earlier(force)`, or reads it from an array.
+
+`rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; on symbols that is straight-line code.
+`rbdc.planning.loops.machine.Loops` makes loops over tables of the same text.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar, cast
+
+from rbdc.errors import UnsupportedError
+from rbdc.model.joints import JointType
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial.vectors import motion_sum
+
+Quantity = TypeVar("Quantity")
+
+
+class Index:
+    """A body or a column as an index of arrays.
+
+    at: where the machine keeps what belongs to it.
+    """
+
+    def __init__(self, at: Any) -> None:
+        self.at = at
+
+
+At: TypeAlias = Index | tuple[Index, Index]
+
+
+class Array(ABC, Generic[Quantity]):
+    """Quantities by bodies or by columns, or numbers by pairs of columns."""
+
+    @abstractmethod
+    def __getitem__(self, at: At) -> Quantity: ...
+
+    @abstractmethod
+    def __setitem__(self, at: At, value: Quantity) -> None: ...
+
+    @abstractmethod
+    def add(self, at: At, value: Quantity) -> None:
+        """Add to the entry; nothing at the world."""
+
+
+class Column(Index, ABC):
+    """A degree of freedom that a loop is at.
+
+    s: its direction, in the frame of its body. body: the body that it moves.
+    """
+
+    s: Motion
+    body: Index
+
+    @abstractmethod
+    def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        """The columns of its joint, itself too, each with a quantity in the frame of the body."""
+
+    @abstractmethod
+    def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        """The columns of the joints above, each with the quantity in the frame of their body."""
+
+    @abstractmethod
+    def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        """The columns of its joint before itself and those above, with the quantity likewise."""
+
+
+class Body(Index, ABC):
+    """A body that a loop is at. rooted: its parent is the world."""
+
+    joint: JointType
+    parent: Index
+    rooted: bool
+
+    @abstractmethod
+    def placement(self) -> Placement:
+        """Its frame in the parent's, or in the one frame of all."""
+
+    @abstractmethod
+    def inertia(self) -> RigidInertia:
+        """Its inertia by itself."""
+
+    @abstractmethod
+    def columns(self) -> Sequence[Column]:
+        """The degrees of freedom of its joint."""
+
+    def above(self) -> Iterable[Column]:
+        """The columns of the joints above it, from the root."""
+        raise UnsupportedError(f"{type(self).__name__} has no loop over the columns above a body")
+
+    def below(self) -> Iterable[Column]:
+        """The columns of the joints that it carries."""
+        raise UnsupportedError(f"{type(self).__name__} has no loop over the columns below a body")
+
+    def onwards(self) -> Iterable[Column]:
+        """The columns from its first one to the last of all."""
+        raise UnsupportedError(f"{type(self).__name__} has no loop over the columns from a body on")
+
+    @abstractmethod
+    def rates(self, name: str) -> list[Scalar]:
+        """The joint's entries of an input `v` or `a`, zeros without such an input."""
+
+    @abstractmethod
+    def external_force(self) -> Force:
+        """The external force on it."""
+
+    @abstractmethod
+    def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+        """Name values, and the formula that they come from, for readers of the C."""
+
+    def motion(self, name: str) -> Motion:
+        """S times the joint's entries of an input."""
+        return motion_sum((k.s for k in self.columns()), self.rates(name))
+
+    def to_parent(self, x: Quantity) -> Quantity:
+        """A force, an inertia or the like in the frame of the parent."""
+        placement, any_x = self.placement(), cast(Any, x)
+        moved = placement.act_force(x) if isinstance(x, Force) else any_x.moved(placement)
+        return cast(Quantity, moved)
+
+    def from_parent(self, x: Quantity) -> Quantity:
+        """A motion of the parent, or the like, in the frame of this body."""
+        placement, any_x = self.placement(), cast(Any, x)
+        seen = placement.act_inverse(x) if isinstance(x, Motion) else any_x.seen_from(placement)
+        return cast(Quantity, seen)
+
+
+class Machine(ABC):
+    """Runs recursions.
+
+    gravity: the acceleration of free fall (m/s^2).
+    """
+
+    gravity: Vector3
+
+    @abstractmethod
+    def down(self) -> Iterator[Body]:
+        """The bodies, parents first."""
+
+    @abstractmethod
+    def up(self) -> Iterator[Body]:
+        """The bodies, children first."""
+
+    @abstractmethod
+    def loaded(self) -> Iterator[Body]:
+        """The bodies, where external forces are given; none otherwise."""
+
+    @abstractmethod
+    def columns(self) -> Iterator[Column]:
+        """The degrees of freedom of all joints, from the root."""
+
+    @abstractmethod
+    def array(
+        self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
+    ) -> Array[Quantity]:
+        """An array of quantities by bodies or columns, those of the world being `world`."""
+
+    @abstractmethod
+    def vector(self, name: str) -> Array[Scalar]:
+        """A result by columns, zero at first."""
+
+    @abstractmethod
+    def matrix(self, name: str) -> Array[Scalar]:
+        """A result by pairs of columns, zero at first."""
+
+    @abstractmethod
+    def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
+        """Name the entries that each column gives to matrices."""

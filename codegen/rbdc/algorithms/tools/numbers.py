@@ -1,0 +1,214 @@
+"""Recursions with any scalars, body by body: floats, arrays, 40 digits, dual numbers, and symbols, which is
+straight-line code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, cast
+
+from rbdc.algorithms.tools.joint_coordinates import (
+    first_dofs,
+    full_size,
+    joint_accelerations,
+    joint_velocities,
+    reduce_matrix,
+    reduce_vector,
+)
+from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.algorithms.tools.linear import Matrix, zeros
+from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars
+
+NOTHING: Mapping[Any, Any] = {}
+
+
+class Numbers(Machine):
+    """Bodies one after the other, quantities in the frames of the bodies; vectors and matrices over all
+    degrees of freedom, those of joints that follow others too (`rbdc.algorithms.tools.joint_coordinates`).
+
+    inputs: q (nq), v and a (nv). placements: each body's frame in its parent's. fext: external forces in the
+    frames of the bodies (N, N m), or none.
+    """
+
+    def __init__(self, model: Model, *, fext: Forces = (), trace: Trace = silent, **inputs: Scalars) -> None:
+        self.model, self.fext, self.trace, self.inputs = model, fext, trace, inputs
+        self.gravity, self.starts = model.gravity, first_dofs(model)
+        self.bodies = [NumberBody(self, index) for index in range(model.njoints)]
+        self.placements = joint_placements(model, inputs["q"], trace) if "q" in inputs else []
+        self._labels: list[tuple[str, str, tuple[Rows, ...]]] = []
+
+    @cached_property
+    def rates(self) -> dict[str, list[list[Scalar]]]:
+        """Velocities v and accelerations a of the joints."""
+        v, a = (self.inputs.get(name, [0.0] * self.model.nv) for name in "va")
+        return {"v": joint_velocities(self.model, v), "a": joint_accelerations(self.model, v, a)}
+
+    def down(self) -> Iterator[NumberBody]:
+        yield from self.bodies
+
+    def up(self) -> Iterator[NumberBody]:
+        yield from reversed(self.bodies)
+
+    def loaded(self) -> Iterator[NumberBody]:
+        yield from self.bodies if self.fext else ()
+
+    def columns(self) -> Iterator[NumberColumn]:
+        for k in (k for body in self.bodies for k in body.columns()):
+            yield k
+            for formula, symbol, matrices in self._labels:
+                values = [x for rows in matrices for x in rows.of_column(k.at)]
+                self.trace(k.body.own.name, formula, f"{symbol}{k.at}", values)
+
+    def array(
+        self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
+    ) -> Entries[Quantity]:
+        return Entries(world)
+
+    def vector(self, name: str) -> Entries[Scalar]:
+        return Entries(known=dict.fromkeys(range(full_size(self.model)), 0.0))
+
+    def matrix(self, name: str) -> Rows:
+        return Rows(full_size(self.model))
+
+    def in_order(self, array: Array[Quantity]) -> list[Quantity]:
+        """The quantities of all bodies, or of all columns."""
+        known = cast(Entries[Quantity], array).known
+        return [known[key] for key in sorted(known)]
+
+    def rows(self, matrix: Array[Scalar]) -> Matrix:
+        """A matrix over all degrees of freedom."""
+        return cast(Rows, matrix).rows
+
+    def reduced(self, matrix: Array[Scalar]) -> Matrix:
+        """A matrix over v (nv, nv)."""
+        return reduce_matrix(self.model, self.rows(matrix))
+
+    def reduced_vector(self, vector: Array[Scalar]) -> list[Scalar]:
+        """A vector over v (nv)."""
+        return reduce_vector(self.model, self.in_order(vector))
+
+    def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
+        self._labels.append((formula, symbol, cast(tuple[Rows, ...], matrices)))
+
+
+class NumberBody(Body):
+    """A body by its number."""
+
+    at: int
+
+    def __init__(self, m: Numbers, at: int) -> None:
+        self.m, self.at, self.own = m, at, m.model.bodies[at]
+        self.joint, self.parent = self.own.joint, Index(self.own.parent)
+        self.rooted = self.own.parent == WORLD
+
+    @cached_property
+    def chain(self) -> list[NumberBody]:
+        """The bodies above, from the parent to the root."""
+        parent = self.own.parent
+        return [] if parent == WORLD else [self.m.bodies[parent], *self.m.bodies[parent].chain]
+
+    def placement(self) -> Placement:
+        return self.m.placements[self.at]
+
+    def inertia(self) -> RigidInertia:
+        return self.own.inertia
+
+    def columns(self) -> list[NumberColumn]:
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> list[NumberColumn]:
+        return [NumberColumn(self, k, s) for k, s in enumerate(self.joint.subspace(), self.m.starts[self.at])]
+
+    def above(self) -> list[NumberColumn]:
+        return [k for body in reversed(self.chain) for k in body.columns()]
+
+    def below(self) -> list[NumberColumn]:
+        return [k for body in self.m.bodies if self in body.chain for k in body.columns()]
+
+    def onwards(self) -> list[NumberColumn]:
+        return [k for body in self.m.bodies[self.at :] for k in body.columns()]
+
+    def rates(self, name: str) -> list[Scalar]:
+        return self.m.rates[name][self.at]
+
+    def external_force(self) -> Force:
+        return self.m.fext[self.at]
+
+    def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+        self.m.trace(self.own.name, formula, f"{symbol}{self.at}", values)
+
+
+class NumberColumn(Column):
+    """A degree of freedom by its number."""
+
+    at: int
+    body: NumberBody
+
+    def __init__(self, body: NumberBody, at: int, s: Motion) -> None:
+        self.body, self.at, self.s = body, at, s
+
+    def same(self, carried: Quantity) -> Iterator[tuple[NumberColumn, Quantity]]:
+        yield from ((k, carried) for k in self.body.columns())
+
+    def earlier(self, carried: Quantity) -> Iterator[tuple[NumberColumn, Quantity]]:
+        yield from ((k, carried) for k in self.body.columns() if k.at < self.at)
+        yield from self.above(carried)
+
+    def above(self, carried: Quantity) -> Iterator[tuple[NumberColumn, Quantity]]:
+        below = self.body
+        for body in self.body.chain:
+            carried, below = below.to_parent(carried), body
+            yield from ((k, carried) for k in body.columns())
+
+
+class Entries(Array[Quantity]):
+    """Quantities by the numbers of bodies, columns or pairs of them."""
+
+    def __init__(self, world: Quantity | None = None, known: Mapping[Any, Quantity] = NOTHING) -> None:
+        self.world, self.known = world, dict(known)
+
+    def __getitem__(self, at: At) -> Quantity:
+        return self.known[_numbers(at)] if self.world is None or not _is_world(at) else self.world
+
+    def __setitem__(self, at: At, value: Quantity) -> None:
+        if not _is_world(at):
+            self.known[_numbers(at)] = value
+
+    def add(self, at: At, value: Quantity) -> None:
+        self[at] = cast(Any, self.known[_numbers(at)]) + value if _numbers(at) in self.known else value
+
+
+class Rows(Array[Scalar]):
+    """A matrix."""
+
+    def __init__(self, size: int) -> None:
+        self.rows: Matrix = zeros(size, size)
+
+    def __getitem__(self, at: At) -> Scalar:
+        row, column = _numbers(at)
+        return self.rows[row][column]
+
+    def __setitem__(self, at: At, value: Scalar) -> None:
+        row, column = _numbers(at)
+        self.rows[row][column] = value
+
+    def add(self, at: At, value: Scalar) -> None:
+        self[at] = self[at] + value
+
+    def of_column(self, k: int) -> list[Scalar]:
+        """Row k up to the diagonal, and what column k has beside it."""
+        row, column = self.rows[k][: k + 1], [above[k] for above in self.rows[:k]]
+        return row if all(x is y for x, y in zip(row, column, strict=False)) else row + column
+
+
+def _numbers(at: At) -> Any:
+    return at.at if isinstance(at, Index) else (at[0].at, at[1].at)
+
+
+def _is_world(at: At) -> bool:
+    return WORLD in ((at.at,) if isinstance(at, Index) else _numbers(at))
