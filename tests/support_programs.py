@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from rbdc.emit.batch import batch_header
-from rbdc.emit.c.csource import kernel_source, parameters
+from rbdc.emit.c.csource import parameters, windows_source
 from rbdc.emit.c.expressions import StatementWriter
 from rbdc.emit.c.polynomials import elementary_header
 from rbdc.functions.declarations import FunctionDeclaration
@@ -103,7 +103,7 @@ def shown(made: Program) -> list[str]:
 def compiled(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
     """Its only output by compiled C, at its only input."""
     declaration = FunctionDeclaration("f", "", (), ())
-    source = kernel_source("t", declaration, program)
+    source = windows_source("t", declaration, program)
     return _called({**source.files, "t.h": ""}, "t_f.c", "t_f", folder, np.array(x), program.outputs[0].size)
 
 

@@ -52,7 +52,7 @@ class BuildResult:
 
 
 def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """The name, the style and the deterministic figures of each function of a manifest: those of a rolled one
+    """The name, the form and the deterministic figures of each function of a manifest: those of a rolled one
     include the files that it shares with others. `batch_...`: of what computes several samples at once,
     nothing where the batch is a loop.
     """

@@ -11,7 +11,7 @@ from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.planning.calibration import COLUMNS, RATES, STRAIGHT_LINE, nanoseconds
 from rbdc.planning.forms import FORMS, Subject, chosen_plan
-from rbdc.planning.paths.kernels import has_windows
+from rbdc.planning.windows.kernels import has_windows
 from rbdc.resources import resolve, robot_names
 from tests.emit.support_measurements import PROCESSORS, Measurement, measurements
 from tests.support import slow_but
@@ -83,7 +83,7 @@ def test_robots_are_planned_so(robot: str, function: str) -> None:
     assert plan.cost.operations == pytest.approx(then, rel=0.1), "measure again"
 
 
-def test_arms_have_no_kernel_along_paths() -> None:
+def test_arms_have_no_windows() -> None:
     model = Model.from_file(resolve("kuka_iiwa"))
     for name in ("minverse", "rnea_derivatives", "aba_derivatives"):
         function = functions_of(model)[name]

@@ -36,14 +36,14 @@ from tests.support_trees import random_tree
     ("seed", "strip"), slow_but(itertools.product(range(8), (0, 2, 4)), [(0, 2)], [(0, 0), (0, 4), (1, 2)])
 )
 def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where neither straight-line code nor a kernel along paths is taken for less work; written out, and as a
+    """Where neither straight-line code nor windows are taken for less work; written out, and as a
     loop over strips of blocks.
     """
     monkeypatch.setattr(column_solve, "WORTH_A_LOOP", -1)
     monkeypatch.setattr(column_solve, "MORE_IN_A_LOOP", float("inf") if strip else 0.0)
     monkeypatch.setattr(column_solve, "STRIP", max(strip, 1))
     monkeypatch.setattr(forms, "is_left_to_others", lambda *_: True)
-    never = {**calibration.RATES, calibration.KERNEL_ALONG_PATHS: calibration.Rate(1e9, 1e9)}
+    never = {**calibration.RATES, calibration.WINDOWS: calibration.Rate(1e9, 1e9)}
     monkeypatch.setattr(calibration, "RATES", never)
     tree = random_tree(seed)
     module = build_module(
@@ -55,7 +55,7 @@ def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.M
     )
     folder = Path(str(module.__file__)).parent
     manifest = json.loads((folder / "manifest.json").read_text())["functions"]
-    assert {manifest[name]["method"] for name in ("minverse", "aba_derivatives")} == {"columns"}
+    assert {manifest[name]["form"] for name in ("minverse", "aba_derivatives")} == {"columns"}
     assert ("_pairs[]" in next(folder.glob("*_aba_derivatives.c")).read_text()) == bool(strip)
     rng = np.random.default_rng(seed)
     for with_forces in (False, True):

@@ -19,7 +19,7 @@ from rbdc.model import Model
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.resources import resolve
 from tests.support import COMPILERS, slow_but
-from tests.support_paths import kernel_alone, path_tree
+from tests.support_windows import kernel_alone, path_tree
 
 SECOND = ("rnea_second_derivatives", "aba_second_derivatives", "rnea_hessian_vector", "aba_hessian_vector")
 FRAMED = ("frame_jacobian", "relative_jacobian", "manipulability_gradient")
@@ -27,7 +27,7 @@ FRAMED = ("frame_jacobian", "relative_jacobian", "manipulability_gradient")
 
 @cache
 def generated(dtype: str) -> dict[str, str]:
-    """Second derivatives by loops along paths, functions of frames, and batches of these."""
+    """Second derivatives by paths, functions of frames, and batches of these."""
     model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     options = GenerationOptions(scalar=SCALARS[dtype], targets=("c", "batch"))
     return generate(model, "robot", [*SECOND, *FRAMED, "crba"], lambda _: None, options).files
@@ -72,7 +72,7 @@ def test_heads_of_loops_count_all_that_they_execute() -> None:
 
 
 @pytest.mark.parametrize("name", ["minverse", "rnea_derivatives", "aba_derivatives"])
-def test_heads_of_kernels_along_paths_count_vectors_divisions_and_calls(name: str) -> None:
+def test_heads_of_windows_count_vectors_divisions_and_calls(name: str) -> None:
     """Sines and cosines of the joints, and divisions for a free root; those of rows are on vectors."""
     model = path_tree(5, 9)
     record = functions_of(model)[name]

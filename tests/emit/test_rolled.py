@@ -33,10 +33,10 @@ from rbdc.options import BuildOptions, Style
 from rbdc.pipeline import build_package
 from rbdc.planning import forms
 from rbdc.planning.availability import singular_joints
-from rbdc.planning.loops.forms import rolled
-from rbdc.planning.loops.paths import Paths
+from rbdc.planning.loops.ancestors import Ancestors
+from rbdc.planning.loops.rolled import rolled
 from rbdc.planning.loops.tree import Tree
-from rbdc.planning.paths.kernels import has_windows
+from rbdc.planning.windows.kernels import has_windows
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.model.screw_joint import Screw
@@ -199,13 +199,13 @@ def chain(length: int, kind: str = "revolute") -> Model:
 @pytest.mark.parametrize(("length", "kind"), [(43, "spherical"), (130, "revolute")])
 @pytest.mark.parametrize("style", get_args(Style))
 def test_style_of_what_cannot_be_unrolled(length: int, kind: str, style: str) -> None:
-    """Loops along paths where there are such, otherwise over the model; only the latter where so asked."""
+    """Windows where there are such, otherwise loops over the model; only the latter where so asked."""
     model = chain(length, kind)
     made = generate(model, "robot", ["crba", "minverse"], lambda _: None, GenerationOptions(style=style))
-    along_paths = [has_windows(model, functions_of(model)[s.declaration.name]) for s in made.sources]
-    assert along_paths == [False, True]
-    expected = ["windows" if style == "unrolled" and along else "rolled" for along in along_paths]
-    assert [source.style for source in made.sources] == expected
+    in_windows = [has_windows(model, functions_of(model)[s.declaration.name]) for s in made.sources]
+    assert in_windows == [False, True]
+    expected = ["windows" if style == "unrolled" and windows else "rolled" for windows in in_windows]
+    assert [source.form for source in made.sources] == expected
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_more_joints_than_can_be_unrolled(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="130 degrees of freedom.*, without `fuse`"):
         build_package(model, BuildOptions(functions=("rnea",), fuse=(("rnea", "crba"),), out=tmp_path))
     options = BuildOptions(functions=("rnea", "crba", "aba"), out=tmp_path, cflags=UNOPTIMISED)
-    assert [f["style"] for f in build_package(model, options).functions] == ["rolled"] * 3
+    assert [f["form"] for f in build_package(model, options).functions] == ["rolled"] * 3
     module = rbdc.load(tmp_path / "chain130_revolute")
     rng = np.random.default_rng(2)
     q, v, a = (rng.uniform(-0.3, 0.3, model.nv) for _ in range(3))
@@ -268,13 +268,13 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
         generate(model, "two", names, lambda _: None, GenerationOptions(style))
         for style in ("unrolled", "rolled")
     )
-    assert [source.style for source in unrolled.sources] == ["unrolled", "unrolled", "unrolled"]
-    assert [source.style for source in rolled.sources] == ["rolled", "rolled", "unrolled"]
+    assert [source.form for source in unrolled.sources] == ["straight line"] * 3
+    assert [source.form for source in rolled.sources] == ["rolled", "rolled", "straight line"]
     small, large, _ = (source.cost.operations for source in unrolled.sources)
     assert small < large
     monkeypatch.setattr(forms, "WORTH_ROLLING", small)
     auto = generate(model, "two", names, lambda _: None, GenerationOptions("auto"))
-    assert [source.style for source in auto.sources] == ["unrolled", "rolled", "unrolled"]
+    assert [source.form for source in auto.sources] == ["straight line", "rolled", "straight line"]
     assert auto.files["two_aba_derivatives.c"] == rolled.files["two_aba_derivatives.c"]
     for name in ("two.h", "__init__.py", "__init__.pyi"):
         assert auto.files[name] == unrolled.files[name]
@@ -365,7 +365,7 @@ def test_sanitizers_find_nothing(model: Model, tmp_path: Path) -> None:
 
 
 def test_paths() -> None:
-    paths = Paths.of_parents([-1, 0, 1, 0, 3, 3, -1, 6])
+    paths = Ancestors.of_parents([-1, 0, 1, 0, 3, 3, -1, 6])
     assert [paths.above(k) for k in range(8)] == [(), (0,), (0, 1), (0,), (0, 3), (0, 3), (), (6,)]
     assert paths.end == (6, 3, 3, 6, 5, 6, 8, 8)
     assert all(paths.entries[paths.own[k]] == k for k in range(8))

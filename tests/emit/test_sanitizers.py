@@ -23,7 +23,7 @@ from tests.laws.test_parallel_robots import written
 from tests.laws.test_reduced_loops import FOUR_BAR
 from tests.laws.test_reduced_loops import FUNCTIONS as OF_REDUCED_LOOPS
 from tests.support import UNOPTIMISED, slow_but
-from tests.support_paths import chain
+from tests.support_windows import chain
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 SLOWLY_COMPILED = ("second order of every joint type", "second order of floats", "loops and windows")

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from rbdc.emit.batch import batch_header
-from rbdc.emit.c.csource import kernel_source
+from rbdc.emit.c.csource import windows_source
 from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_library
@@ -32,8 +32,8 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, slow_but
-from tests.support_paths import EVERY_KIND, kernel_alone, path_tree, widths
 from tests.support_programs import finish
+from tests.support_windows import EVERY_KIND, kernel_alone, path_tree, widths
 
 AVX2 = ("-mavx2", "-mfma")
 AVX512 = ("-march=x86-64-v4",)
@@ -104,7 +104,7 @@ def constants(folder: Path, scalar: ScalarType) -> Path:
     program = finish("f", [Array("x", 1)], [output], builder, [entries], section, {})
     arrays = (Parameter("x", (1,), "none"),), (Parameter("y", (len(entries),), "numbers"),)
     declaration = FunctionDeclaration("constants", "Numbers.", *arrays, scalar=scalar)
-    source = kernel_source("robot", declaration, program)
+    source = windows_source("robot", declaration, program)
     text = source.files["robot_constants.c"].replace('#include "robot.h"', "")
     prototype = f"void robot_constants(const {scalar.name} *restrict x, {scalar.name} *restrict y);"
     return written(
@@ -185,7 +185,7 @@ def test_no_constant_of_second_derivatives_is_longer_than_a_register(tuning: str
         assert wide_constants(source, (*CMAKE, *AVX512, f"-mtune={tuning}")) == [], source.name
 
 
-def test_kernels_along_paths_copy_no_table_of_constants(tmp_path: Path) -> None:
+def test_windows_copy_no_table_of_constants(tmp_path: Path) -> None:
     """Frames of joints with several degrees of freedom are filled into a copy of the table."""
     model = path_tree(3, 3, kinds=EVERY_KIND[5:])
     record = functions_of(model)["minverse"]

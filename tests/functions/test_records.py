@@ -19,7 +19,7 @@ from rbdc.functions.declarations import Kind
 from rbdc.functions.record import ALONE, PRESETS, SECOND, Requirement
 from rbdc.functions.references import reference_of, references_of
 from rbdc.model import Model
-from rbdc.planning.loops.forms import FORMS
+from rbdc.planning.loops.rolled import RECURSIONS
 from rbdc.resources import resolve
 from tests.laws.test_curved_mimic import curved_tree
 from tests.support_contacts import on_feet
@@ -55,7 +55,7 @@ KEYING: dict[str, set[str]] = {
     "analysis/model_summary.py": {"q", "v"},
     "planning/lane_signs.py": {"q", "v"},
     "planning/limb_lanes.py": {"v"},
-    "planning/loops/path_bodies.py": {"v", "w"},
+    "planning/paths/bodies.py": {"v", "w"},
     "report/studies/sensitivity_claims.py": {"q"},
     "verification/expected.py": {"q"},
 }
@@ -129,7 +129,7 @@ def test_a_record_is_whole(name: str) -> None:
     function = known()[name]
     assert function.preset in (*PRESETS, SECOND, ALONE)
     assert (function.at_frame is not None) == function.declaration.framed == (not function.methods)
-    assert set(function.policy.rolled.values()) <= set(FORMS)
+    assert set(function.policy.rolled.values()) <= set(RECURSIONS)
     assert all(callable(method) for method in references_of(function).values())
     assert callable(reference_of(function))
     inputs = {
@@ -181,8 +181,9 @@ def test_names_of_methods_are_of_records() -> None:
     assert {"cholesky", "direct", "carpentier"} <= found <= methods
 
 
-def test_every_rolled_form_is_of_a_record() -> None:
-    assert {form for function in known().values() for form in function.policy.rolled.values()} == set(FORMS)
+def test_every_recursion_as_loops_is_of_a_record() -> None:
+    named = {name for function in known().values() for name in function.policy.rolled.values()}
+    assert named == set(RECURSIONS)
 
 
 def test_each_requirement_is_that_of_a_function() -> None:

@@ -73,13 +73,13 @@ def test_it_has_straight_line_code_a_kernel_for_batches_a_stub_and_a_place_in_th
     assert {f"kuka_iiwa_{NAME}.c", f"kuka_iiwa_{NAME}_batch.c"} <= {path.name for path in folder.iterdir()}
     assert f"def {NAME}(" in (folder / "__init__.pyi").read_text()
     figures = json.loads((folder / "manifest.json").read_text())["functions"][NAME]
-    assert figures["style"] == "unrolled" and figures["operations"] > 0
+    assert figures["form"] == "straight line" and figures["lanes"] == 1 and figures["operations"] > 0
 
 
 def test_it_runs_in_lanes_where_limbs_are_alike(tmp_path: Path) -> None:
     result = built(tmp_path, "hyq")
     assert result.errors is not None and 0.0 < result.errors[NAME] <= 1.0
-    assert next(f for f in result.functions if f["name"] == NAME)["style"] == "lanes"
+    assert next(f for f in result.functions if f["name"] == NAME)["lanes"] > 1
 
 
 def test_it_is_in_its_preset_and_those_that_contain_it() -> None:

@@ -277,7 +277,7 @@ def test_derivatives_under_forces_in_one_call(feet: int) -> None:
     module = build_module(legs, functions=names[1:], cflags=UNOPTIMISED, **options)
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
     both, derivatives = (manifest[name] for name in ("_and_".join(names), names[1]))
-    assert both["style"] == derivatives["style"] == "columns"
+    assert both["form"] == derivatives["form"] == "columns"
     assert both["operations"] < 1.01 * derivatives["operations"]
 
 

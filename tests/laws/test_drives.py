@@ -254,7 +254,7 @@ def test_every_form_by_complex_steps(form: str) -> None:
                 assert_close(got[k], expected, 2e-4 if single else 1e-10)
 
 
-ALONG_PATHS = (DriveTerm.DAMPING, DriveTerm.SPRINGS)
+OF_PATHS = (DriveTerm.DAMPING, DriveTerm.SPRINGS)
 """Second derivatives of more than three degrees of freedom with dry friction are straight-line code."""
 SECOND = {
     "fixed": lambda: driven(random_tree(4, size=4), root=True),
@@ -268,7 +268,7 @@ SECOND = {
 @pytest.mark.parametrize("which", slow_but(SECOND, ("straight-line",), ("limbs",)))
 def test_second_derivatives_by_complex_steps(which: str) -> None:
     """Of the first ones, with all drives; and the weighted Hessians by these."""
-    terms = ALONG_PATHS if which in ("fixed", "free-flyer", "limbs") else tuple(DriveTerm)
+    terms = OF_PATHS if which in ("fixed", "free-flyer", "limbs") else tuple(DriveTerm)
     model = replace(SECOND[which](), name=f"driven_second_{which.replace('-', '_')}", drive_terms=terms)
     check(build_module(model, functions=presets()["second"], verify=False, cflags=UNOPTIMISED), model)
 
@@ -320,7 +320,7 @@ def test_they_are_mujocos() -> None:
         replace(body, damping=float(d), stiffness=float(k), spring_rest=float(d))
         for body, d, k in zip(model.bodies, damping, armature, strict=True)
     ]
-    model = replace(model, name="driven_ur5", bodies=tuple(bodies), drive_terms=ALONG_PATHS)
+    model = replace(model, name="driven_ur5", bodies=tuple(bodies), drive_terms=OF_PATHS)
     module = build_module(model, functions=("rnea", "aba", "crba"), cflags=UNOPTIMISED)
     for joint, k, d in zip(peer.joints(names), armature, damping, strict=True):
         peer.model.dof_armature[joint.qvel], peer.model.dof_damping[joint.qvel] = k, d

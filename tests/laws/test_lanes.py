@@ -195,7 +195,7 @@ def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     assert lane_model(model) is not None
     module = build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED, verify=False)
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())
-    assert "lanes" in {entry["style"] for entry in manifest["functions"].values()}
+    assert any(entry["lanes"] > 1 for entry in manifest["functions"].values())
     check(module, model, 1e-12)
 
 

@@ -19,9 +19,9 @@ from rbdc.ir.cost import cost
 from rbdc.model.parameters import constant_part, with_parameters, with_rows
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from rbdc.planning.candidates import along_paths, chosen
+from rbdc.planning.candidates import chosen, path_start
 from rbdc.planning.limb_lanes import lane_model
-from rbdc.planning.paths.kernels import has_windows
+from rbdc.planning.windows.kernels import has_windows
 from tests.cli.test_bad_input import run
 from tests.laws.test_lanes import creature
 from tests.laws.test_second_derivatives import check
@@ -59,17 +59,17 @@ def test_the_same_as_a_rebuild(seed: int) -> None:
     slow_but([(2, 2, False), (8, 3, True), (3, 2, True)], [(2, 2, False)], [(3, 2, True)]),
 )
 def test_second_derivatives_take_them(seed: int, size: int, loops: bool) -> None:
-    """Straight-line code and loops along paths, the latter also in the frame of a free root."""
+    """Straight-line code and paths, the latter also in the frame of a free root."""
     tree = replace(random_tree(seed, size=size), name=f"second_by_parameters{seed}")
     model = with_rows(tree, (), (tree.frames[-1].name,))
-    assert (along_paths(model, functions_of(model)["rnea_second_derivatives"]) is not None) == loops
+    assert (path_start(model, functions_of(model)["rnea_second_derivatives"]) is not None) == loops
     module = build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, verify=False)
     rng = np.random.default_rng(seed)
     entries = np.array([random_inertia(rng).scalars() for _ in model.parameters], dtype=float)
     check(module, with_parameters(constant_part(model), [float(x) for x in entries.ravel()]), entries)
 
 
-def test_kernels_along_paths_have_constants() -> None:
+def test_windows_have_constants() -> None:
     """So that functions which take the parameters are none of them."""
     record = functions_of(read("simple_humanoid", BuildOptions(parameters=())))["minverse"]
     assert record.declaration.required[-1].name == "parameters"

@@ -23,14 +23,14 @@ from rbdc.emit.generation import generate
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.ir.cost import cost
 from rbdc.model import Model
-from rbdc.planning.candidates import along_paths
+from rbdc.planning.candidates import path_start
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
 from tests.laws.test_derivatives import TINY, tangent
 from tests.laws.test_random_trees import state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
-from tests.support_paths import chain
 from tests.support_trees import SEEDS, mimic_tree, random_inertia, random_tree
+from tests.support_windows import chain
 
 QUICK = (4,)
 SLOW = (0,)
@@ -171,7 +171,7 @@ def test_samples_side_by_side(function: str, dtype: str) -> None:
     options: dict[str, Any] = {"functions": (function,), "dtype": dtype, "cflags": UNOPTIMISED}
     module = build_module(replace(chain(4), name=f"lanes_{dtype}"), targets=("c", "batch"), **options)
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())
-    assert manifest["functions"][function]["style"] == "paths"
+    assert manifest["functions"][function]["form"] == "paths"
     lanes = 64 // np.dtype(dtype).itemsize
     sizes = [p["shape"][0] for p in manifest["functions"][function]["inputs"] if not p["optional"]]
     rng = np.random.default_rng(5)
@@ -191,7 +191,7 @@ def test_robots(robot: str, root: str) -> None:
 def test_straight_line_code() -> None:
     module = build_module("double_pendulum", functions=presets()["second"], cflags=UNOPTIMISED)
     functions = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
-    assert functions["rnea_second_derivatives"]["style"] == "unrolled"
+    assert functions["rnea_second_derivatives"]["form"] == "straight line"
     check(module, Model.from_urdf(resolve("double_pendulum")))
 
 
@@ -212,7 +212,7 @@ def test_what_loops_start_from_grows_with_the_path() -> None:
     counts = []
     for size in (4, 8, 12):
         model = chain(size)
-        made = along_paths(model, functions_of(model)["rnea_second_derivatives"])
+        made = path_start(model, functions_of(model)["rnea_second_derivatives"])
         assert made is not None
         counts.append(cost(made[-1]).operations)
     assert counts[2] - counts[1] < 1.05 * (counts[1] - counts[0])
@@ -221,9 +221,9 @@ def test_what_loops_start_from_grows_with_the_path() -> None:
 def test_straight_line_code_is_taken_where_it_is_less_work() -> None:
     """Of joints on parallel and right-angled axes most constants are zero; of skew ones none are."""
     arm, skew = Model.from_urdf(resolve("ur5")), chain(4)
-    for model, style in ((arm, "unrolled"), (skew, "paths")):
+    for model, form in ((arm, "straight line"), (skew, "paths")):
         made = generate(model, "robot", ["rnea_second_derivatives"], lambda _: None)
-        assert made.sources[0].style == style
+        assert made.sources[0].form == form
 
 
 @pytest.mark.slow

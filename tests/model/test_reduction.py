@@ -14,7 +14,7 @@ import pytest
 import rbdc
 from rbdc import Inertia, Model, Rotation
 from rbdc.algorithms.derivatives import forward_derivatives as ahead
-from rbdc.algorithms.derivatives import rnea_derivatives as body_up
+from rbdc.algorithms.derivatives import rnea_derivatives as generated
 from rbdc.algorithms.dynamics import forward_dynamics as solves
 from rbdc.algorithms.dynamics.coriolis import coriolis
 from rbdc.algorithms.dynamics.crba import crba
@@ -80,7 +80,7 @@ def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
     same(crba(small, q), inertia.tolist(), UNCHANGED, "crba")
     same(coriolis(small, q, v), reference_of("coriolis")(model, q, v), UNCHANGED, "coriolis")
     derivatives = idsva.rnea_derivatives(model, q, v, a, given)
-    same(body_up.rnea_derivatives(small, q, v, a, carried), derivatives, UNCHANGED, "derivatives")
+    same(generated.rnea_derivatives(small, q, v, a, carried), derivatives, UNCHANGED, "derivatives")
     if seed % 3 == 0:
         return
     tolerance = max(UNCHANGED, 1e-15 * float(np.linalg.cond(inertia)))

@@ -84,11 +84,11 @@ def test_forms_of_a_quadruped() -> None:
     model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
     subject = Subject(model, functions_of(model)["minverse"])
     assert chosen_plan(subject).form == "straight line"
-    assert list(plans_of(subject)) == ["straight line", "columns", "kernel along paths", "rolled"]
+    assert list(plans_of(subject)) == ["straight line", "columns", "windows", "rolled"]
 
 
 def test_second_derivatives_have_both_their_forms() -> None:
     """Of an arm that is small enough for straight-line code and too large for that alone."""
     model = Model.from_urdf(resolve("ur5"))
     made = plans_of(Subject(model, functions_of(model)["rnea_second_derivatives"]))
-    assert list(made) == ["straight line", "loops along paths"]
+    assert list(made) == ["straight line", "paths"]

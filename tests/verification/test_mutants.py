@@ -19,8 +19,8 @@ from rbdc.errors import LoadError, ToolchainError, VerificationError
 from rbdc.functions.catalogue import select
 from rbdc.resources import resolve
 from tests.support import Array, slow_but
-from tests.support_paths import path_tree
 from tests.support_trees import random_tree
+from tests.support_windows import path_tree
 from tests.verification.support_compiled import Text
 from tests.verification.support_mutants import Mutant, mutants
 

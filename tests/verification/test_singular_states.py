@@ -26,8 +26,8 @@ from rbdc.verification.external_derivatives import derivatives
 from rbdc.verification.package import TOLERANCES, drawn
 from rbdc.verification.states import MANY, Checked, questions, sampled
 from tests.support import UNOPTIMISED, slow_but
-from tests.support_paths import chain
 from tests.support_trees import random_inertia
+from tests.support_windows import chain
 from tests.verification.support_compiled import Text
 
 VJP, JVP = "constrained_dynamics_vjp", "constrained_dynamics_jvp"

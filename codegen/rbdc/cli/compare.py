@@ -171,8 +171,8 @@ def _end(
 @click.option(
     "--forms",
     is_flag=True,
-    help="Time every form of every function instead (straight line, columns, along paths, rolled), without "
-    "peers; status 1 where the chosen one takes over 1.15 times as long as the fastest.",
+    help="Time every form of every function instead (straight line, columns, windows, paths, rolled), "
+    "without peers; status 1 where the chosen one takes over 1.15 times as long as the fastest.",
 )
 def benchmark(
     robots: tuple[str, ...],

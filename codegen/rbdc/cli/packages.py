@@ -24,6 +24,7 @@ from rbdc.cli.support import (
 )
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
+from rbdc.planning.calibration import CLIMB, STRAIGHT_LINE
 from rbdc.resources import resolve, title_of
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ def _show(result: BuildResult) -> None:
     seconds = f"generation {result.generation_seconds:.2f} s, compiling {result.compile_seconds:.2f} s"
     verifying = "not verified" if result.errors is None else f"verifying {result.verification_seconds:.2f} s"
     detail = "" if result.cached else f" ({seconds}, {verifying})"
-    columns = {"style": "style"} if any(f["style"] != "unrolled" for f in result.functions) else {}
+    notable = {f["form"] for f in result.functions} - {STRAIGHT_LINE, CLIMB}
+    columns = {"form": "form"} if notable else {}
     columns |= _COLUMNS
     title = f"{result.directory}: {how} in {result.seconds:.2f} s{detail}"
     rows = [[f["name"], *(str(f[name]) for name in columns)] for f in result.functions]

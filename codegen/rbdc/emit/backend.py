@@ -57,8 +57,8 @@ class PlannedFunction:
 @dataclass
 class FunctionSource:
     """The text that the targets made of one function: C files by name, those of its batch apart, and the
-    files of further targets by the target's name; its cost, and how it was made: the algorithm, and the style
-    of the C.
+    files of further targets by the target's name; its cost, and how it was made: the algorithm, the form of
+    the C (`rbdc.planning.forms.FORMS`), and the lanes of its straight-line code (`Plan.lanes`).
 
     one_by_one: the batch is a loop although there is a kernel for blocks in lanes.
     """
@@ -67,7 +67,8 @@ class FunctionSource:
     cost: Cost
     files: dict[str, str] = field(default_factory=dict)
     method: str = ""
-    style: str = "unrolled"
+    form: str = ""
+    lanes: int = 1
     batch_files: dict[str, str] = field(default_factory=dict)
     target_files: dict[str, dict[str, str]] = field(default_factory=dict)
     one_by_one: bool = False

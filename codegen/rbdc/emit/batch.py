@@ -11,8 +11,8 @@ from typing import Any
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c import trigonometry
+from rbdc.emit.c.climb import climb_file, kernel_words
 from rbdc.emit.c.csource import KernelCall, add_kernels, aligned_stack, batch_view, figures
-from rbdc.emit.c.frames import climb_file, kernel_words
 from rbdc.emit.c.vectors import exchanged, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
@@ -99,7 +99,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: S
         places,
         figures=f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
         headers=["batch", "frames"],
-        kernel="frames_kernel.c.jinja",
+        kernel="climb_kernel.c.jinja",
         prototype=f"{_storage(robot)}void {name}({parameters})",
         call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
         **kernel_words(robot, model, declaration),

@@ -76,7 +76,7 @@ def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Funct
 
 
 def _as_far_as_in_loops(model: Model, function: Function) -> Function:
-    """The function without loops over tables and kernels along paths where these do not hold: inertias are
+    """The function without rolled code, windows and paths where these do not hold: inertias are
     their constants, they take forces in the bodies' frames, and joints follow others along lines.
     """
     kinds = {p.kind for p in function.declaration.inputs}
@@ -99,7 +99,7 @@ def _along_curves(function: Function) -> Function:
         oracle=oracle,
         to_solve=None,
         with_values=None,
-        along_paths=None,
+        paths=None,
     )
 
 

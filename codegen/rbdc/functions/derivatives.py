@@ -86,7 +86,7 @@ def _matrices(model: Model, declared: Declared) -> list[Function]:
     return [
         Function(
             declared["rnea_derivatives"],
-            {"body_up": joint_space(rnea_derivatives)},
+            {"idsva": joint_space(rnea_derivatives)},
             preset="optimisation",
             policy=Policy(
                 counted_by_pass=True,
@@ -185,7 +185,7 @@ def _tensors(declared: Declared) -> list[Function]:
             replace(declared["rnea_second_derivatives"], zeroed=True),
             {"compact": joint_space(rnea_second_derivatives)},
             chain=ChainRule("rnea_derivatives", ("q", "v"), kept=(0, 3, 1, 4)),
-            along_paths=OnJointSpace(path_quantities),
+            paths=OnJointSpace(path_quantities),
             preset=SECOND,
             references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
             comparison=Comparison(peers={"pinocchio": ("rnea_second_derivatives",)}),
@@ -194,7 +194,7 @@ def _tensors(declared: Declared) -> list[Function]:
             replace(declared["aba_second_derivatives"], zeroed=True),
             {"products": joint_space(aba_second_derivatives)},
             chain=ChainRule("aba_derivatives", BY["aba"], kept=(0, 4, 1, 2)),
-            along_paths=OnJointSpace(path_quantities),
+            paths=OnJointSpace(path_quantities),
             uses=("aba", "minverse"),
             preset=SECOND,
             references={
@@ -210,7 +210,7 @@ def _tensors(declared: Declared) -> list[Function]:
                 declared[f"{of}_hessian_vector"],
                 {},
                 chain=ChainRule(f"{of}_vjp", BY[of], kept=(0, 4, 1, 2)),
-                along_paths=OnJointSpace(path_quantities),
+                paths=OnJointSpace(path_quantities),
                 uses=uses,
                 preset=SECOND,
                 references={f"contracted-{paper}": f".derivatives.products:{of}_hessian_vector"},

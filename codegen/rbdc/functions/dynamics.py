@@ -84,7 +84,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
             declared["rnea"],
             {"newton_euler": joint_space(newton_euler)},
             preset="control",
-            policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
+            policy=Policy(counted_by_pass=True, rolled={"newton_euler": "inverse_dynamics"}),
             differential=Differential(
                 "rnea_derivatives", "rnea_vjp", "rnea_second_derivatives", **FORCES_AS_TORQUES
             ),
@@ -100,7 +100,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
             declared["nle"],
             {"newton_euler": joint_space(nonlinear_effects)},
             preset="control",
-            policy=Policy(rolled={"rnea": "nonlinear_effects"}),
+            policy=Policy(rolled={"newton_euler": "nonlinear_effects"}),
             differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
             references={"featherstone": "rnea:nonlinear_effects"},
             comparison=Comparison(peers={"pinocchio": ("nle",)}),
@@ -109,7 +109,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
             declared["gravity_torque"],
             {"newton_euler": joint_space(gravity_torque)},
             preset="control",
-            policy=Policy(rolled={"rnea": "gravity"}),
+            policy=Policy(rolled={"newton_euler": "gravity"}),
             differential=_of_gravity(model),
             references={"featherstone": "rnea:gravity_torque"},
             comparison=Comparison(peers={"pinocchio": ("gravity_torque",)}),
@@ -192,7 +192,9 @@ def _others(declared: Declared) -> list[Function]:
             {"articulated_bodies": joint_space(by_articulated_bodies), "cholesky": joint_space(by_factors)},
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
-            policy=Policy(rolled={"aba": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}),
+            policy=Policy(
+                rolled={"articulated_bodies": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}
+            ),
             differential=Differential(
                 "aba_derivatives", "aba_vjp", "rnea_second_derivatives", inverse=True, **FORCES_AS_TORQUES
             ),

@@ -40,9 +40,9 @@ class Policy:
 
     dense_right_sides: the right-hand sides of `Function.to_solve` have entries in most rows, so that columns
     side by side are worth while on smaller models. counted_by_pass: `rbdc info` shows its operations after
-    each pass over the model. rolled: its forms as loops (`rbdc.planning.loops.forms`), by the names of the
-    methods that the manifest gives. windows: it has a kernel along ancestor paths, by its name in
-    `rbdc.planning.paths.kernels`. sample_by_sample: a choice in it depends on the sample, so that its batch
+    each pass over the model. rolled: its recursions as loops (`rbdc.planning.loops.rolled`), by the names of
+    the methods that the manifest gives. windows: its kernel of that form, by its name in
+    `rbdc.planning.windows.kernels`. sample_by_sample: a choice in it depends on the sample, so that its batch
     is a loop. one_by_one_in_limbs: where four limbs run in lanes in a single call, its samples take less time
     one by one than side by side.
     """
@@ -119,9 +119,8 @@ class Function:
     tree at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1:
     right-hand sides B and known parts K of all but the last output, then the factors L and D^-1
     (`rbdc.emit.c.columns` does the rest). with_values: of such a function of derivatives, the same and after
-    it the outputs of the function that they are of, for both fused. along_paths: for a function that loops
-    along the paths of the tree can compute, what these start from (`rbdc.planning.paths.second_order`). uses:
-    names of functions that these loops call.
+    it the outputs of the function that they are of, for both fused. paths: for a function that has that
+    form, what its loops start from (`rbdc.planning.paths`). uses: names of functions that these loops call.
     at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
     preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:
     the papers' methods by name, each as "module:function", in `rbdc.algorithms.reference` where the module
@@ -136,7 +135,7 @@ class Function:
     methods: Mapping[str, Evaluate]
     to_solve: Evaluate | None = None
     with_values: Evaluate | None = None
-    along_paths: Evaluate | None = None
+    paths: Evaluate | None = None
     uses: tuple[str, ...] = ()
     at_frame: Callable[..., Any] | None = None
     preset: str = PRESETS[-1]

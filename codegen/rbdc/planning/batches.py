@@ -12,7 +12,7 @@ from rbdc.ir.passes.angles import gathered_calls
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.planning.calibration import ROLLED
-from rbdc.planning.candidates import has_loops_along_paths, of_samples
+from rbdc.planning.candidates import has_paths, of_samples
 from rbdc.planning.forms import Subject
 from rbdc.planning.plans import BatchPlan, Plan
 from rbdc.planning.policy import (
@@ -61,7 +61,7 @@ def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
 
 def _most(subject: Subject) -> int:
     """Degrees of freedom up to which the programs are looked at."""
-    if has_loops_along_paths(subject.model, subject.function):
+    if has_paths(subject.model, subject.function):
         return SECOND_ORDER_IN_LANES
     return MAXIMUM_DOF if subject.function.to_solve is None else ALWAYS_IN_COLUMNS
 

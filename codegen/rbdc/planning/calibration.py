@@ -44,35 +44,34 @@ under contact forces take 0.11 to 0.13 with 89 KB, 0.17 to 0.21 with 96 KB. In c
 
 STRAIGHT_LINE = "straight line"
 COLUMNS = "columns"
-KERNEL_ALONG_PATHS = "kernel along paths"
-LOOPS_ALONG_PATHS = "loops along paths"
+WINDOWS = "windows"
+PATHS = "paths"
 CLIMB = "climb"
 ROLLED = "rolled"
 
 RATES: Mapping[str, Rate] = {
     STRAIGHT_LINE: Rate(near=0.15, far=0.25, bytes=14.0),
     COLUMNS: Rate(near=0.15, far=0.21, bytes=14.0, call=5.0, looped=0.07, moved=0.1),
-    KERNEL_ALONG_PATHS: Rate(near=0.2, far=0.2, looped=0.1),
-    LOOPS_ALONG_PATHS: Rate(near=0.19, far=0.19),
+    WINDOWS: Rate(near=0.2, far=0.2, looped=0.1),
+    PATHS: Rate(near=0.19, far=0.19),
     CLIMB: Rate(near=0.2, far=0.2),
     ROLLED: Rate(near=0.12, far=0.12),
 }
-"""Rates of straight-line code, solves in columns and kernels along ancestor paths, by `Cost.operations`: one
-on a vector or a block counts as one.
+"""Rates of all forms, by `Cost.operations`: one on a vector or a block counts as one.
 
 On the Xeon straight-line code takes 0.11 to 0.15 ns on quadrupeds (gcc 0.15 to 0.24) and 0.23 to 0.27 on
-TIAGo and humanoids; kernels along paths 0.15 to 0.22 (gcc 0.15 to 0.43, the largest for the inverse of M of
-quadrupeds). On Zen 3, whose registers hold half as much, straight-line code takes 0.24 to 0.33, kernels along
-paths 0.19 to 0.39. On Zen 5 straight-line code takes 0.08 to 0.18, columns in blocks of 32 bytes 0.08 to 0.18
-(0.26 for TIAGo's inverse of M by clang), kernels along paths 0.09 to 0.17. Columns of an arm's inverse of M
+TIAGo and humanoids; windows 0.15 to 0.22 (gcc 0.15 to 0.43, the largest for the inverse of M of
+quadrupeds). On Zen 3, whose registers hold half as much, straight-line code takes 0.24 to 0.33, windows
+0.19 to 0.39. On Zen 5 straight-line code takes 0.08 to 0.18, columns in blocks of 32 bytes 0.08 to 0.18
+(0.26 for TIAGo's inverse of M by clang), windows 0.09 to 0.17. Columns of an arm's inverse of M
 take no less than straight-line code of as many operations (on Zen 4 by gcc 1.17 of its time): some
 nanoseconds go into laying out the blocks. Columns whose code is far take less than straight-line code does:
 derivatives of forward dynamics of panda on a free root 0.1 on the Xeon and 0.16 on Zen 4, of humanoids on a
 fixed one 0.18 to 0.2 on both. Beside operations large ones take 0.1 to 0.38 ns a number on Zen 3,
 to 0.4 on Zen 4, to 0.14 on Zen 5: inverses of M of humanoids with a fixed root took 1.4 to 1.6 times as long
 as straight-line code of as many operations. Their loop takes 0.09 an operation on Zen 3 (two multiply-adds a
-cycle), 0.055 on a Xeon; products with M^-1 in kernels along paths take 0.08 to 0.1 there. Rolled code takes
-0.09 to 0.2 on Zen 4. Loops along paths come from the times at `rbdc.planning.policy.TRIED_SECOND_ORDER`: an
+cycle), 0.055 on a Xeon; products with M^-1 in windows take 0.08 to 0.1 there. Rolled code takes
+0.09 to 0.2 on Zen 4. Paths come from the times at `rbdc.planning.policy.TRIED_SECOND_ORDER`: an
 operation of straight-line code near the core takes 0.76 to 0.91 of one of theirs, of far code 1.01 and 1.1 on
 Zen 4, 1.54 and 1.75 on the Xeon of 2023. A climb is compared with nothing.
 """

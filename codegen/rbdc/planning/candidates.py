@@ -20,7 +20,7 @@ from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.columns import preparation
 from rbdc.planning.limb_lanes import laned
-from rbdc.planning.paths.second_order import preparation as loop_start
+from rbdc.planning.paths.layout import preparation as preparation_of_paths
 from rbdc.planning.policy import (
     STRAIGHT_SECOND_ORDER,
     STRAIGHT_TENSORS,
@@ -132,12 +132,12 @@ def left_to_solve(model: Model, function: Function) -> list[Program] | None:
     return programs(model, left, "columns")
 
 
-def has_loops_along_paths(model: Model, function: Function) -> bool:
-    """Whether a function of second derivatives can be loops along the paths of the tree for this model.
+def has_paths(model: Model, function: Function) -> bool:
+    """Whether a function of second derivatives can have the form `paths` for this model.
 
-    Raises UnsupportedError where neither those nor straight-line code will do.
+    Raises UnsupportedError where neither that nor straight-line code will do.
     """
-    if function.along_paths is None or model.nv <= STRAIGHT_SECOND_ORDER:
+    if function.paths is None or model.nv <= STRAIGHT_SECOND_ORDER:
         return False
     if not (model.coupled or model.world_forces or any(model.friction)):
         return True
@@ -154,14 +154,13 @@ def has_loops_along_paths(model: Model, function: Function) -> bool:
     return False
 
 
-def along_paths(model: Model, function: Function) -> list[Program] | None:
-    """The programs that loops along the paths of the tree start from, where the function and the model have
-    such a form.
+def path_start(model: Model, function: Function) -> list[Program] | None:
+    """The programs that the form `paths` starts from, where the function and the model have it.
 
     Raises UnsupportedError where neither that nor straight-line code will do.
     """
-    if function.along_paths is None or not has_loops_along_paths(model, function):
+    if function.paths is None or not has_paths(model, function):
         return None
-    start = Function(loop_start(function.declaration, model.nv), {"paths": function.along_paths})
+    start = Function(preparation_of_paths(function.declaration, model.nv), {"paths": function.paths})
     made = programs(model, start, "paths")
     return made if cost(made[-1]).operations <= WORTH_TWO_STARTS else made[-1:]

@@ -15,33 +15,24 @@ from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
 from rbdc.model.contacts import total_rows
-from rbdc.planning.calibration import (
-    CLIMB,
-    COLUMNS,
-    KERNEL_ALONG_PATHS,
-    LOOPS_ALONG_PATHS,
-    ROLLED,
-    STRAIGHT_LINE,
-)
+from rbdc.planning.calibration import CLIMB, COLUMNS, PATHS, ROLLED, STRAIGHT_LINE, WINDOWS
 from rbdc.planning.candidates import (
     Candidate,
-    along_paths,
     candidates,
     finished,
-    has_loops_along_paths,
+    has_paths,
     least,
     left_to_solve,
+    path_start,
 )
+from rbdc.planning.climb import climb_cost
 from rbdc.planning.columns import System, column_cost
-from rbdc.planning.frames import frames_cost
 from rbdc.planning.limb_lanes import lane_model
-from rbdc.planning.loops.forms import MAXIMUM_BODIES
-from rbdc.planning.loops.forms import rolled as rolled_loops
-from rbdc.planning.loops.kernel_bodies import kernel_bodies
-from rbdc.planning.loops.path_bodies import path_bodies
-from rbdc.planning.paths.kernels import has_windows, kernel_cost, kernel_of, products_by_inverse
-from rbdc.planning.paths.second_order import body_names, layout, loops_cost
-from rbdc.planning.plans import Climb, Columns, KernelAlongPaths, LoopsAlongPaths, Plan, Rolled, StraightLine
+from rbdc.planning.loops.rolled import MAXIMUM_BODIES
+from rbdc.planning.loops.rolled import rolled as rolled_loops
+from rbdc.planning.paths.bodies import path_bodies
+from rbdc.planning.paths.layout import body_names, layout, paths_cost
+from rbdc.planning.plans import Climb, Columns, Paths, Plan, Rolled, StraightLine, Windows
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
     MAXIMUM_DOF,
@@ -50,6 +41,8 @@ from rbdc.planning.policy import (
     WORTH_ROLLING,
 )
 from rbdc.planning.tracing import frame_step_programs
+from rbdc.planning.windows.bodies import window_bodies
+from rbdc.planning.windows.kernels import has_windows, kernel_of, products_by_inverse, windows_cost
 
 
 @dataclass(frozen=True)
@@ -86,7 +79,7 @@ def is_left_to_others(model: Model, function: Function) -> bool:
     """Whether straight-line code is not looked at, by the measurements at the thresholds."""
     if model.nv > MAXIMUM_DOF:
         return True
-    if has_loops_along_paths(model, function):
+    if has_paths(model, function):
         return model.nv > TRIED_SECOND_ORDER
     if function.to_solve is None or System.of(function.declaration).size <= ALWAYS_IN_COLUMNS:
         return False
@@ -105,32 +98,32 @@ def columns(subject: Subject) -> Plan | None:
     return Plan(function, COLUMNS, Columns(tuple(solved)), total, looped, moved)
 
 
-def kernel_along_paths(subject: Subject) -> Plan | None:
+def windows(subject: Subject) -> Plan | None:
     """First derivatives and M^-1 of trees with limbs, limbs and windows of columns side by side
-    (`rbdc.planning.paths`); None for functions and models that have no such kernel.
+    (`rbdc.planning.windows`); None for functions and models that have no such kernel.
     """
     model, function = subject.model, subject.function
     if not has_windows(model, function):
         return None
     kernel, scalar = kernel_of(function), function.declaration.scalar
-    bodies = tuple(kernel_bodies(model, kernel))
-    total, looped = kernel_cost(kernel, model, scalar, bodies), products_by_inverse(kernel, model, scalar)
-    return Plan(function, KERNEL_ALONG_PATHS, KernelAlongPaths(model, bodies), total, looped)
+    bodies = tuple(window_bodies(model, kernel))
+    total, looped = windows_cost(kernel, model, scalar, bodies), products_by_inverse(kernel, model, scalar)
+    return Plan(function, WINDOWS, Windows(model, bodies), total, looped)
 
 
-def loops_along_paths(subject: Subject) -> Plan | None:
-    """Second derivatives as loops over the degrees of freedom along paths, after straight-line code that they
-    start from (`rbdc.planning.paths.second_order`); None for functions and models that have none.
+def paths(subject: Subject) -> Plan | None:
+    """Second derivatives as loops over the degrees of freedom on each path of the tree, after straight-line
+    code that they start from (`rbdc.planning.paths`); None for functions and models that have none.
     """
     model, function = subject.model, subject.function
-    start = along_paths(model, function)
+    start = path_start(model, function)
     if start is None:
         return None
     uses = tuple(_called(subject, name) for name in function.uses)
     made = layout(model, function.declaration.scalar)
     bodies = path_bodies(body_names(function.declaration, made, forward=bool(uses)), made.lanes)
-    loops = LoopsAlongPaths(model, tuple(start), tuple(bodies), uses)
-    return Plan(function, LOOPS_ALONG_PATHS, loops, loops_cost(loops, function.declaration))
+    content = Paths(model, tuple(start), tuple(bodies), uses)
+    return Plan(function, PATHS, content, paths_cost(content, function.declaration))
 
 
 def _called(subject: Subject, name: str) -> Plan:
@@ -148,7 +141,7 @@ def climb(subject: Subject) -> Plan | None:
     if not function.declaration.framed:
         return None
     steps = tuple(frame_step_programs(model))
-    return Plan(function, CLIMB, Climb(model, steps), frames_cost(model, function, steps))
+    return Plan(function, CLIMB, Climb(model, steps), climb_cost(model, function, steps))
 
 
 def rolled(subject: Subject) -> Plan | None:
@@ -163,8 +156,8 @@ def rolled(subject: Subject) -> Plan | None:
 
 def check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -> None:
     """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an
-    unusable library, where a function has no loops to fall back on. Rolled functions and those along paths
-    keep some hundred numbers for each body on the stack.
+    unusable library, where a function has no loops to fall back on. Rolled functions and windows keep some
+    hundred numbers for each body on the stack.
     """
     catalogue = functions_of(model)
     unrolled = [name for name in names if fused or not catalogue[name].policy.rolled]
@@ -199,8 +192,8 @@ def _check_rows(model: Model, name: str) -> None:
 FORMS: Mapping[str, Callable[[Subject], Plan | None]] = {
     STRAIGHT_LINE: straight_line,
     COLUMNS: columns,
-    KERNEL_ALONG_PATHS: kernel_along_paths,
-    LOOPS_ALONG_PATHS: loops_along_paths,
+    WINDOWS: windows,
+    PATHS: paths,
     CLIMB: climb,
     ROLLED: rolled,
 }

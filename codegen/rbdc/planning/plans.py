@@ -34,16 +34,16 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class KernelAlongPaths:
-    """The bodies of a kernel along ancestor paths (`rbdc.planning.paths`)."""
+class Windows:
+    """The bodies of a kernel over rows of limbs and windows of columns (`rbdc.planning.windows`)."""
 
     model: Model
     bodies: tuple[LaneProgram, ...]
 
 
 @dataclass(frozen=True)
-class LoopsAlongPaths:
-    """Second derivatives as loops along the paths of the tree.
+class Paths:
+    """Second derivatives as loops over the degrees of freedom on each path of the tree.
 
     programs: the straight-line code that the loops start from; of two the first goes without the optional
     input. bodies: of the loops, `operators` first, which all share. uses: functions that this one calls.
@@ -75,7 +75,7 @@ class Rolled:
     nest: LoopNest
 
 
-Content: TypeAlias = StraightLine | Columns | KernelAlongPaths | LoopsAlongPaths | Climb | Rolled
+Content: TypeAlias = StraightLine | Columns | Windows | Paths | Climb | Rolled
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,11 @@ class Plan:
     def kernels(self) -> Sequence[Program]:
         """The straight-line programs that the function mostly consists of, if it does."""
         return self.content.kernels if isinstance(self.content, StraightLine | Columns) else ()
+
+    @property
+    def lanes(self) -> int:
+        """The most numbers that a value of these programs has side by side."""
+        return max((value.width for program in self.kernels for value in program.values), default=1)
 
     @property
     def nanoseconds(self) -> float:

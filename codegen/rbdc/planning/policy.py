@@ -34,7 +34,7 @@ STRAIGHT_SECOND_ORDER = 3
 """Up to so many degrees of freedom second derivatives are straight-line code.
 
 Measured on chains of 2, 3, 4 and 6 joints, clang 19, a Zen 4 core: straight-line code takes 0.23, 0.58, 1.09
-and 2.4 us, loops along paths 0.42, 0.67, 0.86 and 1.6 us, in half of the time to build and less from 4 on.
+and 2.4 us, the form `paths` 0.42, 0.67, 0.86 and 1.6 us, in half of the time to build and less from 4 on.
 """
 
 TRIED_SECOND_ORDER = 6
@@ -58,15 +58,15 @@ takes 10 to 30 s.
 """
 
 WORTH_TWO_STARTS = 10_000
-"""Loops along paths start from a second straight-line program, without external forces, where the one with
+"""The form `paths` starts from a second straight-line program, without external forces, where the one with
 them has no more operations: of a humanoid with a free root (35 degrees of freedom) the second is a third of
 the code of both tensors (582 KB with it, 382 KB without), and saves less than a hundredth of their time. The
 forward dynamics that they call has one then too (Talos, which shares both: 437 KB with two, 388 with one).
 """
 
 STRAIGHT_TENSORS = 16
-"""Up to so many with coupled joints, or external forces in the world's frame, whose tensors the loops along
-paths do not have: straight-line code of more would be megabytes.
+"""Up to so many with coupled joints, or external forces in the world's frame, whose tensors the form
+`paths` does not have: straight-line code of more would be megabytes.
 """
 
 ALWAYS_IN_COLUMNS = 24

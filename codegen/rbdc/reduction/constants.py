@@ -55,7 +55,7 @@ _NOTHING = (0.0,) * len(INERTIA)
 
 
 def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
-    """The constants of a model that goes along paths; moving: with those of external forces."""
+    """The constants of a model that suits windows; moving: with those of external forces."""
     small = reduced(schedule.model)
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     names = (*POSE, *INERTIA, *AXIS, *(OWN if moving else ()))

@@ -1,4 +1,4 @@
-"""Where bodies and degrees of freedom lie in kernels along paths: rows of limbs, windows of columns.
+"""Where bodies and degrees of freedom lie in the form `windows`: rows of limbs, windows of columns.
 
 A joint with several degrees of freedom is a chain of nodes in one lane, all of which stand where the body
 stands; the last one is the body.
@@ -19,8 +19,8 @@ FEWEST = 8
 """Degrees of freedom of joints that a model must have for its windows to fill registers."""
 
 
-def goes_along_paths(model: Model) -> bool:
-    """Whether kernels along paths know the joints of the model: those whose degrees of freedom are each about
+def suits_windows(model: Model) -> bool:
+    """Whether the form `windows` knows the joints of the model: those whose degrees of freedom are each about
     or along a fixed axis, enough of them, in one tree below the world or below a free root.
     """
     moving, free = moving_bodies(model), is_free_root(model)

@@ -48,7 +48,7 @@ def column_source(
     plan, name = plan_of(programs, declaration), f"{robot}_{declaration.name}"
     kernels = [kernel(program, plan) for program in programs]
     total = cost(kernels[0]) + solve_cost(plan)
-    source = FunctionSource(declaration, total, method="columns", style="columns")
+    source = FunctionSource(declaration, total, method="cholesky")
     parts, call = add_kernels(robot, f"{name}_columns", kernels, source)
     source.files[f"{name}.c"] = function_file(
         robot,

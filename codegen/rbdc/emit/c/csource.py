@@ -29,8 +29,6 @@ def function_source(
     source = FunctionSource(declaration, cost(programs[0]), method=method)
     name = f"{robot}_{declaration.name}"
     whole = not declaration.optional
-    if any(value.width > 1 for program in programs for value in program.values):
-        source.style = "lanes"
     parts, call = add_kernels(robot, name, programs, source, storage="" if whole else "static ")
     entries = [] if whole else [(declaration.prototype(robot), call)]
     if declaration.zeroed:
@@ -68,7 +66,7 @@ def add_loop(robot: str, source: FunctionSource) -> None:
     source.files[f"{robot}_{declaration.name}.c"] += text
 
 
-def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program) -> FunctionSource:
+def windows_source(robot: str, declaration: FunctionDeclaration, program: Program) -> FunctionSource:
     """The C of one program alone, over any scalar type, and the header that it includes."""
     source = function_source(robot, declaration, [program], "")
     source.files |= elementary_header(robot, declaration.scalar)

@@ -21,7 +21,7 @@ RESULTS = "results"
 def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, method: str) -> FunctionSource:
     """The C of a function as loops, its tables beside it."""
     scalar = declaration.scalar
-    source = FunctionSource(declaration, nest.cost(), method=method, style="rolled")
+    source = FunctionSource(declaration, nest.cost(), method=method)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,

@@ -12,7 +12,7 @@ from rbdc.ir.loops import Loop, Statement, Switch, Table
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import with_z_axes
 from rbdc.model.joints import JointType
-from rbdc.planning.loops.paths import Paths, elimination_parents
+from rbdc.planning.loops.ancestors import Ancestors, elimination_parents
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.reduction.schedules import nodes_of, parent_columns
 from rbdc.spatial import Force, MomentInertia, Placement, Scalar
@@ -135,8 +135,8 @@ class Tree:
                 for b in bodies
             ],
         }
-        self.paths = Paths.of_parents(parent_columns(nodes_of(model)))
-        self.rows = Paths.of_parents(elimination_parents(model, self.paths))
+        self.paths = Ancestors.of_parents(parent_columns(nodes_of(model)))
+        self.rows = Ancestors.of_parents(elimination_parents(model, self.paths))
 
     def differing(self, table: str, kind: BodyKind) -> list[int]:
         """The columns of a table of constants in which bodies of the kind differ."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
-from rbdc.emit.c.csource import kernel_source
+from rbdc.emit.c.csource import windows_source
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import Function
@@ -213,7 +213,7 @@ def _through_ours(model: Model, function: Function, mode: str) -> Implementation
         for parameters, columns in ((declaration.inputs, symbols), (declaration.outputs, whole.call(symbols)))
     )
     program = recorded(declaration.name, inputs, outputs)
-    source = kernel_source(ROBOT, declaration, program)
+    source = windows_source(ROBOT, declaration, program)
     own = {f"{ROBOT}.h": header([declaration.prototype(ROBOT)])}
     files = {**source.files, **own, ADAPTER: entry_point([call_of(declaration)])}
     algorithm = f"{MODES[mode]} of the generated {base.name}"

@@ -26,7 +26,7 @@ from rbdc.model.attachments import ParameterRow
 from rbdc.model.parameters import NUMBERS
 from rbdc.native.build import SharedLibrary, shared_library, units_of
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler, toolchain
-from rbdc.planning.candidates import along_paths, chosen, programs
+from rbdc.planning.candidates import chosen, path_start, programs
 from rbdc.report.methods.casadi_methods import ad_methods
 from rbdc.report.methods.differentiation import differentiating_methods
 from rbdc.report.methods.implementation import (
@@ -91,7 +91,7 @@ def known_methods(model: Model, function: Function) -> list[str]:
 def _others(model: Model, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
     """The methods of the catalogue that are not generated, or all, and the papers' recursions; none twice."""
     others = dict(function.methods)
-    if others and not every_form and along_paths(model, function) is None:
+    if others and not every_form and path_start(model, function) is None:
         del others[chosen(model, function)[0]]
     return {
         **others,

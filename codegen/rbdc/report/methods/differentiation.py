@@ -19,7 +19,7 @@ from typing import Any
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
-from rbdc.emit.c.csource import kernel_source
+from rbdc.emit.c.csource import windows_source
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
@@ -202,7 +202,7 @@ def _kernels(model: Model, base: Function, method: str, scalar: ScalarType) -> C
     for program, kind in ((_parts(model, base, method), scalar), (rates, DOUBLE)):
         summary = f"{program.name} of derivatives."
         declaration = FunctionDeclaration(program.name, summary, (), (), scalar=kind)
-        files |= kernel_source(ROBOT, declaration, program).files
+        files |= windows_source(ROBOT, declaration, program).files
         arguments = [f"const {kind.name} *restrict {a.name}" for a in program.inputs]
         arguments += [f"{kind.name} *restrict {a.name}" for a in program.outputs]
         prototypes.append(f"void {ROBOT}_{program.name}({', '.join(arguments)})")

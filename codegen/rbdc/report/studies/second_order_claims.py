@@ -72,7 +72,7 @@ UNTRIED = {
     "Fig. 9: millions of lines of C, 12 MB, for a chain of 40 by AD.": FEW,
     "Figs. 14, 15, 18: IDFOZA overtakes DTM at N = 45 (serial) and 25 (binary) in the inner term.": (
         "the products are compiled into straight-line code, which is too large at such sizes; generated code "
-        "merges both terms in loops along the paths"
+        "merges both terms in loops over its paths"
     ),
 }
 """Claims that are not tried, with the reason."""

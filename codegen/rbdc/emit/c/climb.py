@@ -1,0 +1,113 @@
+"""The C of the functions of frames: what they share, once for each package, and the part of each."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
+
+from rbdc.algorithms import frame_pairs
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import figures, function_file, whole_part
+from rbdc.emit.names import comment
+from rbdc.emit.render import braced, render
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.scalar_types import DOUBLE
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+from rbdc.model import Model
+from rbdc.planning.climb import frame_dofs
+from rbdc.planning.plans import Climb
+
+
+def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, total: Cost) -> FunctionSource:
+    """The C of a function of a frame: its own file, and those that all of them share: one straight-line step
+    for each body, (q, x) -> (J, up), and the climb from the frame to the root. total: the cost of all these
+    together.
+    """
+    model, steps = climb.model, climb.steps
+    source = FunctionSource(declaration, total, method="climb")
+    source.files |= _shared(robot, model, steps, source)
+    source.files[f"{robot}_{declaration.name}.c"] = function_file(
+        robot,
+        source,
+        figures=f"{figures(total)}, where every body carries the frame",
+        body="climb_kernel.c.jinja",
+        **kernel_words(robot, model, declaration),
+    )
+    return source
+
+
+def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> dict[str, Any]:
+    """The words of the template of a function's algorithm: how shared names begin, whether columns of a climb
+    are of curvature.
+    """
+    scalar = declaration.scalar
+    singular = frame_pairs.SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
+    return {
+        "p": f"{robot}_frames",
+        "bends": bool(model.curves),
+        "algorithm": f"{declaration.name}.c.jinja",
+        "singular": scalar.literal(singular),
+    }
+
+
+def _shared(robot: str, model: Model, steps: Sequence[Program], source: FunctionSource) -> dict[str, str]:
+    """The files that are the same for every function of a frame."""
+    table, scalar = frame_dofs(model), source.declaration.scalar
+    starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
+    header = render(
+        "climb.h.jinja",
+        robot=robot,
+        **scalar.words,
+        **kernel_words(robot, model, source.declaration),
+        model=model,
+        dofs=len(table),
+        frames=len(model.frames),
+    )
+    text = climb_file(
+        robot,
+        model,
+        steps,
+        source,
+        body_parent=braced(body.parent for body in model.bodies),
+        body_first=braced([*starts, len(table)]),
+        dof_column=braced(column for column, *_ in table),
+        dof_factor=braced(scalar.literal(factor) for _, factor, *_ in table),
+        dof_bend=braced(bend for *_, bend in table),
+        frame_body=braced(frame.body for frame in model.frames),
+        frame_placement=[braced(map(scalar.literal, frame.placement.scalars())) for frame in model.frames],
+    )
+    return {f"{robot}_frames.h": header, f"{robot}_frames.c": text}
+
+
+def climb_file(
+    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, lanes: int = 1, **tables: Any
+) -> str:
+    """The file of the climb by these programs, each a C function, for so many samples; that of one has the
+    tables.
+    """
+    wide, samples = lanes > 1, f" and {lanes} samples" if lanes > 1 else ""
+    return function_file(
+        robot,
+        source,
+        function="the climb from a frame to the root",
+        summary="Shared by the functions of frames.",
+        figures=f"{figures(sum(map(cost, steps), Cost()))}, for all bodies together{samples}",
+        wide=wide,
+        headers=[f"{robot}_{header}.h" for header in (*["batch"] * wide, "frames")],
+        body="climb_steps.c.jinja" if wide else "climb.c.jinja",
+        parts=[
+            whole_part(
+                robot,
+                f"step_{index}",
+                program,
+                f"{comment(body.name)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent",
+                source.declaration.scalar,
+            )
+            for index, (body, program) in enumerate(zip(model.bodies, steps, strict=True))
+        ],
+        steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
+        **kernel_words(robot, model, source.declaration),
+        **tables,
+    )
