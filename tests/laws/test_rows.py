@@ -105,10 +105,16 @@ def test_structures_of_rows() -> None:
 
 def test_each_scalar_of_a_row_is_rounded_by_itself() -> None:
     row = side_by_side([rounded(np.ones(2)) for _ in range(5000)])
-    off = (row * 1.0).values - 1.0
+    off = (row * 2.0).values / 2.0 - 1.0
     assert not off[:, 0].any()
     assert 0.0 < np.abs(off).max() <= STEP
     assert len(np.unique(off[:4000, 1, 0])) > 3900
+
+
+def test_operations_that_round_nothing_are_exact() -> None:
+    x = rounded(np.ones(2))
+    assert x * 1.0 is x + 0.0 is x - 0.0 is x / 1.0 is 0.0 + x is 1.0 * x is x
+    assert x * 0.0 == 0.0 * x == 0.0
 
 
 def test_products_of_rounded_matrices() -> None:

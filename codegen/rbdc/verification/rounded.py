@@ -77,11 +77,16 @@ class Rounding:
         return Rounded(values * factors.reshape(*values.shape[:-2], *self.pool.shape[1:]), self)
 
 
-def _rounded(operation: Callable[[Any, Any], Any]) -> Callable[[Rounded, Scalar], Any]:
-    """A binary operator of `Rounded`."""
+def _rounded(operation: Callable[[Any, Any], Any], neutral: float | None = None) -> Callable[..., Any]:
+    """A binary operator of `Rounded`. neutral: a constant with which the result is the scalar itself."""
 
     def operator_of(self: Rounded, other: Scalar) -> Any:
-        if hasattr(other, "level"):
+        if type(other) is float:
+            if other == neutral:
+                return self
+            if other == 0.0 and operation is operator.mul:
+                return 0.0
+        elif hasattr(other, "level"):
             return NotImplemented
         return self.rounding.rounded(operation(self.values, _values(other)))
 
@@ -90,7 +95,8 @@ def _rounded(operation: Callable[[Any, Any], Any]) -> Callable[[Rounded, Scalar]
 
 class Rounded:
     """A scalar in the sense of `rbdc.spatial`: arithmetic, and the elementary functions. Those with a
-    `level` (`rbdc.spatial.tangent`) compute with it.
+    `level` (`rbdc.spatial.tangent`) compute with it. Products with the constants 0.0 and 1.0 and sums with
+    0.0 are exact.
     """
 
     __slots__ = ("rounding", "values")
@@ -99,10 +105,10 @@ class Rounded:
     def __init__(self, values: Array, rounding: Rounding) -> None:
         self.values, self.rounding = values, rounding
 
-    __add__ = __radd__ = _rounded(operator.add)
-    __sub__, __rsub__ = _rounded(operator.sub), _rounded(lambda a, b: b - a)
-    __mul__ = __rmul__ = _rounded(operator.mul)
-    __truediv__, __rtruediv__ = _rounded(operator.truediv), _rounded(lambda a, b: b / a)
+    __add__ = __radd__ = _rounded(operator.add, 0.0)
+    __sub__, __rsub__ = _rounded(operator.sub, 0.0), _rounded(lambda a, b: b - a)
+    __mul__ = __rmul__ = _rounded(operator.mul, 1.0)
+    __truediv__, __rtruediv__ = _rounded(operator.truediv, 1.0), _rounded(lambda a, b: b / a)
 
     def __neg__(self) -> Rounded:
         return Rounded(-self.values, self.rounding)
