@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.functions.catalogue import presets
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.options import LIKELY_MEANT
 from rbdc.planning.availability import buildable
 from rbdc.resources import resolve, robot_names
@@ -28,7 +28,7 @@ ROOTS = ("fixed", "free-flyer")
 
 def texts(robot: str, root: str, processes: int) -> dict[str, str]:
     """Every text file of the full package of a robot, with kernels for batches."""
-    model = Model.from_file(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
+    model = Problem.from_file(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
     names, _ = buildable(model, list(presets()["full"]), None)
     options = GenerationOptions(targets=("c", "batch"), processes=processes)
     return generate(model, robot, names, lambda _: None, options).files

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 
@@ -19,13 +19,13 @@ POINTS = tuple(f"{foot}=point@{foot}_foot:0.01,0.02,-0.03,0.1,0.2,0.3" for foot 
 SOLES = ("left=surface@left_ankle_roll_link:0.03,0,-0.03", "right=surface@right_ankle_roll_link:0.03,0,-0.03")
 
 
-def on_feet() -> Model:
+def on_feet() -> Problem:
     """HyQ on four points."""
     return read("hyq", BuildOptions(root_joint="free-flyer", contacts=POINTS))
 
 
 def constraint_models(
-    model: pin.Model, contacts: Model, targets: Array | None = None, gains: Array | None = None
+    model: pin.Model, contacts: Problem, targets: Array | None = None, gains: Array | None = None
 ) -> Any:
     """Pinocchio's constraints for the contacts of a model, LOCAL."""
     found = pin.StdVec_RigidConstraintModel()

@@ -14,7 +14,8 @@ import numpy as np
 from hypothesis import strategies as st
 from lxml import etree
 
-from rbdc import Inertia, Joint, Limits, Link, Mimic, Model, Placement, Rotation, Symmetric3, Vector3
+from rbdc import Inertia, Joint, Limits, Link, Mimic, Placement, Rotation, Symmetric3, Vector3
+from rbdc.model import Problem
 from rbdc.model.options import LIKELY_MEANT
 from rbdc.resources import resolve
 from tests.support import NO_FREE_FLYER, ROOTS, Array
@@ -40,7 +41,7 @@ def vector(values: Sequence[float] | Array) -> Vector3:
 
 
 @st.composite
-def noisy_robots(draw: st.DrawFn, names: Sequence[str]) -> Model:
+def noisy_robots(draw: st.DrawFn, names: Sequence[str]) -> Problem:
     """A robot that ships with rbdc, with noise on every number of axes and origins: of one size, or of a size
     relative to each.
     """
@@ -61,12 +62,12 @@ def with_noise(text: str, size: float, rng: Random, *, relative: bool = False) -
     return etree.tostring(tree).decode()
 
 
-def read(text: str, root: str, snap: float = 0.0) -> Model:
+def read(text: str, root: str, snap: float = 0.0) -> Problem:
     """The model of a description's text."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "noisy.urdf"
         path.write_text(text, encoding="utf-8")
-        return Model.from_urdf(path, root_joint=root, snap=snap)
+        return Problem.from_urdf(path, root_joint=root, snap=snap)
 
 
 DECADES = 2.0
@@ -142,7 +143,7 @@ def limited(kind: str) -> Limits:
 
 
 @st.composite
-def chains(draw: st.DrawFn, scales: Scales = USUAL) -> Model:
+def chains(draw: st.DrawFn, scales: Scales = USUAL) -> Problem:
     """Axes that are parallel, antiparallel or at right angles but for rounding and noise, branching once in a
     while.
     """
@@ -163,7 +164,7 @@ def chains(draw: st.DrawFn, scales: Scales = USUAL) -> Model:
                 f"joint{k}", kind, parent, f"link{k}", placement, axis(rng, tilt, digits, 0.9), limited(kind)
             )
         )
-    return Model.assemble("chain", links, joints, root_joint=draw(roots))
+    return Problem.assemble("chain", links, joints, root_joint=draw(roots))
 
 
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "planar", "floating", "revolute", "fixed")
@@ -175,7 +176,7 @@ by, which articulated bodies do not.
 
 
 @st.composite
-def trees(draw: st.DrawFn, scales: Scales = USUAL) -> Model:
+def trees(draw: st.DrawFn, scales: Scales = USUAL) -> Problem:
     """Every type of joint in any order, followers among them, normals and axes next to z and against it."""
     rng, tilt = draw(randoms), draw(noises)
     known = KINDS if scales.masses[1] - scales.masses[0] <= DECADES else COUPLED_KINDS
@@ -203,13 +204,13 @@ def trees(draw: st.DrawFn, scales: Scales = USUAL) -> Model:
         joints.append(
             Joint(f"joint{k}", kind, parent, f"link{k}", placement, direction, limited(kind), mimic=mimic)
         )
-    return Model.assemble(
+    return Problem.assemble(
         "tree", links, joints, root_joint=draw(roots), mimic=draw(st.sampled_from(["independent", "coupled"]))
     )
 
 
 @st.composite
-def mirrored(draw: st.DrawFn) -> Model:
+def mirrored(draw: st.DrawFn) -> Problem:
     """Two or four limbs, the others mirror images or copies of the first but for noise, some with two
     fingers.
     """
@@ -248,7 +249,7 @@ def mirrored(draw: st.DrawFn) -> Model:
                     limited(kind),
                 )
             )
-    return Model.assemble("mirrored", links, joints, root_joint=draw(roots))
+    return Problem.assemble("mirrored", links, joints, root_joint=draw(roots))
 
 
 def _rpy(rng: Random, digits: int) -> Array:

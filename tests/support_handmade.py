@@ -15,6 +15,7 @@ from rbdc.emit.backend import Package
 from rbdc.emit.python import render_python
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
+from rbdc.model import Problem
 from rbdc.native.build import compile_package
 from rbdc.native.install import SEAL, install, recorded, sealed
 from rbdc.native.toolchain import find_compiler
@@ -76,7 +77,7 @@ def inertia_of_one() -> rbdc.Inertia:
     return rbdc.Inertia(1.0, rbdc.Vector3.zero(), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
 
 
-def model() -> rbdc.Model:
+def model() -> Problem:
     """Two joints, the first with a limit and awkward names, the second without limits."""
     inertia = inertia_of_one()
     links = (rbdc.Link("base"), rbdc.Link(AWKWARD, inertia), rbdc.Link("tip", inertia))
@@ -84,7 +85,7 @@ def model() -> rbdc.Model:
         rbdc.Joint(AWKWARD, "revolute", "base", AWKWARD, limits=rbdc.Limits(-0.5, 0.25, 2.0, 3.0)),
         rbdc.Joint("second", "continuous", AWKWARD, "tip"),
     )
-    return rbdc.Model.assemble(ROBOT, links, joints)
+    return Problem.assemble(ROBOT, links, joints)
 
 
 def build_tiny(

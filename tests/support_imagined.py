@@ -15,7 +15,7 @@ from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import REFERENCES
 from rbdc.functions.evaluation import InLanes, Part, for_one_frame
 from rbdc.functions.record import Function
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.availability import buildable
 from rbdc.planning.limb_lanes import evaluated, lane_model
 from rbdc.verification.expected import Expected, References
@@ -36,7 +36,7 @@ class Found:
     where: str
 
 
-def found(model: Model, names: Sequence[str] | None = None, seed: int = 0) -> Iterator[Found]:
+def found(model: Problem, names: Sequence[str] | None = None, seed: int = 0) -> Iterator[Found]:
     """For each function of these, or of all that are defined for the model, and for each way of evaluating
     it.
     """
@@ -73,12 +73,12 @@ def _compared(
                 yield Found(f"{part.name} {way}", float(error.max()), where)
 
 
-def worst(model: Model, names: Sequence[str] | None = None) -> Found:
+def worst(model: Problem, names: Sequence[str] | None = None) -> Found:
     """The largest of the errors."""
     return max(found(model, names), key=lambda one: one.error)
 
 
-def _parts(model: Model, function: Function) -> list[Part]:
+def _parts(model: Problem, function: Function) -> list[Part]:
     """The function, or one of a frame for a frame of the deepest body, and for what its motion refers to."""
     if not function.declaration.framed:
         return [Part(function.name)]
@@ -88,7 +88,7 @@ def _parts(model: Model, function: Function) -> list[Part]:
 
 
 def _ways(
-    model: Model, function: Function, part: Part, inputs: Mapping[str, Array]
+    model: Problem, function: Function, part: Part, inputs: Mapping[str, Array]
 ) -> Iterator[tuple[str, Values]]:
     """The words for each way but lanes, and what it gives."""
     given = {name: list(x.T) for name, x in inputs.items()}
@@ -98,7 +98,9 @@ def _ways(
         yield method, generated(evaluate, model, given)
 
 
-def _in_lanes(model: Model, function: Function, inputs: Mapping[str, Array]) -> Iterator[tuple[str, Values]]:
+def _in_lanes(
+    model: Problem, function: Function, inputs: Mapping[str, Array]
+) -> Iterator[tuple[str, Values]]:
     """Likewise with the limbs' constants as they are in lanes, where there are limbs: without the optional
     input.
     """

@@ -15,7 +15,7 @@ from rbdc.functions.evaluation import Evaluate, Inputs
 from rbdc.functions.references import Method, references_of
 from rbdc.ir.from_casadi import symbols
 from rbdc.ir.symbolic import expression
-from rbdc.model import Model
+from rbdc.model import Problem
 
 METHODS: dict[str, dict[str, Method]] = {name: references_of(function) for name, function in known().items()}
 """By function and by method."""
@@ -29,7 +29,7 @@ def reference_of(name: str) -> Method:
     return references.reference_of(known()[name])
 
 
-def generated(evaluate: Evaluate, model: Model, inputs: Inputs) -> list[list[Any]]:
+def generated(evaluate: Evaluate, model: Problem, inputs: Inputs) -> list[list[Any]]:
     """The outputs of an algorithm at numbers, or at one number for each state; one that differentiates its
     expressions is given symbols first.
     """

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from rbdc import Model
 from rbdc.errors import RbdcError
+from rbdc.model import Problem
 
 ROBOTS = Path(__file__).parents[1] / "robots"
 """The pages on descriptions."""
@@ -24,7 +24,7 @@ FATES = ("read", "folded", "ignored", "refused", "no effect")
 
 Change = Mapping[str, str | None]
 """Attributes of an element by their names; None takes one away."""
-Read = Callable[..., tuple[Model | None, set[str]]]
+Read = Callable[..., tuple[Problem | None, set[str]]]
 """From a text and options the model but for its notes, and these; None for what is refused."""
 
 
@@ -121,10 +121,10 @@ def reader(path: Path) -> Read:
     """A reader of descriptions that are written to a file one after the other."""
 
     @cache
-    def read(text: str, **options: Any) -> tuple[Model | None, set[str]]:
+    def read(text: str, **options: Any) -> tuple[Problem | None, set[str]]:
         path.write_text(text)
         try:
-            model = Model.from_file(path, **options)
+            model = Problem.from_file(path, **options)
         except RbdcError as error:
             return None, {str(error)}
         return replace(model, notes=(), description_hash=None), {note.message for note in model.notes}
@@ -155,7 +155,7 @@ def check(row: Row, before: str, after: str, read: Read, *, accepted: bool = Tru
         assert any(row.words in note for note in notes) if row.fate == "ignored" else notes <= noted, notes
 
 
-def uncounted(model: Model) -> Model:
+def uncounted(model: Problem) -> Problem:
     """The model without what counts only where it is asked for."""
     off: dict[str, Any] = {} if model.drive_terms else dict.fromkeys(_DRIVES, 0.0)
     return replace(model, bodies=tuple(replace(body, **off) for body in model.bodies))

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rbdc import Inertia, Joint, Limits, Link, Mimic, Model, Placement, Rotation, Symmetric3, Vector3
+from rbdc import Inertia, Joint, Limits, Link, Mimic, Placement, Rotation, Symmetric3, Vector3
+from rbdc.model import Problem
 from tests.support import UNOPTIMISED, build_module, slow_but
 
 KINDS = ("revolute", "aligned", "continuous", "prismatic", "spherical", "planar", "floating", "fixed")
@@ -77,7 +78,7 @@ def random_joint(
     )
 
 
-def random_tree(seed: int, mimic: str = "independent", size: int = 7) -> Model:
+def random_tree(seed: int, mimic: str = "independent", size: int = 7) -> Problem:
     """Seven links beyond the root, or `size`, the joint types in turn, parents at random; the root is free in
     every other tree.
 
@@ -99,10 +100,10 @@ def random_tree(seed: int, mimic: str = "independent", size: int = 7) -> Model:
         links.append(Link(f"link{k}", None if massless else random_inertia(rng)))
         joints.append(random_joint(rng, f"joint{k}", kind, parent, f"link{k}"))
     root = "free-flyer" if seed % 2 else "fixed"
-    return Model.assemble(f"tree{seed}", links, joints, root_joint=root, mimic=mimic)
+    return Problem.assemble(f"tree{seed}", links, joints, root_joint=root, mimic=mimic)
 
 
-def law_module(tree: Model) -> ModuleType:
+def law_module(tree: Problem) -> ModuleType:
     """The compiled module of a tree with `LAW_FUNCTIONS`; the build verifies those of the first of `TREES`,
     which has every joint type, and leaves the others to the laws and the peers.
     """
@@ -110,7 +111,7 @@ def law_module(tree: Model) -> ModuleType:
     return build_module(tree, functions=LAW_FUNCTIONS, cflags=UNOPTIMISED, verify=verify)
 
 
-def mimic_tree(mimic: str, **options: Any) -> Model:
+def mimic_tree(mimic: str, **options: Any) -> Problem:
     """A branching tree with a chain of two followers, one of them before its leader in depth-first order."""
     rng = np.random.default_rng(7)
     kinds = ["revolute", "prismatic", "revolute", "revolute", "prismatic", "continuous"]
@@ -120,4 +121,4 @@ def mimic_tree(mimic: str, **options: Any) -> Model:
     joints = [
         random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", leaders.get(k)) for k in range(6)
     ]
-    return Model.assemble(f"mimic_{mimic}", links, joints, mimic=mimic, **options)
+    return Problem.assemble(f"mimic_{mimic}", links, joints, mimic=mimic, **options)

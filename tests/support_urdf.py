@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rbdc import Model
+from rbdc.model import Model, Problem
 from rbdc.model.description import Description
 from rbdc.model.formats.reading import read_description
 
@@ -44,11 +44,11 @@ def read(folder: Path, text: str) -> Description:
     return read_description(path)
 
 
-def model(folder: Path, text: str, **options: Any) -> Model:
+def model(folder: Path, text: str, **options: Any) -> Problem:
     """The model of a text."""
     path = folder / "r.urdf"
     path.write_text(text, encoding="utf-8")
-    return Model.from_urdf(path, **options)
+    return Problem.from_urdf(path, **options)
 
 
 def messages(noted: Description | Model) -> list[str]:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rbdc import Joint, Link, Mimic, Model
+from rbdc import Joint, Link, Mimic
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.library import VARIANTS, render_library, variant_flags
 from rbdc.emit.printing import printed
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
+from rbdc.model import Problem
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.planning.candidates import over
 from rbdc.planning.forms import Subject, windows
@@ -38,7 +39,7 @@ def widths() -> list[str]:
 
 def path_tree(
     seed: int, size: int, root: str = "", mimic: str = "independent", kinds: Sequence[str] = ONE_AXIS
-) -> Model:
+) -> Problem:
     """A tree of so many joints of these kinds, by default with one degree of freedom: deep, wide, or of
     limbs two of which are mirror images; some joints follow others where `mimic` is "coupled".
     """
@@ -55,10 +56,10 @@ def path_tree(
         links.append(Link(f"link{k}", random_inertia(rng)))
         joints.append(random_joint(rng, f"joint{k:03}", chosen[k], parents[k], f"link{k}", leader))
     root = root or ("free-flyer" if seed % 2 else "fixed")
-    return Model.assemble(f"paths{seed}_{size}", links, joints, root_joint=root, mimic=mimic)
+    return Problem.assemble(f"paths{seed}_{size}", links, joints, root_joint=root, mimic=mimic)
 
 
-def inputs(model: Model, seed: int = 0) -> tuple[Array, Array, Array, Array]:
+def inputs(model: Problem, seed: int = 0) -> tuple[Array, Array, Array, Array]:
     """q, v, accelerations or torques, and external forces; the velocity of a free root counts."""
     rng = np.random.default_rng(seed)
     q = np.zeros(model.nq)
@@ -88,7 +89,7 @@ def _parents(rng: np.random.Generator, shape: str, size: int) -> list[str]:
     return parents
 
 
-def chain(size: int) -> Model:
+def chain(size: int) -> Problem:
     """A serial chain of revolute joints, light enough that no entry overshadows the others."""
     rng = np.random.default_rng(1)
     links = [Link("base", random_inertia(rng)), *(Link(f"link{k}", random_inertia(rng)) for k in range(size))]
@@ -96,10 +97,10 @@ def chain(size: int) -> Model:
         random_joint(rng, f"joint{k:03}", "revolute", "base" if k == 0 else f"link{k - 1}", f"link{k}")
         for k in range(size)
     ]
-    return Model.assemble(f"chain{size}", links, joints)
+    return Problem.assemble(f"chain{size}", links, joints)
 
 
-def kernel_alone(model: Model, function: Function, robot: str = "robot") -> FunctionSource:
+def kernel_alone(model: Problem, function: Function, robot: str = "robot") -> FunctionSource:
     """The kernel of a function, whatever planning would choose."""
     plan = windows(Subject(model, function))
     assert plan is not None
@@ -111,7 +112,7 @@ class WindowsKernel:
 
     def __init__(
         self,
-        model: Model,
+        model: Problem,
         variant: str,
         compiler: str,
         folder: Path,

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.resources import resolve
@@ -161,7 +161,7 @@ def run_c(block: Block, folder: Path) -> None:
 def c_package(block: Block, folder: Path) -> Path:
     """The package whose header a block includes, with the functions that it calls."""
     (robot,) = set(re.findall(r'#include "(\w+)\.h"', block.text))
-    known = functions_of(Model.from_urdf(resolve(robot)))
+    known = functions_of(Problem.from_urdf(resolve(robot)))
     called = [name for name in known if re.search(rf"\b{robot}_{name}(_batch|_lanes)?\(", block.text)]
     assert called, "a program in C calls a function of the package"
     return build_package(robot, BuildOptions(functions=tuple(called), out=folder / "generated")).directory

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc import Model
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Policy
 from rbdc.ir.cost import cost
+from rbdc.model import Problem
 from rbdc.planning.candidates import chosen
 from rbdc.planning.fusion import fused, fused_functions
 from rbdc.resources import resolve
@@ -53,14 +53,14 @@ def test_limbs_still_run_in_lanes() -> None:
     expected = (module.crba(q), module.minverse(q), module.aba(q, v, tau))
     for result, alone in zip(results, expected, strict=True):
         assert_close(result, alone, 1e-12)
-    model = Model.from_urdf(resolve("solo12"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("solo12"), root_joint="free-flyer")
     _, (program, *_) = chosen(model, fused(model, names))
     assert cost(program).vectors > 0
 
 
 @pytest.mark.parametrize("names", [("rnea", "crba"), ("rnea_derivatives", "aba_derivatives"), DYNAMICS])
 def test_it_takes_less_than_the_functions_one_by_one(names: tuple[str, ...]) -> None:
-    model = Model.from_urdf(resolve("kuka_iiwa"))
+    model = Problem.from_urdf(resolve("kuka_iiwa"))
     catalogue = functions_of(model)
     together = cost(chosen(model, fused(model, names))[1][0])
     alone = [cost(chosen(model, catalogue[name])[1][0]) for name in names]
@@ -83,7 +83,7 @@ def test_forms_of_the_last_function_are_not_taken_for_all(style: str, last: str)
 
 
 def test_no_fused_function_has_loops_or_kernels_of_a_part() -> None:
-    model = Model.from_urdf(resolve("kuka_iiwa"))
+    model = Problem.from_urdf(resolve("kuka_iiwa"))
     catalogue = functions_of(model)
     last = [n for n, f in catalogue.items() if n != "gravity_torque" and not f.declaration.framed]
     policies = [fused(model, ("gravity_torque", name)).policy for name in last]
@@ -91,7 +91,7 @@ def test_no_fused_function_has_loops_or_kernels_of_a_part() -> None:
 
 
 def test_outputs_with_one_name_get_that_of_their_function() -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     declaration = fused(model, ("rnea", "nle", "aba")).declaration
     assert declaration.name == "rnea_and_nle_and_aba"
     assert [p.name for p in declaration.inputs] == ["q", "v", "a", "tau", "fext"]
@@ -110,14 +110,14 @@ def test_outputs_with_one_name_get_that_of_their_function() -> None:
     ],
 )
 def test_what_cannot_be_fused_is_named(names: tuple[str, ...], said: str) -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     with pytest.raises(OptionError, match=said):
         fused(model, names)
 
 
 def test_groups_of_the_same_functions_are_refused() -> None:
     """One entry point would replace the other."""
-    model = Model.from_urdf(resolve("kuka_iiwa"))
+    model = Problem.from_urdf(resolve("kuka_iiwa"))
     groups = [("crba", f"frame_velocity@lbr_iiwa_link_{k}") for k in (3, 5)]
     with pytest.raises(OptionError, match="crba_and_frame_velocity: give each once"):
         fused_functions(model, groups)

@@ -13,7 +13,7 @@ import pytest
 
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.options import LIKELY_MEANT
 from rbdc.planning.candidates import chosen
 from rbdc.resources import resolve
@@ -50,7 +50,7 @@ LARGE = ("minverse", "aba_derivatives")
 
 def counts(robot: str) -> dict[str, int]:
     """Operations without external forces, function by function."""
-    model = Model.from_urdf(resolve(robot), root_joint=ROBOTS[robot], snap=LIKELY_MEANT)
+    model = Problem.from_urdf(resolve(robot), root_joint=ROBOTS[robot], snap=LIKELY_MEANT)
     functions = functions_of(model)
     names = [name for name in FUNCTIONS if robot != "simple_humanoid" or name not in LARGE]
     return {name: cost(chosen(model, functions[name])[1][0]).operations for name in names}

@@ -20,7 +20,7 @@ from rbdc.cli.packages import build as build_command
 from rbdc.cli.packages import wheel as wheel_command
 from rbdc.cli.wording import in_commands
 from rbdc.errors import OptionError
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.option_fields import TEXT, Option, options_of
 from rbdc.options import BuildArguments, BuildOptions, grouped, recorded_options
 from rbdc.pipeline import read
@@ -195,7 +195,7 @@ def test_texts_build_what_the_command_line_builds(tmp_path: Path) -> None:
 
 
 def test_what_manifests_record() -> None:
-    pendulum = Model.from_file(resolve("double_pendulum"))
+    pendulum = Problem.from_file(resolve("double_pendulum"))
     usual = recorded_options(BuildOptions(), pendulum)
     assert list(usual) == [name for name, option in OPTIONS.items() if option.recorded]
     assert usual["gravity"] == [0.0, 0.0, -9.81] and usual["targets"] == ["c", "batch"]
@@ -241,7 +241,7 @@ class Seasoned(BuildOptions):
 
 def test_a_field_is_all_that_an_option_takes() -> None:
     assert Seasoned.of({"flavour": "salty"}).taste == Seasoned(taste="salty").taste == "salty"
-    pendulum = Model.from_file(resolve("double_pendulum"))
+    pendulum = Problem.from_file(resolve("double_pendulum"))
     assert recorded_options(Seasoned(taste="salty"), pendulum)["taste"] == "salty"
     assert recorded_options(Seasoned(), pendulum)["taste"] == "plain"
     with pytest.raises(OptionError, match="`flavour=3`: give a text"):

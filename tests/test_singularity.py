@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import pytest
 
-from rbdc import Inertia, Joint, Link, Model, Placement, SingularModelError, Vector3
+from rbdc import Inertia, Joint, Link, Placement, SingularModelError, Vector3
 from rbdc.functions.catalogue import functions_of, requiring
 from rbdc.functions.record import Requirement
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.planning.availability import buildable
 from rbdc.spatial import Symmetric3
 
 
-def robot(base: float, tip: float) -> Model:
+def robot(base: float, tip: float) -> Problem:
     """Two links on one joint, with these masses."""
     inertias = (
         Inertia.about_com(m, Vector3(0.1, 0.0, 0.0), Symmetric3.diagonal(0.1 * m, 0.1 * m, 0.1 * m))
@@ -23,7 +24,7 @@ def robot(base: float, tip: float) -> Model:
     )
     links = [Link(name, inertia) for name, inertia in zip(("base", "tip"), inertias, strict=True)]
     joint = Joint("hinge", "revolute", "base", "tip", Placement.identity(), Vector3(0.0, 0.0, 1.0))
-    return Model.assemble("pair", links, [joint])
+    return Problem.assemble("pair", links, [joint])
 
 
 def test_all_of_a_robot_with_mass_can_be_built() -> None:

@@ -14,7 +14,7 @@ from rbdc.emit.backend import Package
 from rbdc.emit.generation import PLAIN, GenerationOptions, generate
 from rbdc.emit.library import render_manifest
 from rbdc.functions.catalogue import known
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.forms import FORMS
 from rbdc.planning.plans import Content
 from rbdc.planning.windows.kernels import KERNELS
@@ -68,7 +68,7 @@ def test_a_form_has_one_name() -> None:
     assert rows == list(FORMS)
 
 
-def forms_of(model: Model, *names: str, options: GenerationOptions = PLAIN) -> set[str]:
+def forms_of(model: Problem, *names: str, options: GenerationOptions = PLAIN) -> set[str]:
     """The forms that the manifest of a package of these functions names."""
     made = generate(model, "robot", names, lambda _: None, options)
     manifest = json.loads(render_manifest(Package(model, "robot"), made.sources, {}))
@@ -76,7 +76,7 @@ def forms_of(model: Model, *names: str, options: GenerationOptions = PLAIN) -> s
 
 
 def test_manifests_name_forms() -> None:
-    arm = Model.from_file(resolve("kuka_iiwa"))
+    arm = Problem.from_file(resolve("kuka_iiwa"))
     found = [
         forms_of(arm, "rnea"),
         forms_of(arm, "minverse"),

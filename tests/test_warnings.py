@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import rbdc
 from rbdc.build_result import remarks
 from rbdc.cli.commands import commands
-from rbdc.model import Effect, Note
+from rbdc.model import Effect, Note, Problem
 from tests.cli.test_bad_input import LIMIT, with_joint
 
 DAMPED = with_joint(f'<axis xyz="0 0 1"/><dynamics damping="0.5"/>{LIMIT}')
@@ -77,7 +77,7 @@ def test_remarks_are_counted_and_kept(tmp_path: Path) -> None:
 def test_shipped_robots_build_in_silence(tmp_path: Path) -> None:
     module, told = built("double_pendulum", tmp_path / "one")
     assert (told, len(module.warnings)) == ([], 3)
-    model = rbdc.Model.from_file(rbdc.resources.resolve("double_pendulum"))
+    model = Problem.from_file(rbdc.resources.resolve("double_pendulum"))
     assert texts(model, tmp_path / "two") == []
     (told_of_option,) = texts("double_pendulum", tmp_path / "three", lock="joint1=1", functions="nle")
     assert "beyond its limits" in told_of_option, "an option is not the description"
@@ -94,7 +94,7 @@ EFFECTS: dict[str, tuple[Effect, list[str]]] = {
 def test_effects(case: str) -> None:
     """A note is told in full with functions whose numbers it changes, and only then."""
     effect, changed = EFFECTS[case]
-    model = rbdc.Model.from_file(rbdc.resources.resolve("cartpole"))
+    model = Problem.from_file(rbdc.resources.resolve("cartpole"))
     model = replace(model, notes=(Note("odd", 7, effect),), file="mine.urdf")
     others = {"rnea", "crba", "forward_kinematics", "integrate", "frame_jacobian"} - {*changed}
     assert [name for name in changed if remarks(model, [name]) != ["mine.urdf:7: odd"]] == []

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FRICTION_WIDTH, PARAMETERS
-from rbdc.model import DriveTerm, Effect, Model
-from rbdc.model.attachments import ParameterRow
+from rbdc.model import DriveTerm, Effect, Problem
+from rbdc.model.bodies import ParameterRow
 from rbdc.resources import ships
 from rbdc.spatial import Placement
 
@@ -78,7 +78,7 @@ _INPUTS = {Effect.FORCES: FRICTION_WIDTH, Effect.DYNAMICS: PARAMETERS}
 """The input that functions have whose numbers an effect changes, where it may be given at run time."""
 
 
-def remarks(model: Model, functions: Sequence[str]) -> list[str]:
+def remarks(model: Problem, functions: Sequence[str]) -> list[str]:
     """Return what a build of these functions says of the model's notes.
 
     Notes on options, and those that change the numbers of these functions, come in full; the others are
@@ -96,7 +96,7 @@ def remarks(model: Model, functions: Sequence[str]) -> list[str]:
     return lines
 
 
-def _changed(model: Model, effect: Effect) -> Collection[str]:
+def _changed(model: Problem, effect: Effect) -> Collection[str]:
     """The functions whose numbers an effect changes."""
     if effect in (Effect.NONE, Effect.ASKED):
         return ()

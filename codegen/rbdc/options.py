@@ -13,11 +13,11 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 
+from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.scalar_types import SCALARS, Precision
+from rbdc.model import Problem
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
-from rbdc.model.lumping import held_options
 from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
-from rbdc.model.tree import Model
 from rbdc.native.surroundings import Earlier
 from rbdc.native.toolchain import March
 from rbdc.option_fields import (
@@ -27,6 +27,7 @@ from rbdc.option_fields import (
     TEXT,
     Option,
     Reading,
+    asked,
     choice,
     each,
     entries,
@@ -34,6 +35,8 @@ from rbdc.option_fields import (
     options_of,
     words_of,
 )
+from rbdc.reduction.model_options import held_options
+from rbdc.runtime._suggestions import suggestion
 
 Progress = Callable[[str], None]
 """Is told in words what a build is doing."""
@@ -229,7 +232,30 @@ class BuildArguments(TypedDict, total=False):
     verify: bool
 
 
-def recorded_options(options: BuildOptions, model: Model) -> dict[str, Any]:
+def check(options: BuildOptions) -> None:
+    """Raise OptionError or UnsupportedError for unknown presets and targets, and for options that exclude
+    each other.
+    """
+    from rbdc.emit.registry import backends_of
+    from rbdc.functions.catalogue import presets
+
+    if options.preset not in presets():
+        raise OptionError(f"no preset {options.preset!a}; {suggestion(options.preset, presets())}")
+    backends_of(options.targets)
+    if options.parameters is None and not options.payloads:
+        return
+    if options.style == "rolled":
+        raise UnsupportedError(
+            "`style='rolled'` has its constants in tables: leave out `parameters` and `payload`"
+        )
+    if others := [target for target in options.targets if target not in ("c", "batch")]:
+        raise UnsupportedError(
+            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out; "
+            "those of rnea are the columns of torque_regressor"
+        )
+
+
+def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
     """The options that a package depends on, as its manifest has them: those of the model as it holds them,
     None where it does not tell.
     """
@@ -256,7 +282,7 @@ def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return [fields[name].names[0] for name in other if name not in ("targets", "fuse", "verify")]
 
 
-def added(model: Model, options: BuildOptions, earlier: Earlier) -> tuple[BuildOptions, tuple[str, ...]]:
+def added(model: Problem, options: BuildOptions, earlier: Earlier) -> tuple[BuildOptions, tuple[str, ...]]:
     """Return the options of a build that keeps what the package before it has, and the functions that it
     keeps beside those that are asked for. Neither functions nor a preset: no more are asked for.
     """

@@ -14,19 +14,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rbdc.build_result import BuildResult, figures, remarks, sizes
 from rbdc.emit.names import robot_name
-from rbdc.errors import (
-    LoadError,
-    OptionError,
-    RbdcWarning,
-    SingularModelError,
-    UnsupportedError,
-    VerificationError,
-)
+from rbdc.errors import LoadError, RbdcWarning, SingularModelError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
-from rbdc.model import Model
-from rbdc.model.formats.contacts import with_contacts, world_aligned
-from rbdc.model.lumping import under
-from rbdc.model.parameters import with_rows
+from rbdc.model import Model, Problem
 from rbdc.model.text import is_text
 from rbdc.native import cache
 from rbdc.native.install import (
@@ -43,19 +33,23 @@ from rbdc.native.install import (
 )
 from rbdc.native.surroundings import Earlier, namesake_warnings
 from rbdc.native.toolchain import Compiler, toolchain
-from rbdc.option_fields import asked
 from rbdc.options import (
     BuildArguments,
     BuildOptions,
     Progress,
     added,
+    check,
     differing,
     recorded_options,
     with_options,
 )
 from rbdc.progress import shown
+from rbdc.reduction.clusters import with_reduced_loops
+from rbdc.reduction.contacts import with_contacts, with_frames_of_forces
+from rbdc.reduction.mobility import with_independent_loops
+from rbdc.reduction.model_options import under
+from rbdc.reduction.parameters import with_rows
 from rbdc.resources import resolve, title_of
-from rbdc.runtime._suggestions import suggestion
 from rbdc.runtime.load import load
 
 if TYPE_CHECKING:
@@ -144,62 +138,30 @@ def build_package(
     )
 
 
-def read(description: Description, options: BuildOptions) -> Model:
-    """The model of a description under the options that bear on it.
+def read(description: Description, options: BuildOptions) -> Problem:
+    """The problem that a description and options pose. Options that are not given stay as a model has them.
 
-    Raises OptionError or UnsupportedError for options that do not go together, and for presets and targets
-    that there are not.
+    Raises OptionError or UnsupportedError for options that do not go together, or not with the description.
     """
-    from rbdc.emit.registry import backends_of
-    from rbdc.functions.catalogue import presets
-
-    if options.preset not in presets():
-        raise OptionError(f"no preset {options.preset!a}; {suggestion(options.preset, presets())}")
-    backends_of(options.targets)
+    check(options)
     if isinstance(description, Model):
-        model = under(description, options)
+        model = under(Problem.of(description), options)
     elif is_text(description):
-        model = Model.from_text(description, **options.of_model())
+        model = Problem.from_text(description, **options.of_model())
     else:
-        model = Model.from_file(resolve(description), **options.of_model())
-    if options.gives("fext_frame"):
-        model = replace(model, world_forces=options.fext_frame == "world")
-    model = with_contacts(model, options.contacts)
-    if model.contacts:
-        from rbdc.reduction.mobility import with_independent_loops
-
-        model = with_independent_loops(model)
-    if options.loops is not None:
-        from rbdc.reduction.clusters import with_reduced_loops
-
-        model = with_reduced_loops(model, options.loops)
-    if options.gives("contact_frame"):
-        aligned = options.contact_frame == "local-world-aligned"
-        model = world_aligned(model) if aligned else replace(model, world_aligned=False)
-    if model.contacts and model.world_forces:
-        raise UnsupportedError(
-            "`fext_frame='world'`: with contacts external forces are in the bodies' frames; leave it out"
-        )
-    if options.parameters is None and not options.payloads:
-        return model
-    if options.style == "rolled":
-        raise UnsupportedError(
-            "`style='rolled'` has its constants in tables: leave out `parameters` and `payload`"
-        )
-    others = [target for target in options.targets if target not in ("c", "batch")]
-    if others:
-        raise UnsupportedError(
-            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out; "
-            "those of rnea are the columns of torque_regressor"
-        )
+        model = Problem.from_file(resolve(description), **options.of_model())
+    model = with_independent_loops(with_contacts(model, options.contacts))
+    model = with_reduced_loops(model, options.loops)
+    frames = (options.where_given(name) for name in ("fext_frame", "contact_frame"))
+    model = with_frames_of_forces(model, *frames)
     return with_rows(model, options.parameters, options.payloads)
 
 
 @dataclass(frozen=True)
 class _Job:
-    """A package to be built: of which model, under which name and options, by which compiler."""
+    """A package to be built: of which problem, under which name and options, by which compiler."""
 
-    model: Model
+    model: Problem
     robot: str
     options: BuildOptions
     compiler: Compiler

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from rbdc.functions.catalogue import ANY, functions_of
 from rbdc.functions.record import Differential, Function
-from rbdc.model.attachments import Contact, ContactKind, Frame
+from rbdc.model.bodies import Contact, ContactKind, Frame
 from rbdc.spatial import Placement
 
 TOUCHING = replace(ANY, contacts=(Contact("", ContactKind.POINT, Frame("", 0, Placement.identity())),))

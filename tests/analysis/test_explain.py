@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from sympy import RR, lex
 from sympy.polys.rings import ring
 
-from rbdc import Inertia, Joint, Link, Model, Symmetric3, Vector3
+from rbdc import Inertia, Joint, Link, Symmetric3, Vector3
 from rbdc.algorithms.reference.coriolis import coriolis
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.rnea import gravity_torque, rnea
@@ -25,6 +25,7 @@ from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.nodes import Program
 from rbdc.ir.operations import CONSTANT, INPUT, OPERATIONS
+from rbdc.model import Problem
 from rbdc.planning.candidates import chosen
 from rbdc.resources import resolve
 from tests.support import Array, assert_close, slow_but
@@ -47,7 +48,7 @@ def test_the_cart_pole_of_textbooks() -> None:
         (m + p) * a + p * c * b * sp.cos(q) - p * c * v**2 * sp.sin(q),
         p * c * a * sp.cos(q) + (i + p * c**2) * b - p * g * c * sp.sin(q),
     ]
-    found = equations_of(explanation(Model.from_urdf(resolve("cartpole"))), "equations of motion")
+    found = equations_of(explanation(Problem.from_urdf(resolve("cartpole"))), "equations of motion")
     assert [sp.expand(x - y) for x, y in zip(found, expected, strict=True)] == [0, 0]
 
 
@@ -64,7 +65,7 @@ def test_the_double_pendulum_of_textbooks() -> None:
         - (m1 * c1 + m2 * length) * g * sp.sin(q1) - tip,
         across * a1 + lower * a2 + coupling * sp.sin(q2) * v1**2 - tip,
     ]  # fmt: skip
-    what = explanation(Model.from_urdf(resolve("double_pendulum")), neglect=1e-3)
+    what = explanation(Problem.from_urdf(resolve("double_pendulum")), neglect=1e-3)
     found = equations_of(what, "equations of motion")
     assert [sp.expand(x - y) for x, y in zip(found, expected, strict=True)] == [0, 0]
     assert what["neglected"]
@@ -128,7 +129,7 @@ class Interpreter:
 
 @pytest.mark.parametrize("robot", ["cartpole", "double_pendulum"])
 def test_generated_programs_symbol_by_symbol(robot: str) -> None:
-    model = Model.from_urdf(resolve(robot), snap=1e-11)
+    model = Problem.from_urdf(resolve(robot), snap=1e-11)
     equations = Equations(NamedModel(model))
     interpreter = Interpreter(equations)
     n = range(model.nv)
@@ -157,7 +158,7 @@ def test_generated_programs_symbol_by_symbol(robot: str) -> None:
         assert all(abs(x) < 1e-14 for _, x in (torque[i] - left.rem(interpreter.relations)).terms())
 
 
-def check_numbers(model: Model, seed: int) -> None:
+def check_numbers(model: Problem, seed: int) -> None:
     """M, C, g and tau of the printed expressions, in numbers."""
     what, rng = explanation(model), np.random.default_rng(seed)
     q, v, a = rng.uniform(-2.0, 2.0, (3, model.nv))
@@ -182,12 +183,12 @@ def check_numbers(model: Model, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", slow_but(range(4), (0, 2)))
 def test_random_trees(seed: int, tmp_path: Path) -> None:
-    check_numbers(Model.from_file(write(random_tree(seed, 2 + seed % 2), tmp_path)), seed)
+    check_numbers(Problem.from_file(write(random_tree(seed, 2 + seed % 2), tmp_path)), seed)
 
 
 def test_any_axis_drives_and_gravity() -> None:
     inertia = Inertia.about_com(1.5, Vector3(0.1, 0.2, -0.1), Symmetric3(0.3, 0.01, 0.2, 0.02, 0.0, 0.25))
-    model = Model.assemble(
+    model = Problem.assemble(
         "odd",
         [Link("base"), Link("a", inertia), Link("b_&<", inertia)],
         [
@@ -251,11 +252,11 @@ def test_joints_that_have_no_closed_form() -> None:
         Link("base"),
         Link("a", Inertia.about_com(1.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 1.0))),
     ]
-    model = Model.assemble("ball", ball, [Joint("j", "spherical", "base", "a")])
+    model = Problem.assemble("ball", ball, [Joint("j", "spherical", "base", "a")])
     with pytest.raises(UnsupportedError, match='joint "j" is spherical'):
         explanation(model)
     locks = tuple((f"panda_joint{k}", 0.1) for k in range(1, 8))
-    fingers = Model.from_urdf(resolve("panda"), mimic="coupled", lock=locks)
+    fingers = Problem.from_urdf(resolve("panda"), mimic="coupled", lock=locks)
     with pytest.raises(UnsupportedError, match="follows another"):
         explanation(fingers)
 
@@ -263,7 +264,7 @@ def test_joints_that_have_no_closed_form() -> None:
 def test_what_is_computed_from_rounded_numbers_is_no_constant() -> None:
     """A uniform rod given about its end: about its centre, along it, there is nothing."""
     rod = Inertia.about_com(0.7, Vector3(0.31, 0.0, 0.0), Symmetric3.diagonal(0.0, 0.02, 0.02))
-    model = Model.assemble("rod", [Link("base"), Link("a", rod)], [Joint("j", "revolute", "base", "a")])
+    model = Problem.assemble("rod", [Link("base"), Link("a", rod)], [Joint("j", "revolute", "base", "a")])
     names = [c.name for c in NamedModel(model).constants]
     assert names == ["m_1", "c_1x", "I_1yy", "I_1zz", "g"]
     assert math.isclose(next(c.value for c in NamedModel(model).constants if c.name == "I_1yy"), 0.02)

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from rbdc import Model
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.analysis.constants import NamedModel
 from rbdc.analysis.identifiability import combinations, identifiability, names_of
 from rbdc.cli.commands import commands
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.support import Array, assert_close
 
 
-def regressors(model: Model) -> Array:
+def regressors(model: Problem) -> Array:
     """The reference's regressor at a few states of its own."""
     rng, rows = np.random.default_rng(7), []
     for _ in range(3):
@@ -37,7 +37,7 @@ def regressors(model: Model) -> Array:
     ],
 )
 def test_torques_depend_on_the_base_parameters_alone(robot: str, root: str, base: int | None) -> None:
-    model = Model.from_urdf(resolve(robot), root_joint=root, snap=1e-11)
+    model = Problem.from_urdf(resolve(robot), root_joint=root, snap=1e-11)
     found = identifiability(model)
     assert base in (None, len(found["base"]))
     assert found["rank"] == len(found["base"])
@@ -54,9 +54,9 @@ def test_torques_depend_on_the_base_parameters_alone(robot: str, root: str, base
 
 @pytest.mark.parametrize(("robot", "kept"), [("double_pendulum", 2), ("cartpole", 2), ("kuka_iiwa", 3)])
 def test_symbols_agree_with_numbers(robot: str, kept: int) -> None:
-    whole = Model.from_urdf(resolve(robot), snap=1e-11)
+    whole = Problem.from_urdf(resolve(robot), snap=1e-11)
     lock = tuple((body.joint_name, 0.0) for body in whole.bodies[kept:])
-    model = Model.from_urdf(resolve(robot), snap=1e-11, lock=lock)
+    model = Problem.from_urdf(resolve(robot), snap=1e-11, lock=lock)
     exact = combinations(NamedModel(model))
     assert exact is not None
     values = {constant.name: constant.value for constant in exact[1]}
@@ -67,7 +67,7 @@ def test_symbols_agree_with_numbers(robot: str, kept: int) -> None:
 
 
 def test_models_with_oblique_angles_have_no_symbols() -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     tilted = NamedModel(model)
     tilted.angles["alpha_1"] = ("cos_alpha_1", "sin_alpha_1")
     assert combinations(tilted) is None

@@ -15,6 +15,7 @@ import rbdc
 from rbdc.emit.names import OWN
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of, presets, select, without_preset
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.cli.test_bad_input import GOOD, refused, run, with_tensor
 
@@ -97,12 +98,12 @@ def test_help_lists_the_functions_of_each_preset() -> None:
         assert set(functions) < set(more)
         assert f"those of {before}, {', '.join(f for f in more if f not in functions)}" in words
     assert words.endswith(f"second {', '.join(second)} by name {', '.join(without_preset())}")
-    every = functions_of(rbdc.Model.from_urdf(resolve("kuka_iiwa")))
+    every = functions_of(Problem.from_urdf(resolve("kuka_iiwa")))
     assert {*full, *second, *without_preset()} == set(every)
 
 
 def test_second_derivatives_are_a_preset_of_their_own() -> None:
-    model = rbdc.Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     second = list(presets()["second"])
     assert select(model, None, "second") == second
     assert select(model, ["rnea", "second"], "control") == ["rnea", *second]
@@ -117,4 +118,4 @@ def test_gravity_is_three_numbers(given: object) -> None:
     ):
         rbdc.build("double_pendulum", gravity=given)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give three finite numbers"):
-        rbdc.Model.from_urdf(resolve("double_pendulum"), gravity=given)
+        Problem.from_urdf(resolve("double_pendulum"), gravity=given)

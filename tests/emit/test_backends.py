@@ -22,7 +22,7 @@ from rbdc.emit.registry import Generated
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Parameter
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.emit.support_numpy_target import NumpyTarget
 from tests.support import UNOPTIMISED, assert_close
@@ -47,7 +47,7 @@ def module(toy: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mod
     return rbdc.build("double_pendulum", out=tmp_path, root_joint="free-flyer", **options)
 
 
-def text_of(model: Model, names: list[str], **options: Any) -> Generated:
+def text_of(model: Problem, names: list[str], **options: Any) -> Generated:
     """The package of some functions."""
     return generate(model, "robot", names, lambda _: None, GenerationOptions(**options))
 
@@ -77,12 +77,12 @@ def test_a_further_target_computes_what_the_module_does(module: ModuleType) -> N
 
 def declared(name: str) -> tuple[Parameter, ...]:
     """The inputs of a function of the catalogue."""
-    model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     return functions_of(model)[name].declaration.inputs
 
 
 def test_a_further_target_leaves_the_others_as_they_are(toy: Backend) -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     alone, both = (text_of(model, ["rnea", "aba"], targets=targets) for targets in (("c",), ("c", "toy")))
     assert {name for name in both.files if name not in alone.files} == {
         "robot_rnea_numpy.py",
@@ -95,7 +95,7 @@ def test_a_further_target_leaves_the_others_as_they_are(toy: Backend) -> None:
 
 @pytest.mark.parametrize("style", ["rolled", "auto"])
 def test_a_target_of_programs_gets_one_whatever_form_the_c_has(toy: Backend, style: str) -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     straight, other = (
         text_of(model, ["rnea"], style=one, targets=("c", "toy")) for one in ("unrolled", style)
     )
@@ -103,13 +103,13 @@ def test_a_target_of_programs_gets_one_whatever_form_the_c_has(toy: Backend, sty
 
 
 def test_a_target_refuses_what_it_cannot_print(toy: Backend) -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     with pytest.raises(UnsupportedError, match="no functions of frames, such as frame_jacobian"):
         text_of(model, ["rnea", "frame_jacobian"], targets=("c", "toy"))
 
 
 def test_a_target_refuses_an_operation_that_it_does_not_know(toy: Backend) -> None:
-    model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     with pytest.raises(UnsupportedError, match="no NumPy for the operation half_cosine"):
         text_of(model, ["integrate"], targets=("c", "toy"))
 
@@ -137,7 +137,7 @@ def test_the_recipe_of_the_readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     recipe.write_text(f"from rbdc.emit.registry import BACKENDS\n{target}\n\n{line}")
     monkeypatch.setattr(registry, "BACKENDS", dict(registry.BACKENDS))
     runpy.run_path(str(recipe))
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     options = GenerationOptions(targets=("c", "listing"))
     files = generate(model, "robot", ["rnea"], lambda _: None, options).files
     assert re.fullmatch(r"rnea: \d+ values\n", files["robot_rnea.txt"])
@@ -154,4 +154,4 @@ def test_two_targets_of_one_file_are_a_fault(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setitem(registry.BACKENDS, "greedy", Greedy())
     with pytest.raises(ValueError, match=r"greedy gives README\.md"):
-        text_of(Model.from_urdf(resolve("double_pendulum")), ["rnea"], targets=("c", "greedy"))
+        text_of(Problem.from_urdf(resolve("double_pendulum")), ["rnea"], targets=("c", "greedy"))

@@ -7,7 +7,7 @@ from math import prod
 import pytest
 
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.planning.calibration import COLUMNS, RATES, STRAIGHT_LINE, nanoseconds
 from rbdc.planning.forms import FORMS, Subject, chosen_plan
@@ -74,7 +74,7 @@ def test_robots_are_planned_so(robot: str, function: str) -> None:
     """By the operations that the functions have now; those of the measurements are still about theirs."""
     name, _, root = robot.partition(":")
     root = root or ("fixed" if name in FIXED else "free-flyer")
-    model = Model.from_file(resolve(name), snap=BuildOptions().snap, root_joint=root)
+    model = Problem.from_file(resolve(name), snap=BuildOptions().snap, root_joint=root)
     plan = chosen_plan(Subject(model, functions_of(model)[function]))
     forms = {m.form: m for m in measured(robot, function)}
     times = typical(robot, function)
@@ -84,7 +84,7 @@ def test_robots_are_planned_so(robot: str, function: str) -> None:
 
 
 def test_arms_have_no_windows() -> None:
-    model = Model.from_file(resolve("kuka_iiwa"))
+    model = Problem.from_file(resolve("kuka_iiwa"))
     for name in ("minverse", "rnea_derivatives", "aba_derivatives"):
         function = functions_of(model)[name]
         assert not has_windows(model, function)

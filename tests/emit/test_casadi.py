@@ -20,7 +20,7 @@ import rbdc
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.resources import resolve
@@ -59,7 +59,7 @@ TWICE = ("rnea", "aba")
 def module(robot: str, root: str) -> ModuleType:
     """The module, first order."""
     functions = tuple(
-        name for name in VALUES if name in functions_of(Model.from_file(resolve(robot), root_joint=root))
+        name for name in VALUES if name in functions_of(Problem.from_file(resolve(robot), root_joint=root))
     )
     return build_module(
         robot,
@@ -86,7 +86,7 @@ def twice(robot: str, root: str) -> ModuleType:
     )
 
 
-def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Model:
+def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Problem:
     """A chain of joints of some kinds, about one axis."""
     links = [rbdc.Link("base"), *(rbdc.Link(f"link{k}", inertia_of_one()) for k in range(len(kinds)))]
     made = [
@@ -100,14 +100,14 @@ def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Mo
         )
         for k, kind in enumerate(kinds)
     ]
-    return rbdc.Model.assemble("_".join(kinds), links, made)
+    return Problem.assemble("_".join(kinds), links, made)
 
 
-def joints() -> Model:
+def joints() -> Problem:
     return chain("planar", "revolute")
 
 
-def balls() -> Model:
+def balls() -> Problem:
     return chain("revolute", "spherical")
 
 
@@ -375,7 +375,7 @@ def test_a_fused_function_has_its_frame(tmp_path: Path) -> None:
 @pytest.mark.parametrize("more", [(), (SECOND,)])
 def test_a_name_is_no_word_of_the_text(more: tuple[str, ...]) -> None:
     """Whatever words of generated code the name of a robot has, the rest of the text is the same."""
-    model, texts = Model.from_file(resolve("double_pendulum")), set[str]()
+    model, texts = Problem.from_file(resolve("double_pendulum")), set[str]()
     for name in ("plain", "second_blocks_of_ddq"):
         options = GenerationOptions(targets=("c", "casadi"))
         made = generate(model, name, ["rnea", "rnea_derivatives", *more], lambda _: None, options)

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.algorithms.reference.aba import minverse
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.functions.catalogue import functions_of
@@ -20,6 +19,7 @@ from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.planning import calibration, forms
@@ -71,8 +71,8 @@ def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.M
         np.testing.assert_array_equal(inverse, inverse.T)
 
 
-def prepared(robot: str, name: str, root: str = "fixed") -> tuple[Model, Function, list[Program]]:
-    model = Model.from_urdf(resolve(robot), root_joint=root, snap=1e-11)
+def prepared(robot: str, name: str, root: str = "fixed") -> tuple[Problem, Function, list[Program]]:
+    model = Problem.from_urdf(resolve(robot), root_joint=root, snap=1e-11)
     function = functions_of(model)[name]
     programs = left_to_solve(model, function)
     assert programs is not None

@@ -15,7 +15,7 @@ import pytest
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.resources import resolve
 from tests.emit.test_generated import COMPILERS, small_tree, write_c
@@ -39,10 +39,10 @@ ANGLES = (0.3, 0.785398163397448, 1.5707963267948966, 3.0, 10.0, 500.0)
 
 
 @cache
-def model(name: str) -> Model:
+def model(name: str) -> Problem:
     """Two joints that turn without end, or a free root and joints of every other kind."""
     if name == "pendulum":
-        return Model.from_urdf(resolve("double_pendulum_continuous"))
+        return Problem.from_urdf(resolve("double_pendulum_continuous"))
     return small_tree(4)
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Joint, Link, Mimic, Model
+from rbdc import Joint, Link, Mimic
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.registry import Generated
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
+from rbdc.model import Problem
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
@@ -38,12 +39,12 @@ SHARED_BY_BATCHES = {"robot_frames_batch.c", "robot_batch.h"}
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 
-def generated(model: Model, *functions: str, batch: bool = False, scalar: ScalarType = DOUBLE) -> Generated:
+def generated(model: Problem, *functions: str, batch: bool = False, scalar: ScalarType = DOUBLE) -> Generated:
     options = GenerationOptions(targets=("c", "batch") if batch else ("c",), scalar=scalar)
     return generate(model, "robot", functions, lambda _: None, options)
 
 
-def chain(mimic: str) -> Model:
+def chain(mimic: str) -> Problem:
     """A serial robot with every joint type, in which each body carries the last frame."""
     rng, kinds = (
         np.random.default_rng(3),
@@ -56,7 +57,7 @@ def chain(mimic: str) -> Model:
         joints.append(
             random_joint(rng, f"joint{k}", kind, f"link{k - 1}" if k else "base", f"link{k}", follow)
         )
-    return Model.assemble("chain", links, joints, mimic=mimic)
+    return Problem.assemble("chain", links, joints, mimic=mimic)
 
 
 @pytest.mark.parametrize("name", (*FUNCTIONS, *SINGLE))
@@ -125,7 +126,7 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
     slow_but([chain("coupled"), mimic_tree("coupled"), random_tree(1)], [chain("coupled")], [random_tree(1)]),
     ids=lambda model: model.name,
 )
-def test_c_is_clean(compiler: str, level: str, dtype: str, model: Model, tmp_path: Path) -> None:
+def test_c_is_clean(compiler: str, level: str, dtype: str, model: Problem, tmp_path: Path) -> None:
     """The shared files and all functions with their batches."""
     for name, text in generated(model, *FUNCTIONS, *SINGLE, batch=True, scalar=SCALARS[dtype]).files.items():
         (tmp_path / name).write_text(text)

@@ -25,7 +25,7 @@ from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_manifest
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.install import SEAL, recorded, sealed
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.resources import resolve
@@ -46,7 +46,7 @@ BATCH = GenerationOptions(targets=("c", "batch"))
 
 def package(robot: str) -> dict[str, str]:
     """All text of the full package of a shipped robot; the manifest as it is before compiling."""
-    model = Model.from_urdf(resolve(robot))
+    model = Problem.from_urdf(resolve(robot))
     generated = generate(model, robot, presets()["full"], lambda _: None, BATCH)
     hashes = recorded({name: text.encode() for name, text in generated.files.items()})
     about = {"left_out": [], "files": hashes, SEAL: "", "compiler": {}, "variants": []}
@@ -117,7 +117,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
     assert str(ROOT) not in text
 
 
-def c_of(model: Model, robot: str = "tree", names: Sequence[str] | None = None) -> dict[str, str]:
+def c_of(model: Problem, robot: str = "tree", names: Sequence[str] | None = None) -> dict[str, str]:
     """The text of functions of a model, by default of all, by file."""
     return generate(model, robot, list(names or presets()["full"]), lambda _: None, BATCH).files
 
@@ -134,16 +134,16 @@ def write_c(files: Mapping[str, str], folder: Path) -> list[Path]:
     return sorted(folder.glob("*.c"))
 
 
-def one_joint() -> Model:
+def one_joint() -> Problem:
     links = [rbdc.Link("base"), rbdc.Link("arm", random_inertia(np.random.default_rng(0)))]
-    return Model.assemble("one", links, [rbdc.Joint("joint", "revolute", "base", "arm")])
+    return Problem.assemble("one", links, [rbdc.Joint("joint", "revolute", "base", "arm")])
 
 
 LEVELS = ((1, "-fsyntax-only"), (4, "-fsyntax-only"), (None, "-O2"))
 """Trees, and how far their C is compiled: that of one joint optimised, which is when gcc warns of more."""
 
 
-def small_tree(seed: int) -> Model:
+def small_tree(seed: int) -> Problem:
     """Four joints: seeds 1 and 4 together have all types, and one of the two roots is free."""
     return random_tree(seed, size=4)
 

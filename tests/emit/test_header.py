@@ -11,7 +11,7 @@ import pytest
 
 import rbdc
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.emit.test_generated import c_of, write_c
 from tests.support import UNOPTIMISED, build_module
@@ -53,7 +53,7 @@ PROGRAMS = {"arm.c": ("gcc", "-std=c99", IN_C), "arm.cpp": ("g++", "-std=c++11",
 FUNCTIONS = ("crba", "frame_jacobian")
 
 
-def arm() -> Model:
+def arm() -> Problem:
     """A free root and three joints; of their names one is a keyword and two are the same as C."""
     links = [rbdc.Link(name, inertia_of_one()) for name in ("base", "upper.arm", "fore arm", "hand")]
     names = ("elbow.2", "default", "elbow 2")
@@ -61,7 +61,7 @@ def arm() -> Model:
         rbdc.Joint(name, "revolute", parent.name, child.name)
         for name, parent, child in zip(names, links, links[1:], strict=False)
     ]
-    return Model.assemble("arm", links, joints, root_joint="free-flyer")
+    return Problem.assemble("arm", links, joints, root_joint="free-flyer")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -95,7 +95,7 @@ def test_frames_and_joints_have_names(program: str, tmp_path: Path) -> None:
 
 def test_unknown_frames_and_references_give_nan() -> None:
     """In every function of a frame, by single calls and batches; of two frames either may be unknown."""
-    functions, count = functions_of(Model.from_urdf(resolve("double_pendulum"))), 9
+    functions, count = functions_of(Problem.from_urdf(resolve("double_pendulum"))), 9
     framed = {name: f.declaration for name, f in functions.items() if f.declaration.framed}
     module = build_module(
         "double_pendulum", functions=tuple(framed), targets=("c", "batch"), cflags=UNOPTIMISED

@@ -15,7 +15,7 @@ import pytest
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import SCALARS
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.resources import resolve
 from tests.support import COMPILERS, slow_but
@@ -28,7 +28,7 @@ FRAMED = ("frame_jacobian", "relative_jacobian", "manipulability_gradient")
 @cache
 def generated(dtype: str) -> dict[str, str]:
     """Second derivatives by paths, functions of frames, and batches of these."""
-    model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     options = GenerationOptions(scalar=SCALARS[dtype], targets=("c", "batch"))
     return generate(model, "robot", [*SECOND, *FRAMED, "crba"], lambda _: None, options).files
 
@@ -91,7 +91,7 @@ def test_heads_of_batches_count_what_is_done_on_vectors() -> None:
 
 def test_a_comment_stands_once_in_a_function() -> None:
     """It names all limbs that it is about; where a section goes on, "more of" what it gives."""
-    model = Model.from_file(resolve("hyq"), root_joint="free-flyer")
+    model = Problem.from_file(resolve("hyq"), root_joint="free-flyer")
     text = generate(model, "robot", ["rnea"], lambda _: None).files["robot_rnea.c"]
     for function in text.split("\n}\n"):
         comments = re.findall(r"^ +/\* (.* = .*) \*/$", function, re.MULTILINE)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import rbdc
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.names import comment, docstring, identifiers
-from rbdc.model import Model
+from rbdc.model import Problem
 from tests.support import build_module
 from tests.support_handmade import inertia_of_one
 
@@ -79,14 +79,14 @@ def test_identifiers_are_different_and_what_they_name_where_that_can_be(names: l
     assert all(name == x for name, x in plain)
 
 
-def oddly_named() -> Model:
+def oddly_named() -> Problem:
     """A chain of links and joints with the odd names."""
     links = [rbdc.Link("base"), *(rbdc.Link(name, inertia_of_one()) for name in ODD_NAMES)]
     parents = ("base", *ODD_NAMES)
     joints = [
         rbdc.Joint(name, "revolute", parent, name) for parent, name in zip(parents, ODD_NAMES, strict=False)
     ]
-    return Model.assemble("odd", links, joints)
+    return Problem.assemble("odd", links, joints)
 
 
 def test_names_in_a_module() -> None:

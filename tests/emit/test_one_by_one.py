@@ -10,7 +10,7 @@ from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.registry import Generated
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, FLOAT
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.batches import batch_plan, goes_one_by_one
 from rbdc.planning.candidates import over
 from rbdc.planning.forms import Subject, chosen_plan
@@ -19,8 +19,8 @@ from rbdc.resources import resolve
 ROBOT = "robot"
 
 
-def generated(name: str, *, side_by_side: bool = False) -> tuple[Model, Generated]:
-    model = Model.from_urdf(resolve("double_pendulum"))
+def generated(name: str, *, side_by_side: bool = False) -> tuple[Problem, Generated]:
+    model = Problem.from_urdf(resolve("double_pendulum"))
     options = GenerationOptions(targets=("c", "batch"), side_by_side=side_by_side)
     return model, generate(model, ROBOT, [name], lambda _: None, options)
 
@@ -58,7 +58,7 @@ def test_the_faster_way_is_taken() -> None:
 def test_samples_go_as_measured(robot: str, name: str, one_by_one: bool) -> None:
     """One by one where that takes less time on processors of both makers by both compilers."""
     root = "free-flyer" if robot in ("hyq", "simple_humanoid") else "fixed"
-    model = Model.from_urdf(resolve(robot), root_joint=root)
+    model = Problem.from_urdf(resolve(robot), root_joint=root)
     subject = Subject(model, functions_of(model)[name])
     batch = batch_plan(subject, chosen_plan(subject))
     assert batch.samples and batch.one_by_one is one_by_one
@@ -73,6 +73,6 @@ def test_samples_go_as_measured(robot: str, name: str, one_by_one: bool) -> None
 def test_humanoids_run_side_by_side() -> None:
     """The kernel of 23,000 operations that gives all sensitivities of 301 samples in less than 1 ms."""
     options = GenerationOptions(targets=("c", "batch"))
-    model = Model.from_file(resolve("human43"))
+    model = Problem.from_file(resolve("human43"))
     made = generate(model, ROBOT, ["rnea_derivatives"], lambda _: None, options)
     assert made.sources[0].declaration.lanes and not is_a_loop(made)

@@ -26,7 +26,7 @@ from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_library
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of, rollable
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.joints import Revolute
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions, Style
@@ -83,7 +83,7 @@ INPUTS = {
 """Of the rolled functions the algorithm as it stands in the literature, and its inputs; t for tau."""
 
 
-def screws() -> Model:
+def screws() -> Problem:
     """A random tree with screws in place of its revolute joints."""
     tree = random_tree(5)
     bodies = (
@@ -93,13 +93,13 @@ def screws() -> Model:
     return replace(tree, name="screws", bodies=tuple(bodies))
 
 
-def available(model: Model) -> tuple[str, ...]:
+def available(model: Problem) -> tuple[str, ...]:
     """The rolled functions that are defined for the model."""
     singular = bool(singular_joints(model))
     return tuple(name for name in rollable() if not (singular and name in FORWARD))
 
 
-def rolled_module(model: Model, tag: str, dtype: str = "float64") -> ModuleType:
+def rolled_module(model: Problem, tag: str, dtype: str = "float64") -> ModuleType:
     """The functions of a model that have a rolled form, verified."""
     return build_module(
         model,
@@ -112,9 +112,9 @@ def rolled_module(model: Model, tag: str, dtype: str = "float64") -> ModuleType:
     )
 
 
-def rolled_robot(robot: str, root: str) -> tuple[Model, str]:
+def rolled_robot(robot: str, root: str) -> tuple[Problem, str]:
     """A shipped robot, and what its rolled module is called after."""
-    return Model.from_urdf(resolve(robot), root_joint=root), f"{robot}_{root}".replace("-", "_")
+    return Problem.from_urdf(resolve(robot), root_joint=root), f"{robot}_{root}".replace("-", "_")
 
 
 def spread(values: Array) -> list[Any]:
@@ -122,7 +122,7 @@ def spread(values: Array) -> list[Any]:
     return list(np.moveaxis(values, -1, 0))
 
 
-def expected(model: Model, name: str, inputs: dict[str, Array], fext: Array | None) -> list[Array]:
+def expected(model: Problem, name: str, inputs: dict[str, Array], fext: Array | None) -> list[Array]:
     """The outputs of the algorithm on NumPy, samples first."""
     arguments: list[Any] = [spread(inputs[letter]) for letter in INPUTS[name]]
     if fext is not None:
@@ -139,7 +139,7 @@ def broadcast(entries: Any) -> Any:
     return np.broadcast_to(np.asarray(entries, dtype=float), (SAMPLES,))
 
 
-def compare(model: Model, tag: str) -> None:
+def compare(model: Problem, tag: str) -> None:
     """Every rolled function against its algorithm, with external forces and without."""
     module, rng = rolled_module(model, tag), np.random.default_rng(0)
     inputs = {"q": np.array([module.random_configuration(rng) for _ in range(SAMPLES)])}
@@ -178,14 +178,14 @@ def test_trees_agree_with_the_algorithms(seed: int) -> None:
 
 @pytest.mark.parametrize("robot", COUPLED)
 def test_coupled_robots_agree_with_the_algorithms(robot: str) -> None:
-    compare(Model.from_urdf(resolve(robot), root_joint="free-flyer", mimic="coupled"), f"{robot}_coupled")
+    compare(Problem.from_urdf(resolve(robot), root_joint="free-flyer", mimic="coupled"), f"{robot}_coupled")
 
 
 def test_coupled_tree_agrees_with_the_algorithms() -> None:
     compare(mimic_tree("coupled"), "mimic_tree")
 
 
-def chain(length: int, kind: str = "revolute") -> Model:
+def chain(length: int, kind: str = "revolute") -> Problem:
     """One joint after the other."""
     rng = np.random.default_rng(3)
     links = [rbdc.Link("link0"), *(rbdc.Link(f"link{k + 1}", random_inertia(rng)) for k in range(length))]
@@ -193,7 +193,7 @@ def chain(length: int, kind: str = "revolute") -> Model:
     joints = [
         rbdc.Joint(f"joint{k}", kind, f"link{k}", f"link{k + 1}", axis=axes[k % 3]) for k in range(length)
     ]
-    return Model.assemble(f"chain{length}_{kind}", links, joints)
+    return Problem.assemble(f"chain{length}_{kind}", links, joints)
 
 
 @pytest.mark.parametrize(("length", "kind"), [(43, "spherical"), (130, "revolute")])
@@ -262,7 +262,7 @@ def test_unknown_style() -> None:
 
 
 def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     names = ["rnea", "aba_derivatives", "com"]
     unrolled, rolled = (
         generate(model, "two", names, lambda _: None, GenerationOptions(style))
@@ -280,7 +280,7 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
         assert auto.files[name] == unrolled.files[name]
 
 
-def sources_of(model: Model, robot: str = "robot") -> list[FunctionSource]:
+def sources_of(model: Problem, robot: str = "robot") -> list[FunctionSource]:
     catalogue = functions_of(model)
     made = []
     for name in rollable():
@@ -290,7 +290,7 @@ def sources_of(model: Model, robot: str = "robot") -> list[FunctionSource]:
     return made
 
 
-def write(model: Model, folder: Path) -> list[str]:
+def write(model: Problem, folder: Path) -> list[str]:
     """All rolled functions of a model as files; the names of the C files."""
     files = render_library(model, "robot", sources_of(model))
     for name, text in files.items():
@@ -321,7 +321,7 @@ def test_text_is_the_same_every_time_and_shared_by_all_functions() -> None:
     ],
     ids=lambda model: model.name,
 )
-def test_c_is_clean(compiler: str, model: Model, tmp_path: Path) -> None:
+def test_c_is_clean(compiler: str, model: Problem, tmp_path: Path) -> None:
     """No warning at the level at which compilers see most, nothing allocated, nothing that could be written
     to between calls.
     """
@@ -351,7 +351,7 @@ def batch_call(source: FunctionSource, n: int) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [random_tree(6), mimic_tree("coupled")], ids=lambda model: model.name)
-def test_sanitizers_find_nothing(model: Model, tmp_path: Path) -> None:
+def test_sanitizers_find_nothing(model: Problem, tmp_path: Path) -> None:
     names, body = write(model, tmp_path), "\n".join(batch_call(source, 2) for source in sources_of(model))
     (tmp_path / "main.c").write_text(
         '#include "robot.h"\n#include <math.h>\n#include <stdlib.h>\n'

@@ -11,7 +11,7 @@ import pytest
 
 from rbdc.emit.library import render_library
 from rbdc.functions.scalar_types import DOUBLE
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.loops.tree import Tree
@@ -31,7 +31,7 @@ from tests.support_trees import mimic_tree, random_tree
             pytest.param(model, marks=pytest.mark.slow)
             for model in (
                 *(chain(9), screws(), driven(random_tree(1))),
-                Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
+                Problem.from_urdf(resolve("hyq"), root_joint="free-flyer"),
             )
         ),
         *(
@@ -41,7 +41,7 @@ from tests.support_trees import mimic_tree, random_tree
     ],
     ids=lambda model: model.name,
 )
-def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) -> None:
+def test_operations_are_those_that_are_executed(model: Problem, tmp_path: Path) -> None:
     if shutil.which("g++") is None:
         pytest.skip("g++ is not installed")
     sources, calls = sources_of(model), []

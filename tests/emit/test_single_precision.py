@@ -18,7 +18,7 @@ from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import presets, rollable
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, FLOAT
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.resources import resolve
 from tests.support import COMPILERS, slow_but
@@ -34,11 +34,11 @@ not among them.
 """
 
 
-def hyq() -> Model:
-    return Model.from_urdf(resolve("hyq"), root_joint="free-flyer", snap=1e-11)
+def hyq() -> Problem:
+    return Problem.from_urdf(resolve("hyq"), root_joint="free-flyer", snap=1e-11)
 
 
-MODELS: dict[str, tuple[Callable[[], Model], tuple[str, ...] | None, str]] = {
+MODELS: dict[str, tuple[Callable[[], Problem], tuple[str, ...] | None, str]] = {
     "every joint type": (lambda: random_tree(4, size=5), None, "unrolled"),
     "coupled": (lambda: mimic_tree("coupled"), None, "unrolled"),
     "limbs in lanes": (hyq, LIMBS, "unrolled"),
@@ -162,7 +162,7 @@ def test_a_model_that_floats_cannot_hold_is_refused() -> None:
     heavy = rbdc.Inertia.about_com(
         1e26, rbdc.Vector3(0.0, 0.0, 1.0), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0)
     )
-    model = Model.assemble(
+    model = Problem.assemble(
         "heavy",
         [rbdc.Link("base"), rbdc.Link("mass", heavy)],
         [rbdc.Joint("slide", "prismatic", "base", "mass")],

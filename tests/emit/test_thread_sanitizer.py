@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from tests.emit.test_generated import c_of, write_c
 from tests.support import build_module
 from tests.support_trees import random_tree
@@ -79,7 +79,7 @@ def inputs(module: ModuleType) -> Iterator[str]:
         yield f"static const double {name}[] = {{{', '.join(map(repr, values.ravel().tolist()))}}};"
 
 
-def main_source(model: Model, module: ModuleType) -> str:
+def main_source(model: Problem, module: ModuleType) -> str:
     """The C that calls the functions, with and without what is optional, into two sets of results."""
     arrays, calls, results = list(inputs(module)), [], []
     for name in FUNCTIONS:

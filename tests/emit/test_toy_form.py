@@ -9,7 +9,7 @@ import pytest
 
 from rbdc.emit.printing import printed
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning import calibration, forms
 from rbdc.planning.calibration import Rate
 from rbdc.planning.forms import Subject
@@ -26,7 +26,7 @@ def enter(monkeypatch: pytest.MonkeyPatch, nanoseconds: float) -> None:
 
 
 def test_it_is_chosen_where_it_takes_least(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     subject = Subject(model, functions_of(model)["aba"])
     assert forms.chosen_plan(subject).form == "straight line"
     enter(monkeypatch, 1e-6)
@@ -45,6 +45,6 @@ def test_its_packages_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:
         "double_pendulum", functions=("aba", "crba"), cflags=UNOPTIMISED, name="by_last_method"
     )
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     for name in ("aba", "crba"):
         assert manifest[name]["method"] == list(functions_of(model)[name].methods)[-1]

@@ -26,7 +26,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Section
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
@@ -174,7 +174,7 @@ def test_second_derivatives_agree_with_the_description_tuned_for_intel(robot: st
 @cache
 def second_derivatives() -> dict[str, str]:
     """The C of second derivatives of a pendulum with a free root."""
-    model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     return generate(model, "robot", ["rnea_second_derivatives"], lambda _: None).files
 
 
@@ -199,7 +199,7 @@ def test_windows_copy_no_table_of_constants(tmp_path: Path) -> None:
 @cache
 def package(robot: str, root: str) -> dict[str, str]:
     """The C of inverse dynamics and of M, with batches."""
-    model = Model.from_urdf(resolve(robot), root_joint=root)
+    model = Problem.from_urdf(resolve(robot), root_joint=root)
     options = GenerationOptions(targets=("c", "batch"))
     return generate(model, robot, ["rnea", "crba"], lambda _: None, options).files
 

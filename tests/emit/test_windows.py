@@ -14,7 +14,7 @@ from rbdc.emit.generation import PLAIN, generate
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
-from rbdc.model import WORLD, DriveTerm, Model
+from rbdc.model import WORLD, DriveTerm, Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.windows.kernels import has_windows
@@ -32,7 +32,7 @@ WIDTHS = widths()
 SEEDS = range(50)
 
 
-def wanted(model: Model, q: Array, v: Array, a: Array, fext: Array | None) -> list[Array]:
+def wanted(model: Problem, q: Array, v: Array, a: Array, fext: Array | None) -> list[Array]:
     """The matrices of the reference."""
     forces = None if fext is None else [Force.of([float(x) for x in row]) for row in fext]
     made = rnea_derivatives(model, q.tolist(), v.tolist(), a.tolist(), forces)
@@ -128,7 +128,7 @@ def test_choice() -> None:
     """Humanoids have windows, quadrupeds and arms do not."""
     forms = {}
     for robot, root in (("g1_29dof", "free-flyer"), ("hyq", "free-flyer"), ("kuka_iiwa", "fixed")):
-        model = Model.from_urdf(resolve(robot), root_joint=root)
+        model = Problem.from_urdf(resolve(robot), root_joint=root)
         made = generate(model, robot, [FUNCTION], lambda _: None, PLAIN)
         forms[robot] = made.sources[0].form
     assert forms["g1_29dof"] == "windows"

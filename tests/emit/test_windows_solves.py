@@ -12,7 +12,7 @@ from rbdc.algorithms.reference.aba import minverse
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.windows.kernels import has_windows
@@ -47,7 +47,7 @@ def compare(kernel: WindowsKernel, function: str, tolerance: float = 1e-10) -> N
         assert np.array_equal(actual[2], actual[2].T)
 
 
-def driven(model: Model, seed: int) -> Model:
+def driven(model: Problem, seed: int) -> Problem:
     """The model with motors at some joints, and damping, a free root's among it."""
     rng = np.random.default_rng(seed)
     bodies = [

@@ -10,7 +10,7 @@ from rbdc.algorithms.trace import Trace, silent
 from rbdc.functions.evaluation import joint_space
 from rbdc.functions.inputs import declarations
 from rbdc.functions.record import Function
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Scalar
 
 DECLARATION = """
@@ -20,7 +20,7 @@ gravity_power(q, v)
 """
 
 
-def power(model: Model) -> list[Function]:
+def power(model: Problem) -> list[Function]:
     """The family of one function."""
     return [
         Function(
@@ -33,7 +33,7 @@ def power(model: Model) -> list[Function]:
 
 
 def gravity_power(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+    model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
 ) -> list[Scalar]:
     """v . g(q) (W); the rate of the potential energy."""
     return [
@@ -41,6 +41,6 @@ def gravity_power(
     ]
 
 
-def reference(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def reference(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """The same by the textbook's recursion."""
     return [sum((rate * torque for rate, torque in zip(v, textbook(model, q), strict=True)), 0.0)]

@@ -18,7 +18,7 @@ from rbdc.functions.catalogue import functions_of, known
 from rbdc.functions.declarations import Kind
 from rbdc.functions.record import ALONE, PRESETS, SECOND, Requirement
 from rbdc.functions.references import reference_of, references_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.loops.rolled import RECURSIONS
 from rbdc.resources import resolve
 from tests.laws.test_curved_mimic import curved_tree
@@ -154,7 +154,7 @@ def test_another_reference_does_not_become_the_oracle() -> None:
     assert unwrap(reference_of(kept)) is unwrap(reference_of(function)) is carpentier_mansard.rnea_derivatives
     second = known()["rnea_second_derivatives"]
     assert second.chain is not None
-    arm, found = Model.from_urdf(resolve("double_pendulum")), []
+    arm, found = Problem.from_urdf(resolve("double_pendulum")), []
     for source in (function, kept):
         derived = replace(second, references={}, chain=replace(second.chain, source=source))
         found.append(reference_of(derived)(arm, [0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
@@ -175,7 +175,7 @@ def test_names_of_methods_are_of_records() -> None:
         for path in (root / folder).rglob("*") if (root / folder).is_dir() else [root / folder]:
             if path.suffix in (".py", ".md"):
                 found |= set(re.findall(r"\bunrolled-(\w[\w-]*\w)", path.read_text(encoding="utf-8")))
-    functions = [*known().values(), *functions_of(Model.from_urdf(resolve("double_pendulum"))).values()]
+    functions = [*known().values(), *functions_of(Problem.from_urdf(resolve("double_pendulum"))).values()]
     methods = {name for f in functions for name in (*f.methods, *references_of(f))}
     methods |= {f.comparison.through_passes for f in functions}
     assert {"cholesky", "direct", "carpentier"} <= found <= methods

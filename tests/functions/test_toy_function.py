@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 import rbdc
-from rbdc import Model
 from rbdc.build_result import BuildResult
 from rbdc.cli.commands import commands
 from rbdc.errors import UnsupportedError, VerificationError
 from rbdc.functions import catalogue
 from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.record import SECOND, Function
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.report.accuracy import draw, inputs_of
@@ -95,7 +95,7 @@ def test_a_comparison_draws_its_inputs_and_judges_it(tmp_path: Path) -> None:
 
 
 def test_a_wrong_algorithm_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def wrong(model: Model) -> list[Function]:
+    def wrong(model: Problem) -> list[Function]:
         (function,) = power(model)
         return [replace(function, references={"wrong": "centroidal:kinetic_energy"})]
 
@@ -107,7 +107,7 @@ def test_a_wrong_algorithm_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def test_a_function_without_a_reference_is_not_verified_by_silence(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def unchecked(model: Model) -> list[Function]:
+    def unchecked(model: Problem) -> list[Function]:
         (function,) = power(model)
         return [replace(function, references={})]
 
@@ -117,7 +117,7 @@ def test_a_function_without_a_reference_is_not_verified_by_silence(
 
 
 def test_an_input_that_nothing_can_make_is_refused() -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     declaration = catalogue.functions_of(model)[NAME].declaration
     unknown = Parameter("temperature", (1,), "of the motors (K)")
     heated = replace(declaration, inputs=(*declaration.inputs, unknown))

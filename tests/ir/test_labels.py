@@ -12,13 +12,13 @@ from rbdc.emit.generation import PLAIN, generate
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sections import gather_labels
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.candidates import chosen
 from rbdc.resources import resolve
 
 
-def quadruped() -> Model:
-    return Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
+def quadruped() -> Problem:
+    return Problem.from_urdf(resolve("hyq"), root_joint="free-flyer")
 
 
 def headings(program: Program) -> int:

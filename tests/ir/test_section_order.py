@@ -7,7 +7,6 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section
@@ -16,6 +15,7 @@ from rbdc.ir.passes.sections import LONGEST, order_sections
 from rbdc.ir.passes.simplify import without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
+from rbdc.model import Problem
 from rbdc.planning.tracing import traced
 from rbdc.resources import resolve
 from tests.support_programs import evaluate, finish
@@ -57,7 +57,7 @@ def chains(length: int) -> Program:
 
 
 def of_iiwa(name: str) -> Program:
-    model = Model.from_urdf(resolve("kuka_iiwa"), snap=1e-11)
+    model = Problem.from_urdf(resolve("kuka_iiwa"), snap=1e-11)
     function = functions_of(model)[name]
     return chain_sums(traced(model, function, next(iter(function.methods))))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD, MUL, NEG, SIN, SUB
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
+from rbdc.model import Problem
 from rbdc.planning.tracing import traced
 from rbdc.resources import resolve
 from tests.support_programs import Make, evaluate, finish, program, shown
@@ -93,7 +93,7 @@ FUNCTIONS = ("rnea", "crba", "aba", "rnea_derivatives")
 
 def before_and_after(name: str) -> tuple[Program, Program]:
     """A function of an arm, and the same with its sums as chains."""
-    model = Model.from_urdf(resolve("kuka_iiwa"))
+    model = Problem.from_urdf(resolve("kuka_iiwa"))
     function = functions_of(model)[name]
     before = traced(model, function, next(iter(function.methods)))
     return before, verify(chain_sums(before))

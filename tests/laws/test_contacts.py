@@ -15,7 +15,7 @@ import pinocchio
 import pytest
 
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from tests import support_pinocchio
@@ -50,7 +50,7 @@ STRUCK = ("hyq", "sole", "g1")
 
 
 @cache
-def built(case: str) -> tuple[Model, ModuleType]:
+def built(case: str) -> tuple[Problem, ModuleType]:
     """A robot with contacts, and its module."""
     robot, contacts = CASES[case]
     options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": contacts}
@@ -71,7 +71,7 @@ def built(case: str) -> tuple[Model, ModuleType]:
     )
 
 
-def states(model: Model, seed: int = 0) -> tuple[Array, Array, Array]:
+def states(model: Problem, seed: int = 0) -> tuple[Array, Array, Array]:
     """q, v and tau."""
     rng = np.random.default_rng(seed)
     q = pin.XYZQUATToSE3(np.array([0.1, -0.2, 0.5, *rng.normal(size=4)]))
@@ -87,7 +87,7 @@ def peer(case: str) -> Any:
     return support_pinocchio.peer(CASES[case][0], "free-flyer").model
 
 
-def options_of(model: Model, seed: int, *, gains: bool) -> dict[str, Array]:
+def options_of(model: Problem, seed: int, *, gains: bool) -> dict[str, Array]:
     """Targets within a right angle or so of the contacts' frames, and gains."""
     if not gains:
         return {}

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc import Link, Model
+from rbdc import Link
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import InLanes
+from rbdc.model import Problem
 from rbdc.planning.limb_lanes import lane_model
 from tests.laws.test_lanes import limbs
 from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
@@ -36,16 +37,16 @@ CASES = {
 }
 
 
-def mirrored(count: int, joints: int, root: str) -> Model:
+def mirrored(count: int, joints: int, root: str) -> Problem:
     """A trunk with limbs some of whose axes are the other way."""
     rng = np.random.default_rng(3)
     kinds = ("revolute", "prismatic", "revolute", "revolute")[:joints]
     links, made = limbs(rng, count, kinds, "trunk", "leg")
     name = f"mirrored_{count}_{joints}_{root.replace('-', '_')}"
-    return Model.assemble(name, [Link("trunk", random_inertia(rng)), *links], made, root_joint=root)
+    return Problem.assemble(name, [Link("trunk", random_inertia(rng)), *links], made, root_joint=root)
 
 
-def signs(model: Model) -> set[float]:
+def signs(model: Problem) -> set[float]:
     """Of the joints in their limbs' common frame."""
     limbs_alike = lane_model(model)
     assert limbs_alike is not None

@@ -29,7 +29,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.contacts import contacts as contacts_of
 from rbdc.functions.evaluation import arrays, called_with, with_given
 from rbdc.functions.references import reference_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.contacts import ContactOptions, row_slices
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
@@ -72,7 +72,7 @@ TREES: dict[str, Any] = {
 QUICK = ("spherical",)
 
 
-def loop(tree: Model, kind: str, one: str, two: str) -> tuple[Any, ...]:
+def loop(tree: Problem, kind: str, one: str, two: str) -> tuple[Any, ...]:
     """A loop that a random configuration closes."""
     rng = np.random.default_rng(8)
     q = integrate(tree, tree.neutral(), [float(x) for x in rng.uniform(-0.7, 0.7, tree.nv)])
@@ -88,7 +88,7 @@ def loop(tree: Model, kind: str, one: str, two: str) -> tuple[Any, ...]:
     return "closed", kind, (one, (0.1, -0.2, 0.1, 0.3, 0.2, 0.1)), (two, tuple(second))
 
 
-def held(case: str) -> tuple[Model, tuple[Any, ...]]:
+def held(case: str) -> tuple[Problem, tuple[Any, ...]]:
     """A tree and its contacts."""
     make, contacts, closed = TREES[case]
     tree = replace(make(), name=f"held_{case.replace(' ', '_')}")
@@ -96,7 +96,7 @@ def held(case: str) -> tuple[Model, tuple[Any, ...]]:
 
 
 @cache
-def built(case: str) -> tuple[Model, ModuleType]:
+def built(case: str) -> tuple[Problem, ModuleType]:
     """A tree with its contacts, and its module."""
     tree, contacts = held(case)
     model = read(tree, BuildOptions(contacts=contacts))
@@ -104,7 +104,7 @@ def built(case: str) -> tuple[Model, ModuleType]:
 
 
 @pytest.fixture(params=slow_but(TREES, QUICK, ("mimic", "planar")), scope="module")
-def pair(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
+def pair(request: pytest.FixtureRequest) -> tuple[Problem, ModuleType]:
     return built(request.param)
 
 
@@ -115,7 +115,7 @@ def state(module: ModuleType) -> tuple[Array, Array, Array, Array]:
     return module.random_configuration(1), v, tau, rng.normal(size=(module.njoints, 6))
 
 
-def options(model: Model) -> dict[str, Array]:
+def options(model: Problem) -> dict[str, Array]:
     """Gains, and a target for each contact with the world."""
     rng = np.random.default_rng(2)
     found = {"gains": np.abs(rng.normal(size=(len(model.contacts), 2)))}
@@ -127,7 +127,7 @@ def options(model: Model) -> dict[str, Array]:
     return found
 
 
-def restitution_of(model: Model) -> list[float]:
+def restitution_of(model: Problem) -> list[float]:
     """A coefficient for each contact."""
     return [0.3 + 0.5 * k for k in range(len(model.contacts))]
 
@@ -137,7 +137,7 @@ def close(found: Array, right: Array, tolerance: float = 1e-9, what: str = "") -
     np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale, err_msg=what)
 
 
-def test_the_equations_hold(pair: tuple[Model, ModuleType]) -> None:
+def test_the_equations_hold(pair: tuple[Problem, ModuleType]) -> None:
     model, module = pair
     q, v, tau, fext = state(module)
     given = options(model)
@@ -156,7 +156,7 @@ def test_the_equations_hold(pair: tuple[Model, ModuleType]) -> None:
         close(jacobian[rows] @ (after + e * v), np.zeros(rows.stop - rows.start))
 
 
-def steps(function: Any, model: Model, at: list[Array]) -> list[list[Array]]:
+def steps(function: Any, model: Problem, at: list[Array]) -> list[list[Array]]:
     """For each argument, q in its tangent space first, the complex-step derivatives of all outputs."""
     found = []
     for which, x in enumerate(at):
@@ -177,7 +177,7 @@ def complex_arctangent(y: Any, x: Any) -> Any:
 
 
 def test_derivatives_by_complex_steps(
-    pair: tuple[Model, ModuleType], monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Problem, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, module = pair
     parts = "rbdc.spatial.tangent"  # logarithms are over dual numbers, whose parts are complex here
@@ -206,7 +206,7 @@ def test_derivatives_by_complex_steps(
         close(matrix, by_one)
 
 
-def test_products_take_fewer_operations_than_the_derivatives(pair: tuple[Model, ModuleType]) -> None:
+def test_products_take_fewer_operations_than_the_derivatives(pair: tuple[Problem, ModuleType]) -> None:
     manifest = json.loads((Path(str(pair[1].__file__)).parent / "manifest.json").read_text())
     counts = {name: entry["operations"] for name, entry in manifest["functions"].items()}
     for name in ("constrained_dynamics_vjp", "constrained_dynamics_jvp"):
@@ -214,7 +214,7 @@ def test_products_take_fewer_operations_than_the_derivatives(pair: tuple[Model, 
 
 
 @pytest.mark.parametrize("given", [False, True], ids=["plain", "with options"])
-def test_products_with_the_derivatives(pair: tuple[Model, ModuleType], given: bool) -> None:
+def test_products_with_the_derivatives(pair: tuple[Problem, ModuleType], given: bool) -> None:
     model, module = pair
     q, v, tau, fext = state(module)
     rng = np.random.default_rng(4)
@@ -232,7 +232,7 @@ def test_products_with_the_derivatives(pair: tuple[Model, ModuleType], given: bo
         close(product, sum(m @ x for m, x in zip(matrices[3 * k : 3 * k + 3], (dq, dv, dtau), strict=True)))
 
 
-def test_loops_are_closed(pair: tuple[Model, ModuleType]) -> None:
+def test_loops_are_closed(pair: tuple[Problem, ModuleType]) -> None:
     """From near a closed configuration, which stays as it is; velocities keep the loops as they are."""
     model, module = pair
     q, v, _, _ = state(module)
@@ -253,7 +253,7 @@ def test_loops_are_closed(pair: tuple[Model, ModuleType]) -> None:
     close(np.linalg.pinv(jacobian) @ jacobian @ (v - kept), v - kept, 1e-8)
 
 
-def test_options_that_are_out_of_range_are_refused(pair: tuple[Model, ModuleType]) -> None:
+def test_options_that_are_out_of_range_are_refused(pair: tuple[Problem, ModuleType]) -> None:
     model, module = pair
     q, v, tau, _ = state(module)
     gains = np.ones((len(model.contacts), 2))

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Link, Mimic, Model
+from rbdc import Link, Mimic
 from rbdc.errors import RbdcError
 from rbdc.functions.catalogue import presets
+from rbdc.model import Problem
 from rbdc.model.joints.coupling import composed, reach
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_differences import central
@@ -40,7 +41,7 @@ LEADERS = {
 }
 
 
-def curved_tree(mimic: str) -> Model:
+def curved_tree(mimic: str) -> Problem:
     """A branching tree with a chain of two followers, one of them before its leader in depth-first order."""
     rng = np.random.default_rng(7)
     kinds = ["revolute", "prismatic", "revolute", "revolute", "prismatic", "continuous"]
@@ -57,7 +58,7 @@ def curved_tree(mimic: str) -> Model:
     ]
     drives: dict[str, Any] = {"friction": "include", "friction_width": 0.3, "damping": "include"}
     drives = drives if mimic == "coupled" else {}
-    return Model.assemble(f"curved_{mimic}", links, joints, mimic=mimic, **drives)
+    return Problem.assemble(f"curved_{mimic}", links, joints, mimic=mimic, **drives)
 
 
 @pytest.fixture(scope="module")

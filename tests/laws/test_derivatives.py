@@ -15,7 +15,7 @@ from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Force, Vector3
 from rbdc.spatial.quaternions import multiply
 from tests.laws.test_random_trees import state
@@ -28,14 +28,14 @@ TINY = 1e-200
 
 
 @pytest.fixture(params=TREES[::5], scope="module")
-def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Model]:
+def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Problem]:
     """One random tree, compiled and as a model: five joints, of which the first two seeds have every type."""
     tree = random_tree(request.param, size=5)
     named = replace(tree, name=f"derived{request.param}")
     return build_module(named, functions=FUNCTIONS, cflags=UNOPTIMISED, verify=False), tree
 
 
-def tangent(model: Model, q: Array) -> Array:
+def tangent(model: Problem, q: Array) -> Array:
     """d(q (+) x)/dx at zero (nq, nv), written out joint by joint."""
     result = np.zeros((model.nq, model.nv))
     for index, body in enumerate(model.bodies):
@@ -58,7 +58,7 @@ def tangent(model: Model, q: Array) -> Array:
     return result
 
 
-def complex_step(function: Any, model: Model, q: Array, v: Array, x: Array, fext: Array) -> list[Array]:
+def complex_step(function: Any, model: Problem, q: Array, v: Array, x: Array, fext: Array) -> list[Array]:
     """Columns of the derivatives of function(q, v, x) by q (in the tangent space), v and x."""
     forces = [Force.of([float(f) for f in row]) for row in fext]
     derivatives = []
@@ -72,7 +72,7 @@ def complex_step(function: Any, model: Model, q: Array, v: Array, x: Array, fext
     return derivatives
 
 
-def test_complex_step(pair: tuple[ModuleType, Model]) -> None:
+def test_complex_step(pair: tuple[ModuleType, Problem]) -> None:
     module, model = pair
     q, v, x = state(module)
     fext = np.random.default_rng(5).standard_normal((module.njoints, 6))
@@ -87,7 +87,7 @@ def test_complex_step(pair: tuple[ModuleType, Model]) -> None:
         assert_close(got, expected, tolerance)
 
 
-def test_products(pair: tuple[ModuleType, Model]) -> None:
+def test_products(pair: tuple[ModuleType, Problem]) -> None:
     module, _ = pair
     q, v, a = state(module)
     fext = np.random.default_rng(5).standard_normal((module.njoints, 6))
@@ -101,7 +101,7 @@ def test_products(pair: tuple[ModuleType, Model]) -> None:
         assert_close(getattr(module, f"{name}_jvp")(q, v, a, dq, dv, da, fext), expected, tolerance)
 
 
-def test_the_papers_other_algorithms(pair: tuple[ModuleType, Model]) -> None:
+def test_the_papers_other_algorithms(pair: tuple[ModuleType, Problem]) -> None:
     module, model = pair
     q, v, a = ([float(x) for x in y] for y in state(module))
     forces = np.random.default_rng(5).standard_normal((module.njoints, 6))

@@ -19,13 +19,13 @@ import pinocchio
 import pytest
 
 import rbdc
-from rbdc import Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.evaluation import arrays
 from rbdc.functions.references import reference_of
+from rbdc.model import Problem
 from rbdc.model.description import DriveTerm
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
@@ -63,7 +63,7 @@ pin: Any = pinocchio
 mj: Any = mujoco
 
 
-def driven(model: Model, seed: int = 0, *, root: bool = False) -> Model:
+def driven(model: Problem, seed: int = 0, *, root: bool = False) -> Problem:
     """The model with drives that count at every joint but its root's, or there too; springs where a joint has
     one coordinate.
     """
@@ -95,7 +95,7 @@ MODELS = {
 
 
 @pytest.fixture(params=slow_but(MODELS, ("driven free-flyer", "limbs in lanes"), ("fixed",)), scope="module")
-def pair(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
+def pair(request: pytest.FixtureRequest) -> tuple[Problem, ModuleType]:
     model = MODELS[request.param]()
     functions = FUNCTIONS if request.param == "limbs in lanes" else FUNCTIONS + PRODUCTS
     return model, build_module(model, functions=functions, cflags=UNOPTIMISED)
@@ -106,7 +106,7 @@ def state(module: ModuleType, seed: int = 0) -> tuple[Array, Array, Array]:
     return module.random_configuration(rng), *rng.standard_normal((2, module.nv))
 
 
-def resistance(model: Model, q: Array, v: Array) -> tuple[Array, Array, Array]:
+def resistance(model: Problem, q: Array, v: Array) -> tuple[Array, Array, Array]:
     """What drives resist, and its derivatives by q and v along the diagonal, of joints that none follows."""
     force, by_q, by_v = np.zeros((3, model.nv))
     for body in model.bodies:
@@ -120,7 +120,7 @@ def resistance(model: Model, q: Array, v: Array) -> tuple[Array, Array, Array]:
     return force, by_q, by_v
 
 
-def test_armature_is_pinocchios(pair: tuple[Model, ModuleType], tmp_path: Path) -> None:
+def test_armature_is_pinocchios(pair: tuple[Problem, ModuleType], tmp_path: Path) -> None:
     model, module = pair
     assert (
         save_model(model, tmp_path / "model.txt")
@@ -149,7 +149,7 @@ def test_armature_is_pinocchios(pair: tuple[Model, ModuleType], tmp_path: Path) 
     assert_close(found[2], module.crba(q))
 
 
-def test_derivatives_by_complex_steps(pair: tuple[Model, ModuleType]) -> None:
+def test_derivatives_by_complex_steps(pair: tuple[Problem, ModuleType]) -> None:
     model, module = pair
     q, v, a = state(module, 1)
     fext = np.random.default_rng(2).standard_normal((module.njoints, 6))
@@ -204,7 +204,7 @@ def test_derivatives_of_gravity_are_without_springs() -> None:
     assert_close(np.array(J(q)), central(module.gravity_torque, q), 1e-9)
 
 
-def forms() -> dict[str, tuple[Model, dict[str, Any]]]:
+def forms() -> dict[str, tuple[Problem, dict[str, Any]]]:
     """By name a small model of each kind with drives, in each form that its first derivatives have."""
     kinds = {
         "fixed": driven(random_tree(0, size=3), root=True),
@@ -261,7 +261,7 @@ SECOND = {
     "free-flyer": lambda: driven(random_tree(1, size=4)),
     "coupled": lambda: driven(mimic_tree("coupled"), root=True),
     "limbs": lambda: driven(creature(1), root=True),
-    "straight-line": lambda: driven(Model.from_urdf(resolve("double_pendulum")), root=True),
+    "straight-line": lambda: driven(Problem.from_urdf(resolve("double_pendulum")), root=True),
 }
 
 
@@ -311,9 +311,9 @@ def test_followers_give_the_square_of_their_multiplier_to_their_leader() -> None
 def test_they_are_mujocos() -> None:
     """Springs too; MuJoCo's dry friction is a constraint, and stays out."""
     peer = MujocoPeer(resolve("ur5").read_text(encoding="utf-8"), "fixed")
-    names = tuple(body.joint_name for body in Model.from_urdf(resolve("ur5")).bodies)
+    names = tuple(body.joint_name for body in Problem.from_urdf(resolve("ur5")).bodies)
     armature, damping = np.random.default_rng(0).uniform(0.1, 1.0, (2, len(names)))
-    model = Model.from_urdf(
+    model = Problem.from_urdf(
         resolve("ur5"), armature=tuple(zip(names, map(float, armature), strict=True)), damping="include"
     )
     bodies = [

@@ -14,9 +14,9 @@ import pytest
 from numpy.typing import NDArray
 
 import rbdc.planning.batches
-from rbdc import Model
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.functions.declarations import REFERENCES
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
 from tests.support_trees import mimic_tree, random_tree
@@ -30,8 +30,8 @@ FUNCTIONS = {
     "frame_acceleration_derivatives": 3,
 }
 """With how many of q, v, a."""
-MODELS: dict[str, Callable[[], Model]] = {
-    "hyq": lambda: Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
+MODELS: dict[str, Callable[[], Problem]] = {
+    "hyq": lambda: Problem.from_urdf(resolve("hyq"), root_joint="free-flyer"),
     "followers": lambda: mimic_tree("coupled"),
     "every_joint": lambda: random_tree(4),
 }
@@ -40,7 +40,7 @@ CASES = [((name, dtype),) for name in MODELS for dtype in TOLERANCE]
 
 
 @cache
-def built(name: str, dtype: str) -> tuple[Model, ModuleType]:
+def built(name: str, dtype: str) -> tuple[Problem, ModuleType]:
     model = MODELS[name]()
     how: dict[str, Any] = {"name": f"frames_{name}_{dtype}", "dtype": dtype, "targets": ("c", "batch")}
     return model, build_module(model, functions=tuple(FUNCTIONS), cflags=UNOPTIMISED, **how)
@@ -51,7 +51,7 @@ def built(name: str, dtype: str) -> tuple[Model, ModuleType]:
     params=slow_but(CASES, [(("every_joint", "float64"),)], [(("followers", "float32"),)]),
     ids="-".join,
 )
-def case(request: pytest.FixtureRequest) -> Iterator[tuple[Model, ModuleType]]:
+def case(request: pytest.FixtureRequest) -> Iterator[tuple[Problem, ModuleType]]:
     yield built(*request.param)
 
 
@@ -62,7 +62,7 @@ def inputs(module: ModuleType, count: int) -> tuple[Floats, ...]:
     return (q, *(x.astype(module.dtype) for x in rng.standard_normal((2, count, module.nv))))
 
 
-def frames(model: Model) -> list[int]:
+def frames(model: Problem) -> list[int]:
     """One that no body carries, where there is one, the deepest, and one of every body between."""
     depth = {-1: 0}
     for index, body in enumerate(model.bodies):
@@ -86,7 +86,7 @@ def test_a_frame_of_the_world_and_deep_ones_are_tried() -> None:
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-def test_equal_to_single_calls(case: tuple[Model, ModuleType], reference: str) -> None:
+def test_equal_to_single_calls(case: tuple[Problem, ModuleType], reference: str) -> None:
     model, module = case
     given = inputs(module, 33)
     for name, count in FUNCTIONS.items():
@@ -112,7 +112,7 @@ def test_equal_to_single_calls(case: tuple[Model, ModuleType], reference: str) -
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-def test_lanes_are_the_batch_transposed(case: tuple[Model, ModuleType], reference: str) -> None:
+def test_lanes_are_the_batch_transposed(case: tuple[Problem, ModuleType], reference: str) -> None:
     model, module = case
     given = inputs(module, 2 * module.block)
     for name, count in FUNCTIONS.items():
@@ -144,7 +144,7 @@ def called(module: ModuleType, name: str, given: tuple[Floats, ...], form: str, 
 
 
 @pytest.mark.parametrize("form", ["_batch", "_lanes"])
-def test_no_such_frame_or_reference_gives_nan(case: tuple[Model, ModuleType], form: str) -> None:
+def test_no_such_frame_or_reference_gives_nan(case: tuple[Problem, ModuleType], form: str) -> None:
     model, module = case
     given = inputs(module, module.block + (3 if form == "_batch" else 0))
     for name in FUNCTIONS:
@@ -155,7 +155,7 @@ def test_no_such_frame_or_reference_gives_nan(case: tuple[Model, ModuleType], fo
 
 
 @pytest.mark.parametrize("form", ["_batch", "_lanes"])
-def test_huge_angles_and_nan_go_their_own_way(case: tuple[Model, ModuleType], form: str) -> None:
+def test_huge_angles_and_nan_go_their_own_way(case: tuple[Problem, ModuleType], form: str) -> None:
     """Blocks with such angles are as single calls to the last bit; those beside them do not change."""
     model, module = case
     lanes, frame = module.block, frames(model)[-1]

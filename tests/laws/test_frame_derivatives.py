@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.reference import frames
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import reference_of
+from rbdc.model import Problem
 from tests.laws.test_motion import TOLERANCE as DIFFERENCES
 from tests.laws.test_motion import rate, state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
@@ -35,7 +35,7 @@ TINY = 1e-200
 """The complex step: its square vanishes, so there is neither truncation nor cancellation."""
 TOLERANCE = 1e-12
 
-Case = tuple[Model, ModuleType]
+Case = tuple[Problem, ModuleType]
 
 
 @pytest.fixture(scope="module", params=[*TREES[:16:2], "coupled"])
@@ -47,7 +47,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     return model, build_module(model, functions=functions, cflags=UNOPTIMISED, verify=False)
 
 
-def complex_step(model: Model, base: str, arguments: Sequence[Array], *where: Any) -> list[Array]:
+def complex_step(model: Problem, base: str, arguments: Sequence[Array], *where: Any) -> list[Array]:
     """Derivatives (6, nv) of the reference for a frame's motion by q (in the tangent space), v and a, all
     directions at once.
     """

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from rbdc import Model
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.lagrangian import inverse_dynamics, sensitivities
 from rbdc.algorithms.reference.rnea import rnea
@@ -21,6 +20,7 @@ from rbdc.cli.commands import commands
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import references_of
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
 from tests.support import assert_close
@@ -29,7 +29,7 @@ from tests.support_dh import random_tree, write
 TOLERANCE = 1e-10
 
 
-def draw(model: Model, seed: int) -> tuple[list[list[float]], list[Force]]:
+def draw(model: Problem, seed: int) -> tuple[list[list[float]], list[Force]]:
     """q, v, a, and a force and a torque on every body."""
     rng = np.random.default_rng(seed)
     loads = [
@@ -39,15 +39,15 @@ def draw(model: Model, seed: int) -> tuple[list[list[float]], list[Force]]:
     return rng.normal(size=(3, model.nv)).tolist(), loads
 
 
-def model_of(name: str, folder: Path) -> Model:
+def model_of(name: str, folder: Path) -> Problem:
     if name == "human":
-        return Model.from_file(resolve("human43"))
+        return Problem.from_file(resolve("human43"))
     if name == "coupled":
-        return Model.from_file(
+        return Problem.from_file(
             resolve("panda"), mimic="coupled", damping="include", armature=(("panda_joint2", 0.2),)
         )
     seed = int(name)
-    return Model.from_file(write(random_tree(seed, 4 + seed % 5, ("distal", "proximal")[seed % 2]), folder))
+    return Problem.from_file(write(random_tree(seed, 4 + seed % 5, ("distal", "proximal")[seed % 2]), folder))
 
 
 NAMES = ["human", "coupled", *map(str, range(20))]
@@ -65,7 +65,7 @@ def test_against_newton_euler(name: str, tmp_path: Path) -> None:
 
 def test_the_matrices_of_the_paper() -> None:
     """Equations (18) and (20), and the branch parents that follow from them."""
-    branches = branches_of(Model.from_file(resolve("human43")))
+    branches = branches_of(Problem.from_file(resolve("human43")))
     chains = [(1, 5, 0), (6, 13, 5), (14, 21, 5), (22, 22, 5), (23, 31, 22), (32, 40, 22), (41, 43, 22)]
     assert branches["joints"] == [(first, last) for first, last, _ in chains]
     assert branches["joint_parents"] == [
@@ -85,15 +85,15 @@ def test_branches_are_shown() -> None:
 
 
 def test_it_is_a_method_of_comparisons() -> None:
-    functions = functions_of(Model.from_file(resolve("double_pendulum")))
+    functions = functions_of(Problem.from_file(resolve("double_pendulum")))
     assert unwrap(references_of(functions["rnea"])["zhakatayev"]) is inverse_dynamics
     assert unwrap(references_of(functions["rnea_derivatives"])["zhakatayev"]) is sensitivities
     for robot, root in (("human43", "fixed"), ("double_pendulum", "free-flyer")):
-        model = Model.from_file(resolve(robot), root_joint=root)
+        model = Problem.from_file(resolve(robot), root_joint=root)
         assert "zhakatayev" not in functions_of(model)["rnea"].references
 
 
 def test_joints_of_several_degrees_of_freedom() -> None:
-    model = Model.from_file(resolve("double_pendulum"), root_joint="free-flyer")
+    model = Problem.from_file(resolve("double_pendulum"), root_joint="free-flyer")
     with pytest.raises(UnsupportedError, match="'root_joint' has 6 degrees of freedom"):
         inverse_dynamics(model, model.neutral(), [0.0] * 8, [0.0] * 8)

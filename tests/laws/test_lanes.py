@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Joint, Link, Model, Placement, Vector3
+from rbdc import Joint, Link, Placement, Vector3
 from rbdc.algorithms.reference import centroidal
 from rbdc.algorithms.reference.aba import aba, minverse
 from rbdc.algorithms.reference.crba import crba
@@ -26,8 +26,8 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import InLanes
 from rbdc.ir.cost import cost
 from rbdc.ir.operations import ADD, MUL, SUB
-from rbdc.model import WORLD
-from rbdc.model import Model as Tree
+from rbdc.model import WORLD, Problem
+from rbdc.model import Problem as Tree
 from rbdc.model.joint_space import JointSpaceModel, reframed
 from rbdc.planning.limb_lanes import lane_model, laned, side_by_side
 from rbdc.reduction import limb_frames
@@ -108,7 +108,7 @@ def creature(seed: int) -> Tree:
     for some_links, some_joints in (more, arms, tail):
         links += some_links
         joints += some_joints
-    return Model.assemble(
+    return Problem.assemble(
         f"creature{seed}", links, joints, root_joint="fixed" if seed % 4 == 1 else "free-flyer"
     )
 
@@ -122,7 +122,7 @@ def with_hands(hands: int, fingers: int, kinds: tuple[str, ...], root: str) -> T
         links += some_links
         joints += some_joints
     name = f"hands{hands}_{fingers}_{'_'.join(kinds)}_{root.replace('-', '_')}"
-    return Model.assemble(name, [Link("trunk", random_inertia(rng)), *links], joints, root_joint=root)
+    return Problem.assemble(name, [Link("trunk", random_inertia(rng)), *links], joints, root_joint=root)
 
 
 def widths(model: Tree, name: str = "rnea") -> set[int]:
@@ -292,7 +292,7 @@ def test_most_of_a_quadruped_is_in_lanes() -> None:
 def test_a_robot_without_limbs_has_no_lanes() -> None:
     rng = np.random.default_rng(0)
     links, joints = limbs(rng, 2, ("revolute", "revolute"), "trunk", "arm")
-    chain = Model.assemble("chain", [Link("trunk"), *links[:2]], joints[:2])
+    chain = Problem.assemble("chain", [Link("trunk"), *links[:2]], joints[:2])
     assert lane_model(chain) is None
     assert laned(chain, functions_of(chain)["rnea"], "newton_euler") is None
 

@@ -10,9 +10,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from rbdc import Joint, Link, Model, Vector3
+from rbdc import Joint, Link, Vector3
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.reference.manifold import integrate
+from rbdc.model import Problem
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement
 
@@ -25,7 +26,7 @@ TURNS = (3, 6)
 """Where their rotation vectors begin in v; the planar joint's angle is at 11."""
 
 
-def chain_model() -> Model:
+def chain_model() -> Problem:
     """One joint of each type, one after the other, none along a coordinate axis."""
     rng = np.random.default_rng(2)
     links = [Link("base"), *(Link(kind, random_inertia(rng)) for kind in KINDS)]
@@ -34,11 +35,11 @@ def chain_model() -> Model:
         Joint(f"{kind}_joint", kind, parent, kind, random_placement(rng), Vector3(*NORMAL))
         for kind, parent in zip(KINDS, parents, strict=False)
     ]
-    return Model.assemble("manifold_chain", links, joints)
+    return Problem.assemble("manifold_chain", links, joints)
 
 
 @cache
-def chain() -> tuple[Model, ModuleType]:
+def chain() -> tuple[Problem, ModuleType]:
     """The model and its compiled module."""
     model = chain_model()
     return model, build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED)
@@ -64,7 +65,7 @@ def expected_exponential(twist: Array) -> Array:
     return np.array(total)
 
 
-def joint_motions(module: ModuleType, model: Model, q: Array) -> list[Array]:
+def joint_motions(module: ModuleType, model: Problem, q: Array) -> list[Array]:
     """For each joint the placement of its body in the body above, from the compiled forward kinematics."""
     world = dict(zip(module.frame_names, module.forward_kinematics(q), strict=True))
     above = ["base", *(body.name for body in model.bodies)]

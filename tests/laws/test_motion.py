@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from rbdc import Model
+from rbdc.model import Problem
 from tests.support import Array, assert_close
 from tests.support_trees import TREES, law_module, random_tree
 
@@ -24,14 +24,14 @@ cancel.
 
 
 @cache
-def case_of(seed: int) -> tuple[Model, ModuleType]:
+def case_of(seed: int) -> tuple[Problem, ModuleType]:
     """A tree and its compiled module."""
     model = random_tree(seed)
     return model, law_module(model)
 
 
 @pytest.fixture(params=TREES, scope="module")
-def case(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
+def case(request: pytest.FixtureRequest) -> tuple[Problem, ModuleType]:
     return case_of(request.param)
 
 
@@ -60,7 +60,9 @@ def spatial_inertia(parameters: list[float]) -> Array:
 
 
 @pytest.mark.parametrize("where", ["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"])
-def test_frame_acceleration_is_the_rate_of_frame_velocity(case: tuple[Model, ModuleType], where: str) -> None:
+def test_frame_acceleration_is_the_rate_of_frame_velocity(
+    case: tuple[Problem, ModuleType], where: str
+) -> None:
     """In LOCAL and WORLD component by component; LOCAL_WORLD_ALIGNED turns the LOCAL one into the world's
     axes, and so leaves out the turning of the axes, w x v.
     """
@@ -82,7 +84,7 @@ def test_frame_acceleration_is_the_rate_of_frame_velocity(case: tuple[Model, Mod
         )
 
 
-def test_local_velocity_is_the_rate_of_the_placement(case: tuple[Model, ModuleType]) -> None:
+def test_local_velocity_is_the_rate_of_the_placement(case: tuple[Problem, ModuleType]) -> None:
     module, (q, v, _) = case[1], state(case[1])
     rates = rate(lambda t: module.forward_kinematics(module.integrate(q, t * v)))
     for frame, placement, moving in zip(module.frame_names, module.forward_kinematics(q), rates, strict=True):
@@ -91,7 +93,7 @@ def test_local_velocity_is_the_rate_of_the_placement(case: tuple[Model, ModuleTy
         assert_close(module.frame_velocity(q, v, frame), seen, TOLERANCE, 5.0, f"{module.name} {frame}")
 
 
-def test_gravity_is_the_gradient_of_the_potential(case: tuple[Model, ModuleType]) -> None:
+def test_gravity_is_the_gradient_of_the_potential(case: tuple[Problem, ModuleType]) -> None:
     """In every direction of the tangent space, by itself."""
     module, (q, *_) = case[1], state(case[1])
     gradient = rate(lambda t: module.potential_energy(module.integrate(q, t * np.eye(module.nv))))
@@ -104,7 +106,7 @@ def test_gravity_is_the_gradient_of_the_potential(case: tuple[Model, ModuleType]
     )
 
 
-def test_inertia_rate(case: tuple[Model, ModuleType]) -> None:
+def test_inertia_rate(case: tuple[Problem, ModuleType]) -> None:
     """Mdot - 2 C is skew-symmetric."""
     module, (q, v, _) = case[1], state(case[1])
     c = module.coriolis(q, v)
@@ -112,7 +114,7 @@ def test_inertia_rate(case: tuple[Model, ModuleType]) -> None:
     assert_close(skew, -skew.T, TOLERANCE, float(np.abs(module.crba(q)).max()) * 5.0, module.name)
 
 
-def test_power(case: tuple[Model, ModuleType]) -> None:
+def test_power(case: tuple[Problem, ModuleType]) -> None:
     """d/dt (T + V) = tau . v under the acceleration that tau gives."""
     module, (q, v, tau) = case[1], state(case[1])
     a = module.aba(q, v, tau)
@@ -132,7 +134,7 @@ def test_power(case: tuple[Model, ModuleType]) -> None:
     )
 
 
-def test_momentum_is_that_of_the_bodies(case: tuple[Model, ModuleType]) -> None:
+def test_momentum_is_that_of_the_bodies(case: tuple[Problem, ModuleType]) -> None:
     """All six rows of the centroidal momentum, summed body by body about the centre of mass of the moving
     ones.
     """

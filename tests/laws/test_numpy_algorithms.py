@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.algorithms import momentum
 from rbdc.algorithms.dynamics.regressor import (
     Regressor,
@@ -32,6 +31,7 @@ from rbdc.algorithms.reference.manifold import difference, integrate
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.algorithms.trace import silent
+from rbdc.model import Problem
 from rbdc.reduction.passes import reduced
 from rbdc.resources import resolve
 from rbdc.spatial import Force
@@ -75,19 +75,19 @@ ALGORITHMS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
 
 
 @cache
-def built(name: str) -> tuple[Model, ModuleType]:
+def built(name: str) -> tuple[Problem, ModuleType]:
     """The model, and its compiled module."""
     if name.startswith("tree"):
         model = random_tree(int(name[4:]))
     elif name == "mimic":
         model = mimic_tree("coupled")
     else:
-        return Model.from_urdf(resolve(name)), full_module(name, "fixed")
+        return Problem.from_urdf(resolve(name)), full_module(name, "fixed")
     return model, law_module(model)
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def case(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
+def case(request: pytest.FixtureRequest) -> tuple[Problem, ModuleType]:
     return built(request.param)
 
 
@@ -117,7 +117,7 @@ def _flat(value: Any) -> Sequence[Any]:
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_floats(case: tuple[Model, ModuleType], name: str) -> None:
+def test_floats(case: tuple[Problem, ModuleType], name: str) -> None:
     (model, module), (arguments, algorithm) = case, ALGORITHMS[name]
     given = inputs(module)
     for k in range(COUNT):
@@ -131,7 +131,7 @@ def test_floats(case: tuple[Model, ModuleType], name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_arrays(case: tuple[Model, ModuleType], name: str) -> None:
+def test_arrays(case: tuple[Problem, ModuleType], name: str) -> None:
     (model, module), (arguments, algorithm) = case, ALGORITHMS[name]
     given = inputs(module)
     own = [given[argument] for argument in arguments]
@@ -141,7 +141,7 @@ def test_arrays(case: tuple[Model, ModuleType], name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "algorithm"), [("rnea", rnea), ("aba", aba)])
-def test_external_forces(case: tuple[Model, ModuleType], name: str, algorithm: Callable[..., Any]) -> None:
+def test_external_forces(case: tuple[Problem, ModuleType], name: str, algorithm: Callable[..., Any]) -> None:
     model, module = case
     given = inputs(module)
     q, v, a, fext = (given[key] for key in ("q", "v", "a", "fext"))
@@ -167,7 +167,7 @@ def test_regressors_are_one(name: str, regressor: Regressor, chosen_frames: bool
     model = (
         random_tree(int(name[4:]))
         if name.startswith("tree")
-        else Model.from_urdf(resolve(name), root_joint="free-flyer")
+        else Problem.from_urdf(resolve(name), root_joint="free-flyer")
     )
     rng = np.random.default_rng(3)
     v, a, step = (rng.standard_normal(model.nv).tolist() for _ in range(3))
@@ -190,7 +190,7 @@ def test_momenta_of_subtrees(name: str) -> None:
     if name.startswith("tree"):
         model = random_tree(int(name[4:]))
     else:
-        model = Model.from_urdf(
+        model = Problem.from_urdf(
             resolve(name.split()[0]), root_joint="free-flyer" if name == "hyq" else "fixed"
         )
     rng = np.random.default_rng(3)
@@ -206,7 +206,7 @@ def test_momenta_of_subtrees(name: str) -> None:
 
 
 @pytest.mark.parametrize("where", ["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"])
-def test_frames(case: tuple[Model, ModuleType], where: str) -> None:
+def test_frames(case: tuple[Problem, ModuleType], where: str) -> None:
     model, module = case
     given = inputs(module)
     q, v, a = (given[key][0] for key in ("q", "v", "a"))

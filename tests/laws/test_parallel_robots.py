@@ -12,7 +12,7 @@ import pinocchio
 import pytest
 
 from rbdc.algorithms.reference.manifold import integrate
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.reduction.mobility import closed_from, mobility
@@ -42,7 +42,7 @@ def written(case: str) -> Path:
 
 
 @cache
-def model_of(case: str) -> Model:
+def model_of(case: str) -> Problem:
     return read(written(case), BuildOptions(contacts=MECHANISMS[case]().loops))
 
 

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.emit.registry import BACKENDS
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.ir.cost import cost
-from rbdc.model.parameters import constant_part, with_parameters, with_rows
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.planning.candidates import chosen, path_start
 from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.windows.kernels import has_windows
+from rbdc.reduction.parameters import constant_part, with_parameters, with_rows
 from tests.cli.test_bad_input import run
 from tests.laws.test_lanes import creature
 from tests.laws.test_second_derivatives import check
@@ -31,7 +31,7 @@ from tests.support_trees import random_inertia, random_tree
 FUNCTIONS = ("rnea", "crba", "aba", "rnea_derivatives", "com", "kinetic_energy", "potential_energy")
 
 
-def evaluated(model: Model, function: str, given: dict[str, list[float]]) -> list[np.ndarray]:
+def evaluated(model: Problem, function: str, given: dict[str, list[float]]) -> list[np.ndarray]:
     """A function by its first generated method, on floats."""
     record = functions_of(model)[function]
     inputs = {p.name: given[p.name] for p in record.declaration.required}

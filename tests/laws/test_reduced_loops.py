@@ -11,7 +11,7 @@ import pytest
 
 from rbdc.algorithms.couplings import solved
 from rbdc.errors import RbdcError
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from tests.laws.test_parallel_robots import Peer, written
@@ -169,7 +169,7 @@ def test_a_parallelogram_follows_along_lines(tmp_path: Path) -> None:
     assert_close(np.array([c.multiplier for c in couplings]), np.array([-1.0, 1.0]), 1e-13)
 
 
-def in_line(folder: Path, lower: float, upper: float) -> Model:
+def in_line(folder: Path, lower: float, upper: float) -> Problem:
     """A linkage that is drawn in line: neutral, it is singular."""
     tree = Tree("in_line", planar=True)
     tree.add("crank", "base", ORIGIN)
@@ -192,7 +192,7 @@ def test_a_range_with_a_singular_configuration(lower: float, upper: float, tmp_p
         in_line(tmp_path, lower, upper)
 
 
-def reduced(folder: Path, tree: Tree, loop: str, loops: str, limits: str = 'lower="-1" upper="1"') -> Model:
+def reduced(folder: Path, tree: Tree, loop: str, loops: str, limits: str = 'lower="-1" upper="1"') -> Problem:
     path = folder / "robot.urdf"
     path.write_text(tree.urdf().replace('lower="-3" upper="3"', limits))
     return read(path, BuildOptions(contacts=(loop,), loops=loops))

@@ -14,12 +14,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from rbdc import Inertia, Model, Placement, Symmetric3, Vector3
+from rbdc import Inertia, Placement, Symmetric3, Vector3
 from rbdc.algorithms.reference.manifold import difference, integrate
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import arrays, for_one_frame
 from rbdc.functions.record import Requirement
+from rbdc.model import Problem
 from rbdc.model.joints import FreeFlyer, JointType
 from rbdc.model.numbers import with_numbers
 from rbdc.report.accuracy import deepest_frame
@@ -58,12 +59,12 @@ CONTEXT.dps = 40
 
 
 @cache
-def tree(which: int | str) -> Model:
+def tree(which: int | str) -> Problem:
     """A random tree, the first eight with every joint type at the root, or one with coupled joints."""
     return mimic_tree("coupled") if isinstance(which, str) else random_tree(which)
 
 
-def states(model: Model, count: int) -> dict[str, list[Array]]:
+def states(model: Problem, count: int) -> dict[str, list[Array]]:
     """Inputs by name, so many samples of each."""
     rng = np.random.default_rng(4)
     found: dict[str, list[Array]] = {}
@@ -76,12 +77,12 @@ def states(model: Model, count: int) -> dict[str, list[Array]]:
     return found
 
 
-def own(name: str, model: Model, given: dict[str, list[Any]]) -> dict[str, list[Any]]:
+def own(name: str, model: Problem, given: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """The inputs of a function in their order."""
     return {p.name: given[p.name] for p in functions_of(model)[name].declaration.inputs}
 
 
-def evaluated(name: str, method: str, model: Model, inputs: dict[str, Any], *where: Any) -> list[Any]:
+def evaluated(name: str, method: str, model: Problem, inputs: dict[str, Any], *where: Any) -> list[Any]:
     """All entries of all outputs of a method."""
     arguments = [values for key, values in inputs.items() if key != "fext"]
     forces = {}
@@ -91,7 +92,7 @@ def evaluated(name: str, method: str, model: Model, inputs: dict[str, Any], *whe
     return [entry for output in outputs for entry in output]
 
 
-def places(name: str, model: Model) -> list[tuple[Any, ...]]:
+def places(name: str, model: Problem) -> list[tuple[Any, ...]]:
     """Frames and references for a framed function, nothing for another: the first, and the frame that most
     joints carry; of a pair relative to the last.
     """
@@ -102,7 +103,7 @@ def places(name: str, model: Model) -> list[tuple[Any, ...]]:
 
 
 @cache
-def lane_models(which: int | str) -> tuple[Model, list[Model]]:
+def lane_models(which: int | str) -> tuple[Problem, list[Problem]]:
     """A model whose every number has a value for each lane, but for the joints' axes; and the models of the
     lanes.
     """
@@ -114,7 +115,7 @@ def lane_models(which: int | str) -> tuple[Model, list[Model]]:
         drawn.append(float(x) * (1.0 + SPREAD * rng.uniform(-1.0, 1.0, LANES)))
         return drawn[-1]
 
-    def with_axes(made: Model) -> Model:
+    def with_axes(made: Problem) -> Problem:
         bodies = zip(made.bodies, model.bodies, strict=True)
         return replace(made, bodies=tuple(replace(one, joint=body.joint) for one, body in bodies))
 
@@ -125,7 +126,7 @@ def lane_models(which: int | str) -> tuple[Model, list[Model]]:
     return together, alone
 
 
-def conditioned(name: str, model: Model, given: dict[str, list[float]]) -> float:
+def conditioned(name: str, model: Problem, given: dict[str, list[float]]) -> float:
     """The condition number of M where the function solves with it, else 1."""
     if Requirement.REGULAR_INERTIA not in functions_of(model)[name].requires:
         return 1.0
@@ -199,7 +200,7 @@ def exact(values: Sequence[float] | Array) -> list[Any]:
     return [CONTEXT.mpf(float(x)) for x in values]
 
 
-def exact_units(model: Model, q: Sequence[float]) -> list[Any]:
+def exact_units(model: Problem, q: Sequence[float]) -> list[Any]:
     """A configuration in 40 digits, its rotations unit to as many."""
     return integrate(model, exact(q), exact([0.0] * model.nv))
 

@@ -9,11 +9,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rbdc import Joint, Link, Model
+from rbdc import Joint, Link
 from rbdc.algorithms.reference.derivatives.idsva_so import rnea_second_derivatives
 from rbdc.algorithms.reference.dual_numbers import apart, picked, side_by_side, together
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Part
+from rbdc.model import Problem
 from rbdc.spatial import Scalar, Vector3
 from rbdc.verification.expected import References
 from rbdc.verification.package import TOLERANCES
@@ -140,7 +141,7 @@ def test_products_of_rounded_matrices() -> None:
 def test_columns_that_are_numbers(kind: str) -> None:
     """The columns of a joint at the root are constants in its own frame; what goes with them is not."""
     links = [Link("base"), Link("body", random_inertia(np.random.default_rng(0)))]
-    model = Model.assemble("one", links, [Joint("joint", kind, "base", "body")])
+    model = Problem.assemble("one", links, [Joint("joint", kind, "base", "body")])
     references = References(model, TOLERANCES["float64"])
     for name in ("rnea_second_derivatives", "aba_hessian_vector"):
         checked = Checked(functions_of(model)[name].declaration, (Part(name),))

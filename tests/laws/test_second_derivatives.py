@@ -22,7 +22,7 @@ from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.emit.generation import generate
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.ir.cost import cost
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.candidates import path_start
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
@@ -42,7 +42,7 @@ ROBOTS = slow_but([("kuka_iiwa", "fixed"), ("hyq", "free-flyer")], (), [("kuka_i
 
 
 def complex_step(
-    first: Callable[..., Any], model: Model, q: Array, v: Array, x: Array, fext: Array
+    first: Callable[..., Any], model: Problem, q: Array, v: Array, x: Array, fext: Array
 ) -> list[Array]:
     """By q (in the tangent space) and by v of each of the three matrices of first derivatives, (nv, nv,
     nv) each.
@@ -67,7 +67,7 @@ def agree(found: tuple[Array, ...], expected: list[Array], tolerance: float, wha
         assert_close(tensor, right, tolerance, scale, f"{what}, tensor {k}")
 
 
-def check(module: ModuleType, model: Model, *parameters: Array) -> None:
+def check(module: ModuleType, model: Problem, *parameters: Array) -> None:
     """All four tensors of inverse and of forward dynamics, with external forces and without. parameters: what
     the module takes for the model's inertias.
     """
@@ -121,11 +121,11 @@ def test_only_the_root_has_several_degrees_of_freedom() -> None:
         Joint("socket", "spherical", "base", "a"),
         Joint("hinge", "revolute", "a", "b", axis=Vector3(0.0, 1.0, 0.0)),
     ]
-    model = Model.assemble("ball_and_hinge", links, joints)
+    model = Problem.assemble("ball_and_hinge", links, joints)
     check(build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, verify=False), model)
 
 
-def on_different_branches(model: Model) -> NDArray[np.bool_]:
+def on_different_branches(model: Problem) -> NDArray[np.bool_]:
     """Whether two of the directions i, j, k are of joints of which none carries the other, (nv, nv, nv)."""
     carried = np.zeros((model.nv, model.nv), dtype=bool)
     for index in range(model.njoints):
@@ -136,7 +136,7 @@ def on_different_branches(model: Model) -> NDArray[np.bool_]:
     return found
 
 
-def left_alone(module: ModuleType, model: Model) -> None:
+def left_alone(module: ModuleType, model: Problem) -> None:
     """Entries that are zero whatever the inputs are not written into arrays that hold zeros: those of joints
     on different branches, of which a tree of few joints may have none.
     """
@@ -185,20 +185,20 @@ def test_samples_side_by_side(function: str, dtype: str) -> None:
 @pytest.mark.parametrize(("robot", "root"), ROBOTS)
 def test_robots(robot: str, root: str) -> None:
     module = build_module(robot, root_joint=root, functions=presets()["second"], cflags=UNOPTIMISED)
-    check(module, Model.from_urdf(resolve(robot), root_joint=root))
+    check(module, Problem.from_urdf(resolve(robot), root_joint=root))
 
 
 def test_straight_line_code() -> None:
     module = build_module("double_pendulum", functions=presets()["second"], cflags=UNOPTIMISED)
     functions = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
     assert functions["rnea_second_derivatives"]["form"] == "straight line"
-    check(module, Model.from_urdf(resolve("double_pendulum")))
+    check(module, Problem.from_urdf(resolve("double_pendulum")))
 
 
 def test_functions_share_what_they_start_from() -> None:
     """The straight-line code before the loops has one text in all of them, and is in a package once."""
     model, names = (
-        Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
+        Problem.from_urdf(resolve("hyq"), root_joint="free-flyer"),
         ("rnea_second_derivatives", "rnea_hessian_vector"),
     )
     alone = [generate(model, "robot", [name], lambda _: None) for name in names]
@@ -220,7 +220,7 @@ def test_what_loops_start_from_grows_with_the_path() -> None:
 
 def test_straight_line_code_is_taken_where_it_is_less_work() -> None:
     """Of joints on parallel and right-angled axes most constants are zero; of skew ones none are."""
-    arm, skew = Model.from_urdf(resolve("ur5")), chain(4)
+    arm, skew = Problem.from_urdf(resolve("ur5")), chain(4)
     for model, form in ((arm, "straight line"), (skew, "paths")):
         made = generate(model, "robot", ["rnea_second_derivatives"], lambda _: None)
         assert made.sources[0].form == form

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Joint, Link, Model
+from rbdc import Joint, Link
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
@@ -21,6 +21,7 @@ from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import OptionError, UnsupportedError, VerificationError
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.evaluation import Part
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.resources import resolve
@@ -39,12 +40,12 @@ from tests.support_trees import mimic_tree, random_inertia, random_tree
 FIRST = ("rnea_derivatives", "aba_derivatives")
 
 
-def in_world(model: Model) -> Model:
+def in_world(model: Problem) -> Problem:
     """The model whose forces are given in the world."""
     return replace(model, world_forces=True)
 
 
-def ball_and_hinge(root_joint: str) -> Model:
+def ball_and_hinge(root_joint: str) -> Problem:
     """A spherical joint, a revolute and a prismatic one, on a fixed or a free base."""
     links = [Link("base", random_inertia(np.random.default_rng(9)))]
     links += [Link(name, random_inertia(np.random.default_rng(k))) for k, name in enumerate("abc")]
@@ -53,10 +54,10 @@ def ball_and_hinge(root_joint: str) -> Model:
         Joint("hinge", "revolute", "a", "b", axis=Vector3(0.0, 1.0, 0.0)),
         Joint("slide", "prismatic", "a", "c", axis=Vector3(0.6, 0.0, 0.8)),
     ]
-    return Model.assemble(f"ball_and_hinge_{root_joint[:4]}", links, joints, root_joint=root_joint)
+    return Problem.assemble(f"ball_and_hinge_{root_joint[:4]}", links, joints, root_joint=root_joint)
 
 
-def point(model: Model, seed: int = 0) -> dict[str, list[float]]:
+def point(model: Problem, seed: int = 0) -> dict[str, list[float]]:
     """Inputs of the functions by name."""
     rng = np.random.default_rng(seed)
     q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
@@ -66,7 +67,7 @@ def point(model: Model, seed: int = 0) -> dict[str, list[float]]:
     return {name: [float(x) for x in entries] for name, entries in drawn.items()}
 
 
-def evaluated(model: Model, function: str, given: dict[str, list[float]]) -> list[Array]:
+def evaluated(model: Problem, function: str, given: dict[str, list[float]]) -> list[Array]:
     """The outputs of a function by its first generated method, on floats."""
     record = functions_of(model)[function]
     inputs = {p.name: given[p.name] for p in record.declaration.inputs}
@@ -130,7 +131,7 @@ def test_derivatives(seed: int) -> None:
 
 def test_lagrangian() -> None:
     """The recursive Lagrangian methods take them too."""
-    model = in_world(Model.from_file(resolve("double_pendulum")))
+    model = in_world(Problem.from_file(resolve("double_pendulum")))
     given = point(model)
     at = given["q"], given["v"], given["a"], forces(np.array(given["fext"]).reshape(-1, 6))
     assert_close(inverse_dynamics(model, *at), rnea(model, *at), 1e-12)
@@ -142,7 +143,7 @@ def test_lagrangian() -> None:
 @pytest.mark.parametrize(
     "model", [ball_and_hinge("fixed"), pytest.param(mimic_tree("coupled"), marks=pytest.mark.slow)]
 )
-def test_second_derivatives(model: Model) -> None:
+def test_second_derivatives(model: Problem) -> None:
     """Tensors and their products, on floats, against the complex step of the first derivatives."""
     model = in_world(model)
     given = point(model)
@@ -238,10 +239,10 @@ def test_limbs_in_lanes() -> None:
 
 
 def test_loops_that_take_forces_in_the_bodies_are_left_out() -> None:
-    model = in_world(Model.from_file(resolve("double_pendulum")))
+    model = in_world(Problem.from_file(resolve("double_pendulum")))
     made = generate(model, "dp", ["rnea", "crba"], lambda _: None, GenerationOptions(style="rolled"))
     assert [source.form for source in made.sources] == ["straight line", "rolled"]
-    humanoid = in_world(Model.from_file(resolve("simple_humanoid"), root_joint="free-flyer"))
+    humanoid = in_world(Problem.from_file(resolve("simple_humanoid"), root_joint="free-flyer"))
     policies = {name: f.policy for name, f in functions_of(humanoid).items()}
     assert not policies["aba_derivatives"].windows and policies["minverse"].windows
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rbdc import Model
 from rbdc.errors import DescriptionError, UnsupportedError
+from rbdc.model import Problem
 from tests.model.test_mjcf import BALL, BOX, HINGE, body, scene
 
 INERTIAL = '<inertial pos="0 0 .1" mass="1" diaginertia=".1 .1 .1"/>'
@@ -30,14 +30,14 @@ def test_missing_files_that_no_inertia_needs_are_read_without(tmp_path: Path) ->
     bodies = [body("a", INERTIAL + HINGE.format("h") + "{}"), body("b", HINGE.format("k") + BALL + "{}")]
     text = scene(ground, bodies[0].format(VISUALS), bodies[1].format(WEIGHTLESS), before=FILES)
     (tmp_path / "scene.xml").write_text(text)
-    read = Model.from_file(tmp_path / "scene.xml")
+    read = Problem.from_file(tmp_path / "scene.xml")
     (said,) = (note.message for note in read.notes if "skins from files" in note.message)
     assert "Error opening file" in said and "from files (9)" in said
     plain = scene(*(own.format("") for own in bodies))
     (tmp_path / "plain.xml").write_text(
         plain.replace("</body>", '<site name="tip" pos=".1 .2 .3"/></body>', 1)
     )
-    whole = Model.from_file(tmp_path / "plain.xml")
+    whole = Problem.from_file(tmp_path / "plain.xml")
     assert (read.bodies, read.base_inertia) == (whole.bodies, whole.base_inertia)
     assert [f.placement for f in read.frames] == [f.placement for f in whole.frames]
 
@@ -53,7 +53,7 @@ def test_missing_meshes_of_inertias_are_refused(inside: str, before: str, tmp_pa
     asset = '<asset><mesh name="v" file="visual.stl"/></asset>'
     (tmp_path / "scene.xml").write_text(scene(body("a", HINGE.format("h") + inside), before=before + asset))
     with pytest.raises(DescriptionError, match=r"visual.stl'; put it there, or give its body an <inertial>"):
-        Model.from_file(tmp_path / "scene.xml")
+        Problem.from_file(tmp_path / "scene.xml")
 
 
 def test_armature_of_a_class_on_a_free_joint(tmp_path: Path) -> None:
@@ -64,24 +64,24 @@ def test_armature_of_a_class_on_a_free_joint(tmp_path: Path) -> None:
         (tmp_path / "scene.xml").write_text(text)
         if refused:
             with pytest.raises(UnsupportedError) as caught:
-                Model.from_file(tmp_path / "scene.xml")
+                Problem.from_file(tmp_path / "scene.xml")
             assert 'scene.xml:2: joint "f" is free and has armature' in str(caught.value)
             assert "set armature=0 there, or use <freejoint/>" in str(caught.value)
         else:
-            assert Model.from_file(tmp_path / "scene.xml").armature[-1] == 0.01
+            assert Problem.from_file(tmp_path / "scene.xml").armature[-1] == 0.01
 
 
 def test_messages_have_lines_where_there_is_one_file(tmp_path: Path) -> None:
     text = scene(body("a", f'\n<joint name="h" armature="-1"/>{BOX}'))
     (tmp_path / "scene.xml").write_text(text)
     with pytest.raises(DescriptionError, match=r'scene.xml:2: joint "h" has the negative armature'):
-        Model.from_file(tmp_path / "scene.xml")
+        Problem.from_file(tmp_path / "scene.xml")
     (tmp_path / "whole.xml").write_text('<mujoco>\n<include file="scene.xml"/></mujoco>')
     with pytest.raises(DescriptionError, match=r'whole.xml: joint "h" has the negative armature'):
-        Model.from_file(tmp_path / "whole.xml")
+        Problem.from_file(tmp_path / "whole.xml")
     (tmp_path / "scene.xml").write_text(scene("\n\n<nonsense/>"))
     with pytest.raises(DescriptionError, match=r"scene.xml:3: MuJoCo refuses it: .*nonsense"):
-        Model.from_file(tmp_path / "scene.xml")
+        Problem.from_file(tmp_path / "scene.xml")
 
 
 @pytest.mark.parametrize("name", ["arm.mjcf", "arm", "arm.urdf"])
@@ -94,5 +94,5 @@ def test_the_content_tells_mjcf_whatever_the_name(name: str, tmp_path: Path) -> 
     text = scene(body("a", HINGE.format("h") + BALL), before='<include file="inside/more.xml"/>')
     (tmp_path / name).write_text(text)
     (tmp_path / "plain.xml").write_text(text)
-    assert Model.from_file(tmp_path / name).bodies == Model.from_file(tmp_path / "plain.xml").bodies
-    assert Model.from_file(tmp_path / name).nv == 2
+    assert Problem.from_file(tmp_path / name).bodies == Problem.from_file(tmp_path / "plain.xml").bodies
+    assert Problem.from_file(tmp_path / name).nv == 2

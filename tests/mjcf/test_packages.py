@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rbdc import Model
 from rbdc.errors import DescriptionError, UnsupportedError
+from rbdc.model import Problem
 from tests.model.test_mjcf import DRIVES, Peer, check, friction, state
 from tests.support import UNOPTIMISED, assert_close, build_module
 
@@ -46,7 +46,7 @@ def test_every_model_builds(path: Path) -> None:
         raise
     name = f"mjcf_{path.parent.name}_{path.stem}".lower()
     module = build_module(str(path), functions=("rnea", "aba"), name=name, cflags=UNOPTIMISED, **DRIVES)
-    model = Model.from_file(path, **DRIVES)
+    model = Problem.from_file(path, **DRIVES)
     peer = Peer(model, path)
     q, v, a = state(model, 1)
     force = peer.inverse(q, v, a)

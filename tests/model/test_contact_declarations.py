@@ -11,7 +11,7 @@ import pytest
 
 from rbdc.algorithms.reference.contacts import contact_error, contact_jacobian
 from rbdc.errors import OptionError, RbdcError
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from tests.cli.test_bad_input import run
@@ -85,7 +85,7 @@ def test_yaml_that_is_refused(five_bar: Path, tmp_path: Path, text: str, words: 
     assert words in str(caught.value)
 
 
-def jacobian(model: Model, q: Any) -> Any:
+def jacobian(model: Problem, q: Any) -> Any:
     return np.array(contact_jacobian(model, [float(x) for x in q]), dtype=float)
 
 

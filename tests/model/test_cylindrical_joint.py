@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from rbdc import Joint, Limits, Link, Model, Placement
+from rbdc import Joint, Limits, Link, Placement
+from rbdc.model import Problem
 from rbdc.model.joints import Revolute
 from tests.model.cylindrical_joint import Cylindrical
 from tests.support import UNOPTIMISED, assert_close, build_module
@@ -19,7 +20,7 @@ from tests.support_trees import random_inertia, random_placement, vector
 FUNCTIONS = ("rnea", "aba", "crba", "rnea_derivatives", "integrate", "difference")
 
 
-def arm(*, apart: bool) -> Model:
+def arm(*, apart: bool) -> Problem:
     """Hinges before and after a cylindrical joint; `apart`: that as a slide that carries a hinge."""
     rng = np.random.default_rng(3)
     axes = [vector(rng.standard_normal(3)) for _ in range(3)]
@@ -32,11 +33,11 @@ def arm(*, apart: bool) -> Model:
             joints.append(Joint("slide", "prismatic", above, "between", placement, axes[k], Limits(0.1, 0.2)))
             parent, placement = "between", Placement.identity()
         joints.append(Joint(f"joint{k}", "revolute", parent, f"link{k}", placement, axes[k]))
-    model = Model.assemble("apart", links, joints)
+    model = Problem.assemble("apart", links, joints)
     return model if apart else joined(model)
 
 
-def joined(model: Model) -> Model:
+def joined(model: Problem) -> Problem:
     """The model with the slide and the hinge that it carries as one joint."""
     first, slide, hinge, last = model.bodies
     assert isinstance(hinge.joint, Revolute)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import yaml
 
-from rbdc import Model
 from rbdc.algorithms.reference.centroidal import com
 from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.errors import DescriptionError, RbdcError, UnsupportedError
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_dh import Table, frames, random_tree, write
@@ -23,12 +23,12 @@ from tests.support_dh import Table, frames, random_tree, write
 HUMAN = resolve("human43")
 
 
-def placements(model: Model, q: Array) -> dict[str, Array]:
+def placements(model: Problem, q: Array) -> dict[str, Array]:
     rows = np.array(forward_kinematics(model, q.tolist()), dtype=float).reshape(-1, 4, 4)
     return {frame.name: rows[k] for k, frame in enumerate(model.frames)}
 
 
-def check_kinematics(model: Model, table: Table, q: Array) -> None:
+def check_kinematics(model: Problem, table: Table, q: Array) -> None:
     found, expected = placements(model, q), frames(table, q)
     for row, frame in zip(table["joints"], expected, strict=True):
         assert_close(found[f"link_{row['i']}"], frame, 1e-13, 1.0, f"link {row['i']}")
@@ -46,14 +46,14 @@ def check_kinematics(model: Model, table: Table, q: Array) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_random_trees(seed: int, convention: str, tmp_path: Path) -> None:
     table = random_tree(seed, 8, convention)
-    model = Model.from_file(write(table, tmp_path))
+    model = Problem.from_file(write(table, tmp_path))
     assert [body.joint_name for body in model.bodies] == [f"joint_{i}" for i in range(1, 9)]
     check_kinematics(model, table, np.random.default_rng(seed).uniform(-2.0, 2.0, 8))
 
 
 def test_the_human() -> None:
     table = json.loads(HUMAN.read_text())
-    model = Model.from_file(HUMAN)
+    model = Problem.from_file(HUMAN)
     assert (model.nv, model.njoints, model.warnings) == (43, 43, [])
     check_kinematics(model, table, np.random.default_rng(0).uniform(-1.0, 1.0, 43))
     upright = placements(model, np.zeros(43))
@@ -74,7 +74,7 @@ def test_the_human_builds() -> None:
 
 def test_rods_in_place_of_cylinders(tmp_path: Path) -> None:
     table = json.loads(HUMAN.read_text()) | {"inertia": "inertia_com"}
-    rods, cylinders = Model.from_file(write(table, tmp_path)), Model.from_file(HUMAN)
+    rods, cylinders = Problem.from_file(write(table, tmp_path)), Problem.from_file(HUMAN)
     mass, length = 9.5, 0.44  # the thigh
     thigh = next(body for body in rods.bodies if body.joint_name == "joint_9")
     assert thigh.inertia.about_origin.yy == pytest.approx(mass * length**2 / 3, rel=1e-12)
@@ -106,7 +106,7 @@ SMALL: Table = {
 
 def test_defaults_and_options(tmp_path: Path) -> None:
     (tmp_path / "small.json").write_text(json.dumps(SMALL))
-    model = Model.from_file(tmp_path / "small.json")
+    model = Problem.from_file(tmp_path / "small.json")
     hinge, slide = model.bodies
     assert (model.name, hinge.joint_name, slide.joint_name) == ("small", "joint_1", "slide")
     assert (hinge.limits.lower, hinge.limits.upper, hinge.limits.velocity, hinge.limits.effort) == (
@@ -124,14 +124,14 @@ def test_defaults_and_options(tmp_path: Path) -> None:
 
 def test_yaml_says_the_same(tmp_path: Path) -> None:
     (tmp_path / "human.yaml").write_text(yaml.safe_dump(json.loads(HUMAN.read_text())))
-    model, same = Model.from_file(tmp_path / "human.yaml"), Model.from_file(HUMAN)
+    model, same = Problem.from_file(tmp_path / "human.yaml"), Problem.from_file(HUMAN)
     assert (model.bodies, model.frames, model.gravity) == (same.bodies, same.frames, same.gravity)
 
 
 def test_numbers_of_yaml(tmp_path: Path) -> None:
     text = "convention: modified\njoints:\n- {a: 1e-3, mass: 010, com: [.5, 0, 0]}\n"
     (tmp_path / "r.yaml").write_text(text)
-    body = Model.from_file(tmp_path / "r.yaml").bodies[0]
+    body = Problem.from_file(tmp_path / "r.yaml").bodies[0]
     assert (body.placement.translation.x, body.inertia.mass) == (1e-3, 10.0)
 
 
@@ -139,7 +139,7 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "yaml", None)
     (tmp_path / "r.yaml").write_text("joints: []\n")
     with pytest.raises(UnsupportedError, match=r"pip install 'rbdc\[yaml\]'"):
-        Model.from_file(tmp_path / "r.yaml")
+        Problem.from_file(tmp_path / "r.yaml")
 
 
 def text_of(*rows: str, top: str = '"convention": "distal"') -> str:
@@ -182,7 +182,7 @@ def test_wrong(name: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.txt"
     path.write_text(text)
     with pytest.raises(DescriptionError) as caught:
-        Model.from_file(path)
+        Problem.from_file(path)
     assert message in str(caught.value)
     assert caught.value.line == line
     assert str(caught.value).startswith(f"{path}:")
@@ -210,6 +210,6 @@ def test_damaged(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "damaged.json"
     path.write_bytes(text)
     try:
-        assert Model.from_file(path).nv > 0
+        assert Problem.from_file(path).nv > 0
     except RbdcError as error:
         assert str(error).startswith(str(path))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from rbdc import Model
+from rbdc.model import Problem
 from tests.support import slow_but
 from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
 from tests.support_imagined import worst
@@ -35,13 +35,13 @@ SCALES = {
 }
 
 
-def holds(model: Model) -> None:
+def holds(model: Problem) -> None:
     """Every function in every way is within what it may be off by."""
     found = worst(model)
     assert found.error <= 1.0, found
 
 
-STRATEGIES: dict[str, tuple[st.SearchStrategy[Model], int]] = {
+STRATEGIES: dict[str, tuple[st.SearchStrategy[Problem], int]] = {
     "noise": (noisy_robots(SMALL), 2),
     "chains": (chains(), 1),
     "trees": (trees(), 1),
@@ -71,7 +71,7 @@ def test_noise_on_large_robots_costs_no_digits(examples: int) -> None:
     _all_hold(noisy_robots(LARGE), examples)
 
 
-def _all_hold(strategy: st.SearchStrategy[Model], examples: int) -> None:
+def _all_hold(strategy: st.SearchStrategy[Problem], examples: int) -> None:
     settings(derandomize=True, deadline=None, max_examples=examples, phases=[Phase.generate])(
         given(strategy)(holds)
     )()

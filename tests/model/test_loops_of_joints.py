@@ -13,7 +13,7 @@ import rbdc
 from rbdc.algorithms.reference.contacts import contact_error
 from rbdc.algorithms.reference.frames import frame_placement
 from rbdc.errors import DescriptionError
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.reduction.mobility import closed_from
@@ -35,13 +35,13 @@ TREE = [
 def advice(text: str, **options: Any) -> tuple[str, str]:
     """The joint to remove and the loop to give."""
     with pytest.raises(DescriptionError) as refused:
-        Model.from_text(text, **options)
+        Problem.from_text(text, **options)
     found = re.search(r'remove joint "(.*)" and give .*loop[ =]\'?([^\'`]*)', str(refused.value))
     assert found is not None, refused.value
     return found[1], found[2]
 
 
-def followed(text: str, name: str, loop: str) -> Model:
+def followed(text: str, name: str, loop: str) -> Problem:
     """The model without the joint and with the loop."""
     lines = [line for line in text.splitlines() if f'<joint name="{name}"' not in line]
     return read("\n".join(lines), BuildOptions(contacts=loop))
@@ -106,9 +106,9 @@ def test_which_joint_is_named() -> None:
     )
     assert advice(robot(*LINKS, *TREE, sliding))[0] == "j2"
     with pytest.raises(DescriptionError, match='remove joint "j"$'):
-        Model.from_text(robot(*LINKS[:2], TREE[0], bar("j", "a", "a", "")))
+        Problem.from_text(robot(*LINKS[:2], TREE[0], bar("j", "a", "a", "")))
     with pytest.raises(DescriptionError, match="remove one of them, and hold links together with"):
-        Model.from_text(robot(*LINKS, *TREE, bar("j=4", "c", "b", "")))
+        Problem.from_text(robot(*LINKS, *TREE, bar("j=4", "c", "b", "")))
 
 
 def ball(*parts: str, head: str = "") -> str:
@@ -121,7 +121,7 @@ def ball(*parts: str, head: str = "") -> str:
 @pytest.mark.parametrize("declared", ["", ' xmlns:drake="http://drake.mit.edu"'])
 def test_ball_constraints_are_loops(declared: str) -> None:
     text = robot(ball(), *LINKS, *TREE).replace("<robot", f"<robot{declared}")
-    model = Model.from_text(text)
+    model = Problem.from_text(text)
     given = read(robot(*LINKS, *TREE), BuildOptions(contacts="ball_constraint0=point@b:.2,0,.1=c:.2,0,0"))
     assert [(own.name, own.kind, own.first, own.second) for own in model.contacts] == [
         (own.name, own.kind, own.first, own.second) for own in given.contacts
@@ -131,7 +131,7 @@ def test_ball_constraints_are_loops(declared: str) -> None:
 
 def test_names_of_ball_constraints() -> None:
     text = robot(ball(head=" name='pin'"), ball(head=" name='pin'"), ball(), *LINKS, *TREE)
-    assert [own.name for own in Model.from_text(text).contacts] == ["pin", "pin_", "ball_constraint2"]
+    assert [own.name for own in Problem.from_text(text).contacts] == ["pin", "pin_", "ball_constraint2"]
 
 
 @pytest.mark.parametrize(("kind", "held"), [("spherical", "point"), ("fixed", "weld"), ("revolute", None)])
@@ -139,7 +139,7 @@ def test_loop_joints(kind: str, held: str | None) -> None:
     """Those of Isaac Sim; an axis is given in other axes by other programs."""
     sides = '<link1 link="b" xyz=".2 0 .1" rpy="0 .3 0"/><link2 link="c" xyz=".2 0 0"/>'
     loop = f'<loop_joint name="pin" type="{kind}">{sides}</loop_joint>'
-    model = Model.from_text(robot(loop, *LINKS, *TREE))
+    model = Problem.from_text(robot(loop, *LINKS, *TREE))
     if held is None:
         assert not model.contacts and "1 x <loop_joint> in <robot>: not used" in messages(model)
         return
@@ -150,7 +150,7 @@ def test_loop_joints(kind: str, held: str | None) -> None:
     assert own.first.placement.translation == other.first.placement.translation
     assert held == "point" or own.first == other.first
     with pytest.raises(DescriptionError, match="^<text>:2: a <loop_joint> has no <link2>"):
-        Model.from_text(robot(loop.replace("link2", "link3"), *LINKS, *TREE))
+        Problem.from_text(robot(loop.replace("link2", "link3"), *LINKS, *TREE))
 
 
 A, B, P, Q = "body_A name='b'", "body_B name='c'", "p_AP value='0 0 0'", "p_BQ value='0 0 0'"
@@ -166,13 +166,13 @@ REFUSED = {
 def test_ball_constraints_that_say_nothing(case: str) -> None:
     problem, parts = REFUSED[case]
     with pytest.raises(DescriptionError, match=f"^<text>:2: .*{problem}"):
-        Model.from_text(robot(ball(*parts), *LINKS, *TREE))
+        Problem.from_text(robot(ball(*parts), *LINKS, *TREE))
 
 
 def test_other_closures_are_named() -> None:
     bushing = "<drake:linear_bushing_rpy/>"
     in_gazebo = '<gazebo><joint name="j4" type="revolute"><parent>c</parent><child>b</child></joint></gazebo>'
     text = robot(bushing, in_gazebo, *LINKS, *TREE)
-    notes = messages(Model.from_text(text))
+    notes = messages(Problem.from_text(text))
     assert "1 x <drake:linear_bushing_rpy> in <robot>: not used" in notes
     assert any(note.startswith("1 x <joint> in <gazebo>, which a ") for note in notes)

@@ -25,8 +25,8 @@ from rbdc import (
     Vector3,
 )
 from rbdc.model import WORLD, Coupling
+from rbdc.model.description import STANDARD_GRAVITY
 from rbdc.model.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical
-from rbdc.model.tree import STANDARD_GRAVITY
 from tests.support_trees import random_inertia, random_placement
 from tests.support_urdf import LIMIT, joint, link, messages, model, robot
 

@@ -10,7 +10,6 @@ import mujoco
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
@@ -19,6 +18,7 @@ from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.emit.python import every_joint
 from rbdc.errors import DescriptionError, UnsupportedError
+from rbdc.model import Problem
 from rbdc.runtime._conversions import Converter
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 
@@ -105,7 +105,7 @@ class Peer:
     leaves out; and the module's way to its coordinates.
     """
 
-    def __init__(self, model: Model, path: Path) -> None:
+    def __init__(self, model: Problem, path: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.model = mj.MjSpec.from_file(str(path)).compile()
@@ -129,7 +129,7 @@ class Peer:
         return np.array(self.data.qacc)
 
 
-def state(model: Model, seed: int) -> tuple[Array, Array, Array]:
+def state(model: Problem, seed: int) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(seed)
     q = integrate(model, model.neutral(), [float(x) for x in rng.normal(size=model.nv)])
     return np.array(q, dtype=float), rng.normal(size=model.nv), rng.normal(size=model.nv)
@@ -151,7 +151,7 @@ def friction(peer: Peer, q: Array, v: Array) -> Array:
 
 
 def check(path: Path, seed: int) -> None:
-    model = Model.from_file(path, damping="include", springs="include")
+    model = Problem.from_file(path, damping="include", springs="include")
     peer = Peer(model, path)
     q, v, a = state(model, seed)
     given = [[float(x) for x in y] for y in (q, v, a)]
@@ -163,7 +163,7 @@ def check(path: Path, seed: int) -> None:
         assert_close(got, expected, 1e-13)
     force = peer.inverse(q, v, a)
     assert_close(rnea(model, at, moving, forced), back(qpos, None, None, force)[1])
-    rubbing = rnea(Model.from_file(path, **DRIVES), at, moving, forced)
+    rubbing = rnea(Problem.from_file(path, **DRIVES), at, moving, forced)
     assert_close(rubbing, back(qpos, None, None, force)[1] + friction(peer, q, v))
     acceleration = peer.forward(q, v, a)
     condition = max(1e-10, 1e-15 * float(np.linalg.cond(np.array(crba(model, at), dtype=float))))
@@ -220,7 +220,7 @@ def test_equalities_of_joints_are_mimics(tmp_path: Path, poly: tuple[float, ...]
     path = tmp_path / "scene.xml"
     path.write_text(MIMIC.replace(".1 -2", " ".join(map(str, poly))))
     check(path, 0)
-    model = Model.from_file(path, mimic="coupled")
+    model = Problem.from_file(path, mimic="coupled")
     peer = Peer(model, path)
     assert (model.nq, peer.model.nq) == (1, 3)
     q, v, a = state(model, 1)
@@ -239,7 +239,7 @@ def test_a_module_converts_batches(tmp_path: Path) -> None:
     path.write_text(SCENES["free joint"])
     module = build_module(str(path), functions=("rnea", "integrate"), cflags=UNOPTIMISED)
     assert list(module.joint_names) == ["f", "h"]
-    peer = Peer(Model.from_file(path), path)
+    peer = Peer(Problem.from_file(path), path)
     q = np.array([module.random_configuration(k) for k in range(4)])
     v, a = np.random.default_rng(0).normal(size=(2, 4, module.nv))
     qpos, qvel, qacc, force = module.to_mujoco(q, v, a, module.rnea(q, v, a))
@@ -314,7 +314,7 @@ def test_what_is_not_supported_is_refused(name: str, tmp_path: Path) -> None:
     text, message = REFUSED[name]
     (tmp_path / "scene.xml").write_text(text)
     with pytest.raises(UnsupportedError, match=message):
-        Model.from_file(tmp_path / "scene.xml")
+        Problem.from_file(tmp_path / "scene.xml")
 
 
 TENDON = '<tendon><fixed name="t" {}><joint joint="h" coef="1"/></fixed></tendon>'
@@ -354,7 +354,7 @@ def test_what_is_left_out_is_named(name: str, tmp_path: Path) -> None:
     """By default, which is the same for all of it."""
     text, message = LEFT_OUT[name]
     (tmp_path / "scene.xml").write_text(text)
-    model = Model.from_file(tmp_path / "scene.xml")
+    model = Problem.from_file(tmp_path / "scene.xml")
     assert message in " ".join(note.message for note in model.notes)
     assert not any(model.stiffness)
 
@@ -376,18 +376,18 @@ OTHER_LAWS = {
 def test_drives_by_other_laws_are_left_out_or_refused(term: str, tmp_path: Path) -> None:
     text, what = OTHER_LAWS[term]
     (tmp_path / "scene.xml").write_text(text)
-    model = Model.from_file(tmp_path / "scene.xml")
+    model = Problem.from_file(tmp_path / "scene.xml")
     assert f"`{term}='include'`" in " ".join(note.message for note in model.notes)
     included: dict[str, Any] = {term: "include"}
     with pytest.raises(UnsupportedError, match=f"joint .h. has {what}.*`{term}='report'`"):
-        Model.from_file(tmp_path / "scene.xml", **included)
+        Problem.from_file(tmp_path / "scene.xml", **included)
 
 
 def test_friction_is_smooth(tmp_path: Path) -> None:
     """What MuJoCo has as frictionloss is the bound of the force; at rest there is none."""
     (tmp_path / "scene.xml").write_text(scene(JOINT.replace('ref="30"', 'frictionloss=".4"')))
     given: dict[str, Any] = {"friction": "include", "friction_width": 0.1}
-    smooth, plain = (Model.from_file(tmp_path / "scene.xml", **own) for own in (given, {}))
+    smooth, plain = (Problem.from_file(tmp_path / "scene.xml", **own) for own in (given, {}))
     for speed, share in ((0.0, 0.0), (0.1, 0.5**0.5), (-0.1, -(0.5**0.5)), (1e3, 1.0)):
         force = rnea(smooth, [0.3], [speed], [0.2])[0] - rnea(plain, [0.3], [speed], [0.2])[0]
         assert force == pytest.approx(0.4 * share, abs=1e-8)
@@ -395,19 +395,19 @@ def test_friction_is_smooth(tmp_path: Path) -> None:
 
 def test_gravity_is_the_files(tmp_path: Path) -> None:
     (tmp_path / "scene.xml").write_text(scene(JOINT, before='<option gravity="0 0 -1.62"/>'))
-    model = Model.from_file(tmp_path / "scene.xml")
+    model = Problem.from_file(tmp_path / "scene.xml")
     assert model.gravity.z == -1.62
     assert "gravity is the description's" in " ".join(note.message for note in model.notes)
-    moon = Model.from_file(tmp_path / "scene.xml", gravity=(0.0, 0.0, -1.0))
+    moon = Problem.from_file(tmp_path / "scene.xml", gravity=(0.0, 0.0, -1.0))
     assert moon.gravity.z == -1.0
     with pytest.raises(DescriptionError, match="nothing moves"):
-        Model.from_file(tmp_path / "scene.xml", lock=(("h", 0.0),))
+        Problem.from_file(tmp_path / "scene.xml", lock=(("h", 0.0),))
 
 
 def test_what_mujoco_refuses(tmp_path: Path) -> None:
     (tmp_path / "scene.xml").write_text("<mujoco><worldbody><body/><nonsense/></worldbody></mujoco>")
     with pytest.raises(DescriptionError, match="MuJoCo refuses it"):
-        Model.from_file(tmp_path / "scene.xml")
+        Problem.from_file(tmp_path / "scene.xml")
 
 
 def test_what_mujoco_says_is_whole(tmp_path: Path) -> None:
@@ -417,7 +417,7 @@ def test_what_mujoco_says_is_whole(tmp_path: Path) -> None:
     hand = body("a", '<joint/><geom type="mesh" mesh="hand"/>')
     (tmp_path / "scene.xml").write_text(scene(hand, before=asset))
     with pytest.raises(DescriptionError, match=mesh.name) as refused:
-        Model.from_file(tmp_path / "scene.xml")
+        Problem.from_file(tmp_path / "scene.xml")
     assert "..." not in str(refused.value) and len(str(refused.value).splitlines()) == 1
 
 
@@ -425,4 +425,4 @@ def test_without_mujoco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     (tmp_path / "scene.xml").write_text(SCENES["ball"])
     monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
     with pytest.raises(UnsupportedError, match=r"pip install 'rbdc\[mjcf\]'"):
-        Model.from_file(tmp_path / "scene.xml")
+        Problem.from_file(tmp_path / "scene.xml")

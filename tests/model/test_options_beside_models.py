@@ -11,11 +11,11 @@ import pytest
 
 import rbdc
 from rbdc.errors import OptionError
-from rbdc.model import DriveTerm, Joint, Link, Model
-from rbdc.model.lumping import under
+from rbdc.model import DriveTerm, Joint, Link, Problem
 from rbdc.native.install import EXTENSION
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
+from rbdc.reduction.model_options import under
 from rbdc.resources import resolve
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 from tests.support import UNOPTIMISED
@@ -33,18 +33,18 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
 
 
 def test_models_are_read_with_the_snap_of_builds() -> None:
-    assert Model.from_urdf(resolve("kuka_iiwa")) == read("kuka_iiwa", BuildOptions())
-    assert Model.from_file(resolve("kuka_iiwa"), snap=0.0) != read("kuka_iiwa", BuildOptions())
+    assert Problem.from_urdf(resolve("kuka_iiwa")) == read("kuka_iiwa", BuildOptions())
+    assert Problem.from_file(resolve("kuka_iiwa"), snap=0.0) != read("kuka_iiwa", BuildOptions())
 
 
 @pytest.mark.parametrize(("robot", "options"), OPTIONS)
 def test_options_beside_a_model_are_those_of_its_description(robot: str, options: dict[str, Any]) -> None:
-    beside = read(Model.from_file(resolve(robot)), BuildOptions.of(options))
+    beside = read(Problem.from_file(resolve(robot)), BuildOptions.of(options))
     assert beside == read(robot, BuildOptions.of(options)) != read(robot, BuildOptions())
 
 
 def test_defaults_beside_a_model_leave_it_as_it_is() -> None:
-    made = Model.from_file(resolve("hyq"), gravity=(0.0, 0.0, -1.62), damping="include", base="trunk", **FREE)
+    made = Problem.from_file(resolve("hyq"), gravity=(0, 0, -1.62), damping="include", base="trunk", **FREE)
     assert read(made, BuildOptions()) == made
     in_the_world = read(made, BuildOptions(fext_frame="world"))
     assert read(in_the_world, BuildOptions()).world_forces
@@ -52,9 +52,9 @@ def test_defaults_beside_a_model_leave_it_as_it_is() -> None:
 
 
 def test_defaults_that_are_given_hold() -> None:
-    made = Model.from_file(resolve("hyq"), gravity=(0.0, 0.0, -1.62), friction="include", **FREE)
+    made = Problem.from_file(resolve("hyq"), gravity=(0.0, 0.0, -1.62), friction="include", **FREE)
     given = {"root_joint": "fixed", "gravity": (0.0, 0.0, -9.81), "friction": "report"}
-    assert under(made, BuildOptions.of(given)) == Model.from_file(resolve("hyq"))
+    assert under(made, BuildOptions.of(given)) == Problem.from_file(resolve("hyq"))
 
 
 def test_joints_and_frames_are_added_to_those_of_the_model() -> None:
@@ -70,22 +70,22 @@ def test_joints_and_frames_are_added_to_those_of_the_model() -> None:
         "armature": "lbr_iiwa_joint_2=2",
         "frame": [tip, "end@tip:0 0 1"],
     }
-    assert under(Model.from_file(arm, **first), BuildOptions.of(second)) == Model.from_file(arm, **both)
+    assert under(Problem.from_file(arm, **first), BuildOptions.of(second)) == Problem.from_file(arm, **both)
 
 
 def test_models_made_in_code_take_them_too() -> None:
     turned = Placement(Rotation.from_rpy(1.57079632679, 0.0, 0.0), Vector3.zero())
     links = [Link("base"), Link("arm", Inertia.about_com(1.0, Vector3(0.1, 0.0, 0.0), Symmetric3.zero()))]
     joints = [Joint("j", "revolute", "base", "arm", turned, damping=0.5)]
-    made = Model.assemble("arm", links, joints, snap=0.0)
+    made = Problem.assemble("arm", links, joints, snap=0.0)
     assert made.bodies[0].placement.rotation.y.y != 0.0
     other = under(made, BuildOptions.of({"snap": 1e-11, "damping": "include"}))
     assert other.bodies[0].placement.rotation.y.y == 0.0 and other.damping == [0.5]
-    assert other == Model.assemble("arm", links, joints, damping="include")
+    assert other == Problem.assemble("arm", links, joints, damping="include")
 
 
 def test_what_cannot_be_applied_is_refused_by_name(tmp_path: Path) -> None:
-    made = Model.from_file(resolve("kuka_iiwa"))
+    made = Problem.from_file(resolve("kuka_iiwa"))
     with pytest.raises(OptionError, match=r"xacro_arg: .*from_file"):
         under(made, BuildOptions.of({"xacro_arg": {"a": "b"}}))
     with pytest.raises(OptionError, match=r"package_path: .*from_file"):
@@ -97,7 +97,7 @@ def test_what_cannot_be_applied_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "table.json").write_text(
         '{"convention": "distal", "joints": [{"alpha": 1.57079632679, "mass": 1, "com": [0, 0, 1]}]}'
     )
-    table = Model.from_file(tmp_path / "table.json", snap=1e-9)
+    table = Problem.from_file(tmp_path / "table.json", snap=1e-9)
     with pytest.raises(OptionError, match=r"snap=1e-11: .*read with snap=1e-09.*from_file"):
         under(table, BuildOptions.of({"snap": 1e-11}))
 
@@ -106,11 +106,11 @@ def test_gravity_that_is_given_holds_beside_that_of_the_description(tmp_path: Pa
     (tmp_path / "table.json").write_text(
         '{"convention": "distal", "gravity": [0, 0, -1.62], "joints": [{"mass": 1, "com": [0, 1, 0]}]}'
     )
-    described = Model.from_file(tmp_path / "table.json")
+    described = Problem.from_file(tmp_path / "table.json")
     assert described.gravity == Vector3(0.0, 0.0, -1.62)
     assert any("gravity is the description's" in text for text in messages(described))
     given = {"gravity": (0.0, 0.0, -9.81)}
-    standard = Model.from_file(tmp_path / "table.json", **given)
+    standard = Problem.from_file(tmp_path / "table.json", **given)
     assert standard.gravity == Vector3(0.0, 0.0, -9.81)
     assert not any("gravity" in text for text in messages(standard))
     assert under(described, BuildOptions.of(given)) == standard
@@ -125,8 +125,8 @@ def test_builds_of_a_file_and_of_its_model_are_the_same_bytes(tmp_path: Path) ->
         build_package(description, BuildOptions.of({**given, "out": tmp_path / place})).directory
         for place, description, given in (
             ("file", path, options | FREE),
-            ("model", Model.from_urdf(path, **FREE), options),
-            ("beside", Model.from_urdf(path), options | FREE),
+            ("model", Problem.from_urdf(path, **FREE), options),
+            ("beside", Problem.from_urdf(path), options | FREE),
         )
     ]
     names = sorted(file.name for file in packages[0].iterdir())
@@ -138,13 +138,13 @@ def test_builds_of_a_file_and_of_its_model_are_the_same_bytes(tmp_path: Path) ->
 
 
 def test_manifests_record_what_holds(tmp_path: Path) -> None:
-    def recorded(description: Model, **options: Any) -> dict[str, Any]:
+    def recorded(description: Problem, **options: Any) -> dict[str, Any]:
         given = BuildOptions.of({"functions": "rnea", "cflags": UNOPTIMISED, "out": tmp_path, **options})
         package = build_package(description, given).directory
         found: dict[str, Any] = json.loads((package / "manifest.json").read_text())["options"]
         return found
 
-    made = Model.from_file(resolve("double_pendulum"), gravity=(0.0, 0.0, -1.62), **FREE)
+    made = Problem.from_file(resolve("double_pendulum"), gravity=(0.0, 0.0, -1.62), **FREE)
     own = recorded(made, damping="include")
     assert (own["root_joint"], own["gravity"], own["damping"]) == ("free-flyer", [0.0, 0.0, -1.62], "include")
     changed = replace(made, name="other", drive_terms=(DriveTerm.FRICTION,))

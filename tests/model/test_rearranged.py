@@ -10,11 +10,11 @@ import numpy as np
 import pinocchio
 import pytest
 
-from rbdc import Model
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.errors import OptionError
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.cli.test_bad_input import run
 from tests.laws.test_mimic import OFFSET, G
@@ -43,7 +43,7 @@ def test_locked_joints_are_pinocchios_reduced_models(robot: str) -> None:
         q0[whole.model.joints[whole.model.getJointId(joint)].idx_q] = value
     reduced = pin.buildReducedModel(whole.model, [whole.model.getJointId(joint) for joint in locks], q0)
     data = reduced.createData()
-    model = Model.from_urdf(resolve(robot), root_joint=root, lock=tuple(locks.items()))
+    model = Problem.from_urdf(resolve(robot), root_joint=root, lock=tuple(locks.items()))
     assert [body.joint_name for body in model.bodies] == list(reduced.names)[1:]
     rng = np.random.default_rng(0)
     q = pin.integrate(reduced, pin.neutral(reduced), rng.normal(size=reduced.nv))
@@ -104,7 +104,7 @@ def test_another_root_is_the_same_robot(base: str) -> None:
 
 def test_added_frames() -> None:
     place = (0.1, 0.2, 0.3, 0.0, 0.0, np.pi / 2)
-    model = Model.from_urdf(resolve("ur5"), frame=(("tip", "tool0", place), ("tipper", "tip", place)))
+    model = Problem.from_urdf(resolve("ur5"), frame=(("tip", "tool0", place), ("tipper", "tip", place)))
     q = floats(np.linspace(0.1, 0.6, 6))[0]
     found = np.array(forward_kinematics(model, q), dtype=float).reshape(-1, 4, 4)
     at = {frame.name: placement for frame, placement in zip(model.frames, found, strict=True)}
@@ -126,12 +126,12 @@ def test_added_frames() -> None:
 )
 def test_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        Model.from_urdf(resolve("ur5"), **options)
+        Problem.from_urdf(resolve("ur5"), **options)
 
 
 def test_joints_of_several_coordinates_stay() -> None:
     with pytest.raises(OptionError, match="only joints with one coordinate are turned round"):
-        Model.from_urdf(resolve("planar_floating"), base="lift")
+        Problem.from_urdf(resolve("planar_floating"), base="lift")
 
 
 def test_command_line(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_command_line(tmp_path: Path) -> None:
 
 
 def test_a_lock_beyond_the_limits_is_a_warning() -> None:
-    notes = [note.message for note in Model.from_urdf(resolve("ur5"), lock=(("elbow_joint", 7.0),)).notes]
+    notes = [note.message for note in Problem.from_urdf(resolve("ur5"), lock=(("elbow_joint", 7.0),)).notes]
     (told,) = (message for message in notes if "`lock`" in message)
     assert told.startswith('`lock`: joint "elbow_joint" is fixed at 7, beyond its limits, -3.14')
-    plain = Model.from_urdf(resolve("ur5"), lock=(("elbow_joint", 1.0),))
+    plain = Problem.from_urdf(resolve("ur5"), lock=(("elbow_joint", 1.0),))
     assert not [note for note in plain.notes if "`lock`" in note.message]

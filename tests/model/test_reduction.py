@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc import Inertia, Model, Rotation
+from rbdc import Inertia, Rotation
 from rbdc.algorithms.derivatives import forward_derivatives as ahead
 from rbdc.algorithms.derivatives import rnea_derivatives as generated
 from rbdc.algorithms.dynamics import forward_dynamics as solves
@@ -26,6 +26,7 @@ from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
+from rbdc.model import Problem
 from rbdc.model.joint_space import JointSpaceBody, angles, with_z_axes
 from rbdc.model.joints import Prismatic, Revolute
 from rbdc.planning.candidates import chosen
@@ -40,7 +41,7 @@ UNCHANGED = 1e-12
 Floats = list[float]
 
 
-def trees(seed: int) -> Model:
+def trees(seed: int) -> Problem:
     """A random tree; in every third one link in two has no mass, so that only its torques are looked at."""
     tree = random_tree(seed)
     if seed % 3 == 0:
@@ -49,7 +50,7 @@ def trees(seed: int) -> Model:
     return tree
 
 
-def state(model: Model, seed: int) -> tuple[Floats, Floats, Floats, list[list[float]]]:
+def state(model: Problem, seed: int) -> tuple[Floats, Floats, Floats, list[list[float]]]:
     """q, v, a and external forces on every body."""
     rng = np.random.default_rng(seed)
     q = integrate(model, model.neutral(), list(rng.normal(size=model.nv)))
@@ -115,7 +116,7 @@ def test_axes_that_are_all_but_parallel_keep_every_digit(tilt: float) -> None:
 
 @pytest.mark.parametrize(("robot", "root"), CASES, ids=CASE_NAMES)
 def test_every_one_dof_axis_is_z_and_regrouped_parameters_are_zero(robot: str, root: str) -> None:
-    model = reduced(Model.from_urdf(resolve(robot), root_joint=root))
+    model = reduced(Problem.from_urdf(resolve(robot), root_joint=root))
     for body in model.bodies:
         assert isinstance(body, JointSpaceBody)
         if isinstance(body.joint, (Revolute, Prismatic)):
@@ -140,7 +141,7 @@ def test_angles_make_the_rotation(seed: int) -> None:
 
 @pytest.mark.parametrize("robot", ["ur5", "kuka_iiwa", "hyq", "solo12"])
 def test_every_pass_saves_operations(robot: str) -> None:
-    model = Model.from_urdf(resolve(robot), snap=1e-11)
+    model = Problem.from_urdf(resolve(robot), snap=1e-11)
     functions = functions_of(model)
     from rbdc.reduction import passes as reduction
 
@@ -172,5 +173,5 @@ def test_offsets_along_parallel_axes_are_put_together(back: float) -> None:
         rbdc.Joint(f"joint{k}", "revolute", names[k], names[k + 1], offsets[k], axis)
         for k, axis in enumerate(axes)
     ]
-    small = reduced(Model.assemble("arm", links, joints))
+    small = reduced(Problem.assemble("arm", links, joints))
     assert sum(body.placement.translation.z != 0.0 for body in small.bodies) <= 1

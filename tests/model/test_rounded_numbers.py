@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc import Joint, Link, Model, Placement, Rotation, Vector3
+from rbdc import Joint, Link, Placement, Rotation, Vector3
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.dynamics.regressor import regressor_by_forces, regressor_of_chosen_frames
 from rbdc.algorithms.reference.frames import frame_jacobian
 from rbdc.algorithms.reference.rnea import rnea
+from rbdc.model import Problem
 from rbdc.model.joints import Revolute
 from rbdc.reduction.passes import reduced
 from rbdc.resources import resolve
@@ -68,7 +69,7 @@ DESCRIPTIONS = {
 }
 
 
-def state(robot: Model) -> tuple[list[float], list[float], list[float], list[Force]]:
+def state(robot: Problem) -> tuple[list[float], list[float], list[float], list[Force]]:
     """Any q, v, a and forces."""
     rng = np.random.default_rng(5)
     q, v, a = rng.uniform(-2.0, 2.0, (3, robot.nv)).tolist()
@@ -141,7 +142,7 @@ def test_planes_next_to_the_horizontal(normal: tuple[float, float, float]) -> No
         Joint("second", "planar", "one", "two", turn, Vector3(*normal)),
         Joint("third", "revolute", "two", "three", turn, Vector3(*normal)),
     ]
-    described = Model.assemble("planes", links, joints)
+    described = Problem.assemble("planes", links, joints)
     q = described.neutral()
     q[0], q[1], q[4], q[8] = 0.4, -0.7, 1.0, 0.5
     small, (v, a) = reduced(described), rng.normal(size=(2, described.nv)).tolist()

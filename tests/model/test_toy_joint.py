@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from rbdc import Joint, Link, Mimic, Model, Vector3
+from rbdc import Joint, Link, Mimic, Vector3
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.centroidal import kinetic_energy, potential_energy
 from rbdc.algorithms.reference.crba import crba
@@ -27,6 +27,7 @@ from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import presets, rollable
+from rbdc.model import Problem
 from rbdc.model.joints import JOINT_TYPES, JointType, Revolute
 from rbdc.reduction.limbs import groups
 from rbdc.reduction.passes import reduced
@@ -45,7 +46,7 @@ ROOTS = ("fixed", "free-flyer")
 STEP = 1e-6
 
 
-def screw_model(root: str = "fixed") -> Model:
+def screw_model(root: str = "fixed") -> Problem:
     """The tree with `Screw`."""
     tree = made_of(root, apart=False)
     screws = {f"joint{k}": pitch for k, pitch in enumerate(PITCHES) if pitch}
@@ -60,7 +61,7 @@ def screw_model(root: str = "fixed") -> Model:
     )
 
 
-def made_of(root: str, *, apart: bool = True) -> Model:
+def made_of(root: str, *, apart: bool = True) -> Problem:
     """The same with revolute joints and, `apart`, prismatic ones that follow them by the pitch: equal in
     everything but screws.
     """
@@ -88,7 +89,7 @@ def made_of(root: str, *, apart: bool = True) -> Model:
             joints.append(Joint(name, "revolute" if screw else kind, above, f"link{k}", placement, axis))
         links.append(Link(f"link{k}", random_inertia(rng)))
     mode = "coupled" if apart else "independent"
-    return Model.assemble(f"screws_{root.replace('-', '_')}", links, joints, root_joint=root, mimic=mode)
+    return Problem.assemble(f"screws_{root.replace('-', '_')}", links, joints, root_joint=root, mimic=mode)
 
 
 @cache
@@ -210,7 +211,9 @@ def test_reductions_leave_a_type_of_which_they_know_nothing_as_it_is() -> None:
             assert float(after.inertia.mass) > 0.0
     limbs = [Link("base"), *(Link(f"l{k}", random_inertia(np.random.default_rng(k))) for k in range(4))]
     pairs = [("base", "l0"), ("l0", "l1"), ("base", "l2"), ("l2", "l3")]
-    arms = Model.assemble("arms", limbs, [Joint(f"j{k}", "revolute", *pair) for k, pair in enumerate(pairs)])
+    arms = Problem.assemble(
+        "arms", limbs, [Joint(f"j{k}", "revolute", *pair) for k, pair in enumerate(pairs)]
+    )
     assert groups(reduced(arms))
     bodies = tuple(replace(body, joint=Screw(Vector3(1.0, 0.0, 0.0), 0.1)) for body in arms.bodies)
     assert not groups(reduced(replace(arms, bodies=bodies)))

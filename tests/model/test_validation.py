@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,20 +18,25 @@ from rbdc import (
     Limits,
     Link,
     Mimic,
-    Model,
     Placement,
     Rotation,
     Symmetric3,
     Vector3,
 )
+from rbdc.model import Model
 from rbdc.model.description import Description
-from rbdc.model.lumping import lump
+from rbdc.model.options import ModelOptions
 from rbdc.model.validation import validate
 from tests.support import Array
 from tests.support_trees import random_inertia
 
 SOLID = Inertia.about_com(1.0, Vector3(0.0, 0.0, 0.1), Symmetric3.diagonal(0.1, 0.1, 0.1))
 X = Vector3(1.0, 0.0, 0.0)
+
+
+def lump(description: Description, **options: Any) -> Model:
+    """The model of a description."""
+    return Model.of_description(description, ModelOptions.of(options))
 
 
 def chain(*joints: Joint, links: int = 0, inertia: Inertia | None = SOLID) -> Description:

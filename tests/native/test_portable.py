@@ -26,7 +26,7 @@ from rbdc.emit.library import VARIANTS, renaming_flags, variant_flags
 from rbdc.emit.registry import Generated
 from rbdc.errors import LoadError
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.build import compile_package
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, find_compiler
 from rbdc.native.variants import variants_of
@@ -74,7 +74,7 @@ def generated(robot: str) -> Generated:
     """Its text."""
     options, functions, style = FORMS[robot]
     chosen = GenerationOptions(style, targets=("c", "batch"), portable=True)
-    return generate(Model.from_urdf(resolve(robot), **options), robot, functions, lambda _: None, chosen)
+    return generate(Problem.from_urdf(resolve(robot), **options), robot, functions, lambda _: None, chosen)
 
 
 def several(made: Array | tuple[Array, ...]) -> tuple[Array, ...]:
@@ -185,7 +185,7 @@ def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -
     variants pass on all arguments.
     """
     options, style = NAMED[robot]
-    model = Model.from_urdf(resolve(robot), **options)
+    model = Problem.from_urdf(resolve(robot), **options)
     chosen = GenerationOptions(style, targets=("c", "batch"), portable=True)
     files = generate(model, robot, list(functions_of(model)), lambda _: None, chosen).files
     renamed = set(re.findall(r"^#define (\w+) RBDC_NAME", files[f"{robot}_rename.h"], re.MULTILINE))

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio
 import pytest
 
-from rbdc import Model
+from rbdc.model import Problem
 from tests.laws.test_lanes import creature
 from tests.support import UNOPTIMISED, VALUES, Array, assert_close, build_module, full_module, slow_but
 from tests.support_pinocchio import REFERENCES, Peer, peer
@@ -139,7 +139,7 @@ TREES = [random_tree(0), random_tree(3), random_tree(7), mimic_tree("coupled"), 
 
 
 @pytest.mark.parametrize("model", slow_but(TREES, TREES[3:4], TREES[:1]), ids=lambda model: model.name)
-def test_every_joint_type_in_motion(model: Model) -> None:
+def test_every_joint_type_in_motion(model: Problem) -> None:
     """Differences along a motion, and by steps of every coordinate."""
     module = build_module(model, functions=(*FRAMED, *CENTROIDAL, *ALSO), cflags=UNOPTIMISED)
     q, v, a = state(module)

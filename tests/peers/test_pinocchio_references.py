@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Model
+from rbdc.model import Problem
 from rbdc.report.accuracy import draw
 from rbdc.resources import resolve
 from rbdc.spatial import Force
@@ -20,14 +20,14 @@ TOLERANCE = 1e-10
 SAMPLES = 3
 CASES = [("kuka_iiwa", "fixed"), ("r2d2", "fixed"), ("planar_floating", "fixed"), ("hyq", "free-flyer")]
 
-Case = tuple[Model, Peer, list[dict[str, Array]]]
+Case = tuple[Problem, Peer, list[dict[str, Array]]]
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case[0])
 def case(request: pytest.FixtureRequest) -> Case:
     """A robot as rbdc and as Pinocchio read it, and random inputs."""
     robot, root = request.param
-    model = Model.from_urdf(resolve(robot), root_joint=root)
+    model = Problem.from_urdf(resolve(robot), root_joint=root)
     drawn = draw(model, SAMPLES)
     samples = [{name: np.array(values[k]) for name, values in drawn.items()} for k in range(SAMPLES)]
     rng = np.random.default_rng(1)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Model, Placement
+from rbdc import Placement
+from rbdc.model import Problem
 from rbdc.model.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical
 from tests.support import Array, assert_close, conditioning
 from tests.support_pinocchio import REFERENCE, REFERENCES, Peer, arguments, kinematics, pin, states
@@ -30,7 +31,7 @@ class Case:
     """
 
     module: ModuleType
-    model: Model
+    model: Problem
     peer: Peer
     turns: tuple[Any, ...]
 
@@ -70,7 +71,7 @@ def turn_of(joint: Any) -> Any:
     return pin.SE3(pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).matrix(), np.zeros(3))
 
 
-def pinocchio_tree(model: Model) -> tuple[Peer, tuple[Any, ...]]:
+def pinocchio_tree(model: Problem) -> tuple[Peer, tuple[Any, ...]]:
     """The same tree in Pinocchio, and the turns of its body frames."""
     tree, turns = pin.Model(), tuple(turn_of(body.joint) for body in model.bodies)
     tree.appendBodyToJoint(0, inertia(model.base_inertia.scalars()), pin.SE3.Identity())

@@ -26,7 +26,7 @@ from rbdc.emit.registry import Generated
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.report.measure import worker
@@ -82,7 +82,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
 
 
 def without_kernel(
-    model: Model,
+    model: Problem,
     robot: str,
     names: Sequence[str],
     progress: Callable[[str], None],
@@ -213,7 +213,7 @@ def test_baselines_without_batches_are_good(measured: tuple[Path, Result]) -> No
 def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_time = assembly.generated
 
-    def one_sample_late(model: Model, function: Function) -> tuple[assembly.Files, FunctionSource]:
+    def one_sample_late(model: Problem, function: Function) -> tuple[assembly.Files, FunctionSource]:
         made, source = in_time(model, function)
         adapter = made["adapter.c"]
         wrong = re.sub(r"_batch\(n, in\[0\]", "_batch(n - 1, in[0] + 2", adapter)
@@ -358,7 +358,7 @@ def test_small_batches_go_through_all_samples(
 
 
 def test_the_fastest_of_a_peer_is_taken() -> None:
-    one = FunctionRecord(functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"])
+    one = FunctionRecord(functions_of(Problem.from_urdf(resolve("double_pendulum")))["rnea"])
     for name, ns in (("generated", 1.0), ("pinocchio-gcc", 5.0), ("pinocchio-clang", 4.0), ("casadi", 2.0)):
         one.contenders.append(Contender(name, "", "", Path(), ""))
         one.times[name] = {"minimum": ns}

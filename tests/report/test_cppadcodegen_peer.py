@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
+from rbdc.model import Problem
 from rbdc.native.toolchain import default_flags, find_compiler
 from rbdc.report.methods.contenders import Toolchain
 from rbdc.report.methods.implementation import ENTRY
@@ -55,7 +55,7 @@ def program(folder: Path, text: str) -> Path:
 
 def contender(name: str, made: Path, folder: Path) -> Contender:
     (folder / "model.txt").write_text("a model")
-    function = functions_of(Model.from_urdf(resolve("double_pendulum")))[name]
+    function = functions_of(Problem.from_urdf(resolve("double_pendulum")))[name]
     tools = Toolchain(find_compiler(None), default_flags())
     program: Future[Path] = Future()
     program.set_result(made)

@@ -21,7 +21,7 @@ from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva, ids
 from rbdc.algorithms.reference.lagrangian import backward_dynamics, forward_kinematics
 from rbdc.algorithms.reference.rnea import forward_pass, rnea
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques, world_placements
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.model.families import tree
 from rbdc.model.joints import Prismatic, Spherical
 from rbdc.report.studies.first_order import D_FD, D_ID, FD, FD_FD, FD_ID, ROWS
@@ -39,12 +39,12 @@ WRONG, RIGHT = 1e-2, 1e-9
 Lists = list[float]
 
 
-def branching(bodies: int = 6) -> Model:
+def branching(bodies: int = 6) -> Problem:
     """A binary tree of revolute joints with skewed axes."""
     return tree(bodies, 2.0)
 
 
-def state(model: Model, seed: int = 0) -> tuple[Lists, Lists, Lists]:
+def state(model: Problem, seed: int = 0) -> tuple[Lists, Lists, Lists]:
     """q, v and a."""
     rng = np.random.default_rng(seed)
     q, v, a = (rng.normal(size=model.nv).tolist() for _ in range(3))
@@ -67,11 +67,11 @@ def complex_step(f: Callable[[list[Any]], Any], x: Sequence[float]) -> Array:
     return np.stack(columns, axis=-1)
 
 
-def weightless(model: Model) -> Model:
+def weightless(model: Problem) -> Problem:
     return replace(model, gravity=Vector3.zero())
 
 
-def by_energy(model: Model, q: Lists, v: Lists, a: Lists) -> Array:
+def by_energy(model: Problem, q: Lists, v: Lists, a: Lists) -> Array:
     """M a + (dM/dt) v - d(v^T M v / 2)/dq: Lagrange's equations without gravity."""
     m, slopes = np.array(crba(model, q), dtype=float), complex_step(lambda x: crba(model, x), q)
     change = np.einsum("ijk,k->ij", slopes, v)
@@ -179,7 +179,7 @@ def test_caron_cross_products() -> None:
 @pytest.mark.parametrize(
     ("lacking", "model"), [(ADDED, tree(4)), (FIRST, tree(4)), (LATER, tree(5, 2.0)), (ADDED, tree(5, 2.0))]
 )
-def test_carpentier_algorithm_1(lacking: str, model: Model) -> None:
+def test_carpentier_algorithm_1(lacking: str, model: Problem) -> None:
     """Each correction is needed, all together they are enough: against M itself."""
     q, _, _ = state(model)
     m, unit = np.array(crba(model, q), dtype=float), np.eye(model.nv)
@@ -210,7 +210,7 @@ def test_carpentier_mansard_equation_14(joint: str, printed_fails: bool) -> None
     assert corrected < RIGHT
 
 
-def by_velocity(model: Model, q: Lists, v: Lists, *, last_term: bool) -> Array:
+def by_velocity(model: Problem, q: Lists, v: Lists, *, last_term: bool) -> Array:
     """dtau/dv by Algorithms 2 and 3, the last term of line 5, v x dv_J, as section III-C5 has it or kept."""
     placements, zero = joint_placements(model, q), [0.0] * model.nv
     velocities, _ = forward_pass(model, v, zero, placements)
@@ -373,9 +373,9 @@ def test_zhakatayev_transformations() -> None:
         assert fixed["printed"] == (list(model.support(i)) == list(range(i + 1))), "right on chains alone"
 
 
-def human() -> tuple[dict[int, list[int]], Model]:
+def human() -> tuple[dict[int, list[int]], Problem]:
     """The children of each joint of the article's human, by numbers from 1, and its model."""
-    model = Model.from_file(resolve("human43"))
+    model = Problem.from_file(resolve("human43"))
     return {i + 1: [child + 1 for child in model.children(i)] for i in range(model.njoints)}, model
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from rbdc.cli.commands import commands
 from rbdc.functions.catalogue import functions_of, known
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report import benchmark
 from rbdc.report.benchmark import WRONG_CHOICE, wrong_choices
@@ -81,7 +81,7 @@ def test_a_large_sample_hides_no_difference_at_others() -> None:
 
 
 def test_forms_of_a_quadruped() -> None:
-    model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("hyq"), root_joint="free-flyer")
     subject = Subject(model, functions_of(model)["minverse"])
     assert chosen_plan(subject).form == "straight line"
     assert list(plans_of(subject)) == ["straight line", "columns", "windows", "rolled"]
@@ -89,6 +89,6 @@ def test_forms_of_a_quadruped() -> None:
 
 def test_second_derivatives_have_both_their_forms() -> None:
     """Of an arm that is small enough for straight-line code and too large for that alone."""
-    model = Model.from_urdf(resolve("ur5"))
+    model = Problem.from_urdf(resolve("ur5"))
     made = plans_of(Subject(model, functions_of(model)["rnea_second_derivatives"]))
     assert list(made) == ["straight line", "paths"]

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Parameter
+from rbdc.model import Problem
 from rbdc.report.accuracy import draw, inputs_of
 from rbdc.resources import resolve
 
 
 def test_every_function_has_its_inputs() -> None:
-    model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("hyq"), root_joint="free-flyer")
     assert model.nq != model.nv, "sizes tell configurations from tangent vectors"
     drawn = draw(model, 2)
     for function in functions_of(model).values():
@@ -27,7 +27,7 @@ def test_every_function_has_its_inputs() -> None:
 
 @pytest.mark.parametrize(("name", "size"), [("wrench", 6), ("v", 5)])
 def test_an_input_that_cannot_be_made_is_refused(name: str, size: int) -> None:
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     declaration = functions_of(model)["rnea"].declaration
     unknown = Parameter(name, (size,), "something else")
     changed = replace(declaration, inputs=(declaration.inputs[0], unknown, *declaration.inputs[2:]))
@@ -38,5 +38,5 @@ def test_an_input_that_cannot_be_made_is_refused(name: str, size: int) -> None:
 
 
 def test_inputs_at_rest_are_zero_but_for_configurations() -> None:
-    drawn = draw(Model.from_urdf(resolve("ur5")), 3, at_rest=True)
+    drawn = draw(Problem.from_urdf(resolve("ur5")), 3, at_rest=True)
     assert {name for name, x in drawn.items() if np.any(x != 0.0)} == {"q", "q0", "q1"}

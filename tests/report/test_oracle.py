@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from rbdc import Model
 from rbdc.functions.catalogue import functions_of
+from rbdc.model import Problem
 from rbdc.model.numbers import with_numbers
 from rbdc.report.accuracy import draw, reference
 from rbdc.resources import resolve
 
 
 def test_sums_of_constants_are_not_rounded() -> None:
-    model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("hyq"), root_joint="free-flyer")
     inertia = reference(model, functions_of(model)["crba"], {"q": draw(model, 1)["q"]})
     mass = sum(Fraction(float(body.inertia.mass)) for body in model.bodies)
     assert Fraction(float(mass)) != mass, "a sum that rounds shows nothing"
@@ -23,7 +23,7 @@ def test_sums_of_constants_are_not_rounded() -> None:
 
 
 def test_every_float_of_a_model_is_replaced() -> None:
-    model = Model.from_urdf(resolve("panda"))
+    model = Problem.from_urdf(resolve("panda"))
     seen: list[float] = []
 
     def number(x: float) -> float:

@@ -14,9 +14,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from rbdc import Model
 from rbdc.analysis.pages import Table
 from rbdc.functions.catalogue import functions_of
+from rbdc.model import Problem
 from rbdc.model.families import tree
 from rbdc.report.methods.contenders import known_methods
 from rbdc.report.methods.implementation import FAMILIES
@@ -121,10 +121,10 @@ def test_a_colour_does_not_depend_on_what_stands_beside_it() -> None:
     )
 
 
-def models() -> Iterator[Model]:
+def models() -> Iterator[Problem]:
     """One with every kind of method: arms, limbs, chains, trees."""
     for robot, root in (("cartpole", "fixed"), ("hyq", "free-flyer")):
-        yield Model.from_urdf(resolve(robot), root_joint=root)
+        yield Problem.from_urdf(resolve(robot), root_joint=root)
     yield from (tree(5, 1.0), tree(5, 2.0))
 
 

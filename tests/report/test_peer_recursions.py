@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from rbdc import Model
 from rbdc.cli.commands import commands
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
+from rbdc.model import Problem
 from rbdc.native.toolchain import find_compiler
 from rbdc.report.benchmark import METHODS
 from rbdc.report.methods import casadi_methods
@@ -35,7 +35,7 @@ def instructions(text: str) -> int:
     return len(re.findall(r"^  .*=.*(?:[-+*/]|sin|cos|sqrt|sq\().*;$", text, re.MULTILINE))
 
 
-def made_by(model: Model, function: Function, method: str) -> Implementation:
+def made_by(model: Problem, function: Function, method: str) -> Implementation:
     """The C of a method by CasADi."""
     (make,) = (one.make for one in ad_methods(model, function) if one.name == method)
     return make()
@@ -55,7 +55,7 @@ def test_casadi_has_the_recursion_with_the_fewest_operations(
     function: str, method: str, best: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On an arm, whose first reference is the recursion with homogeneous matrices; in whatever order."""
-    model = Model.from_urdf(resolve("panda" if function == "rnea" else "ur5"))
+    model = Problem.from_urdf(resolve("panda" if function == "rnea" else "ur5"))
     record = functions_of(model)[function]
     made = made_by(model, record, method)
     assert f" by {best}" in made.algorithm
@@ -80,7 +80,7 @@ def test_casadi_has_the_recursion_with_the_fewest_operations(
 
 
 def test_maps_are_of_the_same_recursion() -> None:
-    model = Model.from_urdf(resolve("ur5"))
+    model = Problem.from_urdf(resolve("ur5"))
     for method in ("casadi", "ad-reverse-casadi"):
         record = functions_of(model)["rnea_derivatives"]
         assert of_casadi(model, record, method)[1] == made_by(model, record, method).algorithm
@@ -131,7 +131,7 @@ def test_cppadcodegen_is_measured_where_it_is_asked_for(
         raise ToolchainError("no headers")
 
     monkeypatch.setattr(headers, "headers", missing)
-    model, tools = Model.from_urdf(resolve("cartpole")), Toolchain(find_compiler(None), ())
+    model, tools = Problem.from_urdf(resolve("cartpole")), Toolchain(find_compiler(None), ())
     options = CompareOptions(methods=methods, peers=(CPPADCODEGEN,))
     peers = assembly.add_peers(model, [], options, tools, tmp_path, print)
     assert peers.absent == {CPPADCODEGEN: "no headers", **dict.fromkeys({*PEERS} - {CPPADCODEGEN}, NOT_ASKED)}

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.algorithms.trace import silent
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of, known
+from rbdc.model import Problem
 from rbdc.model.joints import Planar
 from rbdc.native.build import Unit, compiled_object
 from rbdc.native.toolchain import Compiled, Compiler
@@ -52,7 +52,7 @@ IN_PYTHON = [(name, variant) for name, variant in VARIANTS if not name.endswith(
 TOOLS = Toolchain(Compiler("cc", "cc"), ())
 
 
-def loaded(model: Model, path: Path) -> Any:
+def loaded(model: Problem, path: Path) -> Any:
     """The model as Pinocchio reads it back."""
     assert save_model(model, path) is None
     made = pin.Model()
@@ -65,7 +65,7 @@ def loaded(model: Model, path: Path) -> Any:
 )
 def test_coriolis_matrices_are_one(robot: str, root: str, tmp_path: Path) -> None:
     """C v = C' v does not say that C = C': this is why the matrices can be compared."""
-    model = Model.from_urdf(resolve(robot), root_joint=root)
+    model = Problem.from_urdf(resolve(robot), root_joint=root)
     made = loaded(model, tmp_path / "model.txt")
     (coriolis,) = functions_of(model)["coriolis"].methods.values()
     drawn = draw(model, 2)
@@ -93,7 +93,7 @@ def test_parts_are_the_sources() -> None:
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("robot", URDF_ROBOTS)
 def test_models_are_handed_over(robot: str, root: str, tmp_path: Path) -> None:
-    model, reference = Model.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
+    model, reference = Problem.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
     made = loaded(model, tmp_path / "model.txt")
     assert (made.nq, made.nv, made.njoints) == (model.nq, model.nv, model.njoints + 1)
     # As Pinocchio's parser chooses: RX, RY, RZ, PX ... for coordinate axes; one angle for continuous joints.
@@ -145,7 +145,7 @@ def test_a_coupled_mimic_joint_is_refused(tmp_path: Path) -> None:
 
 def test_a_joint_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
     joint: Any = SimpleNamespace(kind="screw", nv=1, pinocchio=lambda: None)
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     changed = replace(model, bodies=(model.bodies[0], replace(model.bodies[1], joint=joint)))
     assert (
         save_model(changed, tmp_path / "model.txt") == "a screw joint that Pinocchio does not have this way"
@@ -328,7 +328,7 @@ def test_what_does_not_compile_stops_nothing_else(stand_in: Path, monkeypatch: p
     for build in (part, none):
         failed = build.failed.values()
         assert all(line.startswith(reason) and "out of order" in line for line in failed)
-    model, records = Model.from_urdf(resolve("double_pendulum")), [record("rnea"), record("crba")]
+    model, records = Problem.from_urdf(resolve("double_pendulum")), [record("rnea"), record("crba")]
     options = CompareOptions(peers=("pinocchio-native",))
     peers = add_peers(model, records, options, TOOLS, stand_in, lambda _: None)
     assert [build.name for build in peers.builds] == ["pinocchio-native-whole", "pinocchio-native-part"]
@@ -340,7 +340,7 @@ def test_what_does_not_compile_stops_nothing_else(stand_in: Path, monkeypatch: p
 
 def test_calls_that_do_not_compile_are_absent(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pinocchio, "render", lambda _: "#error out of order\n" + stand_in_source())
-    model, one = Model.from_urdf(resolve("double_pendulum")), record("rnea")
+    model, one = Problem.from_urdf(resolve("double_pendulum")), record("rnea")
     options = CompareOptions(peers=("pinocchio",))
     peers = add_peers(model, [one], options, TOOLS, stand_in, lambda _: None)
     assert not peers.builds and "out of order" in peers.absent["pinocchio"]
@@ -349,12 +349,12 @@ def test_calls_that_do_not_compile_are_absent(stand_in: Path, monkeypatch: pytes
 
 def record(name: str) -> FunctionRecord:
     """A function of the double pendulum without contenders."""
-    return FunctionRecord(functions_of(Model.from_urdf(resolve("double_pendulum")))[name])
+    return FunctionRecord(functions_of(Problem.from_urdf(resolve("double_pendulum")))[name])
 
 
 def test_peers_take_part_as_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With stand-ins for the builds: which methods there are, and the reasons of those that are not."""
-    model = Model.from_urdf(resolve("double_pendulum"))
+    model = Problem.from_urdf(resolve("double_pendulum"))
     library = pinocchio.PinocchioBuild(
         "pinocchio", "pinocchio", "", "", (), algorithms=("crba", "crba_world")
     )
@@ -389,7 +389,7 @@ def test_peers_take_part_as_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_absent_peers_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model, one = Model.from_urdf(resolve("double_pendulum")), record("crba")
+    model, one = Problem.from_urdf(resolve("double_pendulum")), record("crba")
 
     def missing() -> None:
         raise ToolchainError("no headers")
@@ -409,7 +409,7 @@ def symmetric(upper: Any) -> Array:
     return np.array(np.triu(upper) + np.triu(upper, 1).T)
 
 
-def expected(function: str, model: Model, p: Peer, given: Sequence[Array]) -> list[Any]:
+def expected(function: str, model: Problem, p: Peer, given: Sequence[Array]) -> list[Any]:
     """What Pinocchio's Python gives for its own reading of the description, in our order."""
     q, *others = given
     data = p.model.createData()
@@ -498,7 +498,7 @@ def test_no_archive_no_context(library: ctypes.CDLL, tmp_path: Path) -> None:
 def test_values(
     robot: str, root: str, build: pinocchio.PinocchioBuild, library: ctypes.CDLL, tmp_path: Path
 ) -> None:
-    model, p = Model.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
+    model, p = Problem.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
     assert save_model(model, tmp_path / "model.txt") is None
     context = ctypes.c_void_p(library.rbdc_peer_load(str(tmp_path / "model.txt").encode()))
     assert context.value

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.functions.catalogue import functions_of
+from rbdc.model import Problem
 from rbdc.planning.availability import buildable
 from rbdc.report.accuracy import draw, inputs_of
 from rbdc.report.methods.peers import headers, pinocchio
@@ -44,7 +44,7 @@ def test_tensors_agree(
     robot: str, root: str, function: str, tolerance: float, library: ctypes.CDLL, tmp_path: Path
 ) -> None:
     """To so much of the largest entry of each tensor; the angular block of a free root is in its order."""
-    model = Model.from_urdf(resolve(robot), root_joint=root)
+    model = Problem.from_urdf(resolve(robot), root_joint=root)
     if not buildable(model, [function], None)[0]:
         pytest.skip("its inertia is singular in every configuration")
     assert save_model(model, tmp_path / "model.txt") is None

@@ -14,7 +14,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program, Value
 from rbdc.ir.operations import ADD, DIV, GATHER, INPUT, MUL, NEG, REDUCE, SIN, SUB
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
 from rbdc.planning.candidates import chosen, programs
 from rbdc.report.measure.loops import Method
@@ -122,7 +122,7 @@ def test_flop_are_counted_lane_by_lane() -> None:
 @pytest.mark.parametrize(("robot", "root"), [("ur5", "fixed"), ("hyq", "free-flyer")])
 def test_flop_of_robots(robot: str, root: str) -> None:
     """Without lanes they are the additions and multiplications; with lanes more than the operations."""
-    model = Model.from_urdf(resolve(robot), root_joint=root)
+    model = Problem.from_urdf(resolve(robot), root_joint=root)
     function = functions_of(model)["rnea"]
     total = cost(programs(model, function, chosen(model, function)[0])[0])
     if robot == "ur5":

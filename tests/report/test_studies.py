@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from rbdc import Model
 from rbdc.cli.commands import commands
+from rbdc.model import Problem
 from rbdc.report.studies.sensitivity import SAMPLES, by_differences, by_the_paper, motion, page
 from tests.support import Array, assert_close
 from tests.support_dh import random_tree, write
@@ -29,7 +29,7 @@ def test_differences_and_the_paper_s_recursion(tmp_path: Path) -> None:
     """On a small tree, with inverse dynamics by the recursion itself, sample by sample."""
     from rbdc.algorithms.reference.rnea import rnea
 
-    model = Model.from_file(write(random_tree(2, 4), tmp_path))
+    model = Problem.from_file(write(random_tree(2, 4), tmp_path))
     states = motion(np.linspace(0.1, 0.3, 3), model.nv)
 
     def torque(*state: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.support import COMPILERS, UNOPTIMISED, Array, build_module
 from tests.support_differences import central
@@ -44,7 +44,7 @@ def _double_precision() -> Iterator[None]:
 
 @cache
 def module(robot: str, root: str) -> ModuleType:
-    model = Model.from_file(resolve(robot), root_joint=root)
+    model = Problem.from_file(resolve(robot), root_joint=root)
     names = tuple(name for name in FUNCTIONS if name in functions_of(model))
     if robot == "planar_floating":
         names = tuple(name for name in names if not name.startswith("aba") and name not in LEFT_OUT)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rbdc
 from rbdc.functions.catalogue import functions_of
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from rbdc.runtime._arrays import random_configuration
 from tests.support import UNOPTIMISED, build_module, slow_but
@@ -113,7 +113,7 @@ def test_random_planar_and_half_open_limits() -> None:
     np.testing.assert_array_equal(_draw("revolute", 1, 0.5, 0.5, 3), [[0.5]] * 3)
 
 
-EVERY = sorted(functions_of(rbdc.Model.from_urdf(resolve("double_pendulum"))))
+EVERY = sorted(functions_of(Problem.from_urdf(resolve("double_pendulum"))))
 """Functions of a robot."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.support import UNOPTIMISED, build_module
 
@@ -34,7 +34,7 @@ CASES = [("double_pendulum", "free-flyer"), ("double_pendulum", "fixed"), ("plan
 
 @cache
 def module(robot: str, root: str) -> ModuleType:
-    model = Model.from_file(resolve(robot), root_joint=root)
+    model = Problem.from_file(resolve(robot), root_joint=root)
     names = (*DIFFERENTIABLE, *FIRST, "rnea_vjp", "aba_vjp", "crba")
     built = tuple(name for name in names if name in functions_of(model))
     return build_module(robot, root_joint=root, functions=built, cflags=UNOPTIMISED, name=f"{robot}_torch")

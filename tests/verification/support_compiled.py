@@ -16,7 +16,7 @@ from rbdc.emit.registry import Generated
 from rbdc.errors import VerificationError
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Part
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.build import compile_library, compile_package
 from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import find_compiler
@@ -38,12 +38,12 @@ where that is large, so that wrong code had right results in one run of eight.
 class Text:
     """The text of a package."""
 
-    model: Model
+    model: Problem
     robot: str
     generated: Generated
 
     @staticmethod
-    def of(model: Model, robot: str, names: Sequence[str], *targets: str, style: str = "unrolled") -> Text:
+    def of(model: Problem, robot: str, names: Sequence[str], *targets: str, style: str = "unrolled") -> Text:
         """The text of some functions for some targets."""
         options = GenerationOptions(targets=("c", *targets), style=style)
         return Text(model, robot, generate(model, robot, names, lambda _: None, options))

@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rbdc import Model
+from rbdc.model import WORLD, Problem
 from rbdc.model.joint_space import JointSpaceBody
-from rbdc.model.tree import WORLD
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import MomentInertia, Placement, Rotation, Symmetric3, Vector3
 from rbdc.spatial.axis_rotations import AxisRotation
 
 Bodies = list[JointSpaceBody]
-Change = Callable[[Model, Bodies, int], Bodies]
+Change = Callable[[Problem, Bodies, int], Bodies]
 """Of the model as read, the joint-space bodies and the index of one: the bodies with a fault."""
 
 ANGLE, LENGTH = 1e-6, 1e-6
@@ -29,10 +28,10 @@ class PassMutant:
     """A fault in words, and `rbdc.reduction.passes.reduced` with it."""
 
     change: str
-    reduced: Callable[..., Model]
+    reduced: Callable[..., Problem]
 
 
-def pass_mutants(model: Model, seed: int) -> Iterator[PassMutant]:
+def pass_mutants(model: Problem, seed: int) -> Iterator[PassMutant]:
     """Without end: any fault, in any body."""
     rng = random.Random(seed)
     while True:
@@ -40,8 +39,8 @@ def pass_mutants(model: Model, seed: int) -> Iterator[PassMutant]:
         yield PassMutant(f"{name} of {model.bodies[index].name}", _with(CHANGES[name], index))
 
 
-def _with(change: Change, index: int) -> Callable[..., Model]:
-    def wrong(model: Model, space: Space = "regrouped") -> Model:
+def _with(change: Change, index: int) -> Callable[..., Problem]:
+    def wrong(model: Problem, space: Space = "regrouped") -> Problem:
         small = reduced(model, space)
         bodies: Bodies = list(small.bodies)
         return replace(small, bodies=tuple(change(model, bodies, index)))
@@ -54,7 +53,7 @@ def _changed(bodies: Bodies, index: int, **fields: Any) -> Bodies:
 
 
 def _angle(name: str, other: Callable[[float], float]) -> Change:
-    def changed(_: Model, bodies: Bodies, k: int) -> Bodies:
+    def changed(_: Problem, bodies: Bodies, k: int) -> Bodies:
         own = getattr(bodies[k], name)
         if not isinstance(own, AxisRotation):
             return _changed(bodies, k, **{name: other(own)})
@@ -72,28 +71,28 @@ def _chosen(move: Placement) -> Change:
     return lambda _, bodies, k: _changed(bodies, k, chosen=bodies[k].chosen.compose(move))
 
 
-def _parent(_: Model, bodies: Bodies, index: int) -> Bodies:
+def _parent(_: Problem, bodies: Bodies, index: int) -> Bodies:
     """On the parent of its parent."""
     parent = bodies[index].parent
     return bodies if parent == WORLD else _changed(bodies, index, parent=bodies[parent].parent)
 
 
-def _previous(_: Model, bodies: Bodies, index: int) -> Bodies:
+def _previous(_: Problem, bodies: Bodies, index: int) -> Bodies:
     """On the body before it."""
     return _changed(bodies, index, parent=index - 1)
 
 
-def _mass(model: Model, index: int) -> MomentInertia:
+def _mass(model: Problem, index: int) -> MomentInertia:
     """The mass of a body at its origin: what a revolute joint's body has in common with its parent."""
     return MomentInertia(model.bodies[index].inertia.mass, Vector3.zero(), Symmetric3.zero())
 
 
-def _kept(model: Model, bodies: Bodies, index: int) -> Bodies:
+def _kept(model: Problem, bodies: Bodies, index: int) -> Bodies:
     """Its mass given to the parent and kept as well."""
     return _changed(bodies, index, inertia=bodies[index].inertia + _mass(model, index))
 
 
-def _lost(model: Model, bodies: Bodies, index: int) -> Bodies:
+def _lost(model: Problem, bodies: Bodies, index: int) -> Bodies:
     """Its mass given to nobody."""
     body = bodies[index]
     if body.parent == WORLD:
@@ -102,13 +101,13 @@ def _lost(model: Model, bodies: Bodies, index: int) -> Bodies:
     return _changed(bodies, body.parent, inertia=bodies[body.parent].inertia - moved)
 
 
-def _first_moment(_: Model, bodies: Bodies, index: int) -> Bodies:
+def _first_moment(_: Problem, bodies: Bodies, index: int) -> Bodies:
     inertia: MomentInertia = bodies[index].inertia
     h = inertia.first_moment
     return _changed(bodies, index, inertia=replace(inertia, first_moment=Vector3(-h.x, h.y, h.z)))
 
 
-def _second_moment(_: Model, bodies: Bodies, index: int) -> Bodies:
+def _second_moment(_: Problem, bodies: Bodies, index: int) -> Bodies:
     inertia: MomentInertia = bodies[index].inertia
     xx, xy, yy, xz, yz, zz = inertia.second.scalars()
     return _changed(bodies, index, inertia=replace(inertia, second=Symmetric3(xx, xy, yy, -xz, yz, zz)))

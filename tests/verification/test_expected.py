@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rbdc import Joint, Link, Model, Placement, Rotation, Vector3
+from rbdc import Joint, Link, Placement, Rotation, Vector3
+from rbdc.model import Problem
 from rbdc.spatial.scalars import atan2, where_less
 from rbdc.spatial.tangent import Tangent
 from rbdc.verification.expected import Expected
@@ -28,7 +29,7 @@ def test_a_joint_does_not_move_its_own_axis() -> None:
     quarter = Placement(Rotation.from_rpy(0.0, 1.5707963, 0.0), Vector3(-0.23, 0.202, 0.15))
     arm = Link("arm", random_inertia(np.random.default_rng(0)))
     joint = Joint("turn", "continuous", "base", "arm", quarter, Vector3(0.0, 0.0, -1.0))
-    model = Model.assemble("turning_about_itself", [Link("base"), arm], [joint])
+    model = Problem.assemble("turning_about_itself", [Link("base"), arm], [joint])
     module = build_module(model, functions=("frame_jacobian_derivatives",), cflags=UNOPTIMISED)
     moved = module.frame_jacobian_derivatives(np.array([0.3]), "arm", "WORLD")
     assert np.max(np.abs(moved)) < 1e-15
@@ -53,7 +54,7 @@ def test_an_axis_of_noise_need_not_stay_where_it_is_to_the_last_place(
     arm = Link("arm", random_inertia(np.random.default_rng(0)))
     placement = Placement(Rotation.from_rpy(0.3, -0.2, 0.8), Vector3(0.04, 0.1, -0.001))
     joint = Joint("turn", "continuous", "base", "arm", placement, Vector3(*axis))
-    model = Model.assemble("turning_about_noise", [Link("base"), arm], [joint])
+    model = Problem.assemble("turning_about_noise", [Link("base"), arm], [joint])
     build_module(model, functions=(function,), cflags=UNOPTIMISED)
 
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, reject, seed, settings
 from hypothesis import strategies as st
 
-from rbdc import Model
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
 from rbdc.planning.availability import buildable
@@ -40,10 +40,10 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 EXAMPLES = {"straight-line": 2, "rolled": 1, "single precision": 1}
 """Descriptions that are looked at in any case; the exhaustive tier goes on from there."""
-names = st.permutations(list(functions_of(Model("any", (), (), 0, 0)))).map(lambda found: found[:FUNCTIONS])
+names = st.permutations(list(functions_of(Problem("any", (), (), 0, 0)))).map(lambda found: found[:FUNCTIONS])
 
 
-def builds(model: Model, asked: list[str], way: str) -> None:
+def builds(model: Problem, asked: list[str], way: str) -> None:
     """The package is built and verified; a VerificationError otherwise."""
     functions = buildable(model, asked, None)[0] or ["rnea"]
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ def builds(model: Model, asked: list[str], way: str) -> None:
 
 
 @st.composite
-def asked(draw: st.DrawFn, model: Model) -> dict[str, Any]:
+def asked(draw: st.DrawFn, model: Problem) -> dict[str, Any]:
     """Options of a build beside its functions, as they come together."""
     numbers = st.integers(-300, 300).map(lambda millimetres: f"{millimetres / 1000.0}")
     point = st.tuples(st.sampled_from([body.name for body in model.bodies]), numbers, numbers, numbers)
@@ -77,7 +77,7 @@ def asked(draw: st.DrawFn, model: Model) -> dict[str, Any]:
 
 
 @st.composite
-def packages(draw: st.DrawFn) -> tuple[Model, dict[str, Any]]:
+def packages(draw: st.DrawFn) -> tuple[Problem, dict[str, Any]]:
     """A model and all options of its build: functions of contacts among them, and two fused."""
     described = draw(st.one_of(*DESCRIPTIONS))
     options = draw(asked(described))
@@ -104,7 +104,7 @@ def packages(draw: st.DrawFn) -> tuple[Model, dict[str, Any]]:
     ],
 )
 def test_builds_under_any_options_are_verified(examples: int, start: int) -> None:
-    def holds(package: tuple[Model, dict[str, Any]]) -> None:
+    def holds(package: tuple[Problem, dict[str, Any]]) -> None:
         model, options = package
         with tempfile.TemporaryDirectory() as folder:
             how = BuildOptions(cflags=UNOPTIMISED, jobs=1, out=Path(folder), force=True, **options)

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc import Model
 from rbdc.errors import LoadError, ToolchainError, VerificationError
 from rbdc.functions.catalogue import select
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.support import Array, slow_but
 from tests.support_trees import random_tree
@@ -33,8 +33,8 @@ OTHER_STATES = 7
 """The seed of the states where a change is looked for, which are not those of the verification."""
 
 ROBOTS = {
-    "kuka_iiwa": lambda: Model.from_urdf(resolve("kuka_iiwa")),
-    "hyq": lambda: Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
+    "kuka_iiwa": lambda: Problem.from_urdf(resolve("kuka_iiwa")),
+    "hyq": lambda: Problem.from_urdf(resolve("hyq"), root_joint="free-flyer"),
     "every_joint_type": lambda: random_tree(4, size=8),
 }
 FIRST = ("rnea_derivatives", "rnea_vjp")

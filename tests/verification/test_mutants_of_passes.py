@@ -12,10 +12,10 @@ import pytest
 
 import rbdc.functions.evaluation
 import rbdc.planning.limb_lanes
-from rbdc import Model
 from rbdc.algorithms.trace import silent
 from rbdc.errors import VerificationError
 from rbdc.functions.catalogue import functions_of
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.verification.states import sampled
@@ -44,7 +44,7 @@ def _forget() -> None:
     rbdc.planning.limb_lanes.lane_model.cache_clear()
 
 
-def results(model: Model) -> list[Array]:
+def results(model: Problem) -> list[Array]:
     """Every output in floats by every method, with and without external forces, at the test's own states."""
     found: list[Array] = []
     for name in FUNCTIONS:

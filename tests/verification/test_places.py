@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rbdc import Model
 from rbdc.errors import VerificationError
+from rbdc.model import Problem
 from rbdc.resources import resolve
 from rbdc.verification.states import covering
 from tests.support import slow_but
@@ -22,14 +22,14 @@ FORWARD = ("aba", "aba_derivatives", "aba_vjp")
 @cache
 def hyq() -> Text:
     """A function of a frame of a robot with four legs."""
-    model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("hyq"), root_joint="free-flyer")
     return Text.of(model, "hyq", ["frame_jacobian"])
 
 
 @cache
 def libraries() -> Text:
     """A pendulum for CasADi and JAX."""
-    model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
+    model = Problem.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     names = ["rnea", *DERIVATIVES, *FORWARD, "frame_velocity", "frame_velocity_derivatives"]
     return Text.of(model, "pendulum", names, "casadi", "jax")
 
@@ -37,7 +37,7 @@ def libraries() -> Text:
 @cache
 def batches() -> Text:
     """A pendulum in batches."""
-    return Text.of(Model.from_urdf(resolve("double_pendulum")), "pendulum", ["rnea", "crba"], "batch")
+    return Text.of(Problem.from_urdf(resolve("double_pendulum")), "pendulum", ["rnea", "crba"], "batch")
 
 
 def refused(text: Text, file: str, old: str, new: str, folder: Path) -> str:
@@ -58,7 +58,7 @@ def test_what_is_right_passes(text: object, tmp_path: Path) -> None:
 
 def test_frames_cover_all_bodies() -> None:
     for robot in ("hyq", "kuka_iiwa", "simple_humanoid"):
-        model = Model.from_urdf(resolve(robot))
+        model = Problem.from_urdf(resolve(robot))
         frames = [model.frames[k] for k in covering(model)]
         assert {k for frame in frames for k in model.support(frame.body)} == set(range(model.njoints))
 

@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from rbdc import Inertia, Joint, Link, Model, Symmetric3, Vector3
+from rbdc import Inertia, Joint, Link, Symmetric3, Vector3
 from rbdc.cli.commands import commands
 from rbdc.errors import OptionError, SingularModelError, VerificationError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Part
 from rbdc.functions.scalar_types import FLOAT
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
 from rbdc.verification.expected import References, telling
@@ -36,7 +37,7 @@ SINGULAR = {"neutral", "at right angles"}
 
 
 @cache
-def arm() -> Model:
+def arm() -> Problem:
     """An arm whose tip, held in a point, cannot move along the arm where that is stretched out."""
     return read("kuka_iiwa", BuildOptions(contacts=("tip=point@lbr_iiwa_link_7:0,0,0.05",)))
 
@@ -139,14 +140,14 @@ def test_a_library_for_casadi_is_verified_where_the_neutral_state_is_singular(tm
     assert all(finding.error < 1.0 for finding in text.verify(text.installed(tmp_path / "right")).values())
 
 
-def light_base(mass: float) -> Model:
+def light_base(mass: float) -> Problem:
     """A free base that carries a heavy link on a hinge: it turns about the hinge with hardly any inertia."""
     links = [
         Link("base", Inertia.about_com(mass, Vector3.zero(), Symmetric3.diagonal(mass, mass, mass))),
         Link("heavy", random_inertia(np.random.default_rng(0))),
     ]
     hinge = Joint("hinge", "continuous", "base", "heavy", axis=Vector3(0.0, 0.0, 1.0))
-    return Model.assemble("light_base", links, [hinge], root_joint="free-flyer")
+    return Problem.assemble("light_base", links, [hinge], root_joint="free-flyer")
 
 
 def test_a_function_without_a_state_to_compare_it_at_is_refused(tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_regularisations_grow_until_some_states_tell() -> None:
     """A light body under two contacts: in single precision mu of 1 is nothing beside J M^-1 J^T of 1e7."""
     inertia = Inertia.about_com(1e-6, Vector3(0.1, 0.2, 0.3), Symmetric3.diagonal(1e-7, 1e-7, 1e-7))
     hinge = Joint("hinge", "continuous", "base", "light", axis=Vector3(0.0, 0.0, 1.0))
-    described = Model.assemble("light", [Link("base"), Link("light", inertia)], [hinge])
+    described = Problem.assemble("light", [Link("base"), Link("light", inertia)], [hinge])
     contacts = ("one=point@light:0.1,0,0.2", "two=surface@light:0,0.2,0.1,0,0,0")
     model = read(described, BuildOptions(contacts=contacts))
     declaration = replace(functions_of(model)["constrained_dynamics"].declaration, scalar=FLOAT)

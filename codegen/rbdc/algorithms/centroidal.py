@@ -36,7 +36,8 @@ from rbdc.algorithms.tools.kinematics import body_velocities, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Body, Limits, Model
+from rbdc.model import WORLD, Body, Limits, Problem
+from rbdc.model.joint_space import JointSpaceModel
 from rbdc.model.joints import FreeFlyer
 from rbdc.spatial import (
     Force,
@@ -53,7 +54,7 @@ from rbdc.spatial import (
 ROOT = FreeFlyer()
 
 
-def on_free_root(model: Model) -> Model:
+def on_free_root(model: Problem) -> Problem:
     """The robot hung from a free root without mass, without gravity; its own entries of q and v come after
     the root's.
     """
@@ -68,18 +69,20 @@ def on_free_root(model: Model) -> Model:
     return replace(model, bodies=tuple(bodies), gravity=Vector3.zero(), nq=nq, nv=nv)
 
 
-def _at_rest(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tuple[Model, Scalars, Scalars, Scalars]:
+def _at_rest(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> tuple[Problem, Scalars, Scalars, Scalars]:
     """The robot on the free root, q and its rates behind those of the root, which rests."""
     still = [0.0] * ROOT.nv
     return on_free_root(model), [*ROOT.neutral(), *q], [*still, *v], [*still, *a]
 
 
-def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Force:
+def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Force:
     """F and N (N, N m): the rate of the momentum about the world's origin."""
     return Force.of(newton_euler(*_at_rest(model, q, v, a), trace=trace)[: ROOT.nv])
 
 
-def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> list[Scalar]:
+def com_acceleration(
+    model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+) -> list[Scalar]:
     """The acceleration (m/s^2) of the centre of mass of all links: F over their mass. Test: Pinocchio."""
     return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()
 
@@ -90,7 +93,7 @@ def about_centre(centre: Vector3, force: Force) -> Force:
 
 
 def centroidal_momentum_derivative(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+    model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> list[Scalar]:
     """hdot (6; N, N m): the rate of the momentum of the moving links about their centre of mass, world axes,
     linear part first. Test: Pinocchio.
@@ -100,7 +103,7 @@ def centroidal_momentum_derivative(
 
 
 def centroidal_momenta(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+    model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
     """h = A v and hdot (6 each), whose derivatives are taken by the chain rule along curves."""
     momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q, trace)]
@@ -121,7 +124,7 @@ def derivatives_about_centre(
 
 
 def centroidal_dynamics_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+    model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, ...]:
     """dh_dq (in the tangent space), dhdot_dq, dhdot_dv and dhdot_da = A (6, nv each) of h = A v about the
     centre of mass and of its rate. Test: differences, Pinocchio.
@@ -141,7 +144,7 @@ def centroidal_dynamics_derivatives(
     return tuple(derivatives_about_centre(matrix, centre, shifts, total) for matrix, total in parts)
 
 
-def _momentum_by_q(model: Model, q: Scalars, v: Scalars, trace: Trace) -> Matrix:
+def _momentum_by_q(model: Problem, q: Scalars, v: Scalars, trace: Trace) -> Matrix:
     """d[P; L]/dq (6, nv) about the world's origin."""
     m = Numbers(model, trace=trace, q=q)
     placements = m.placements

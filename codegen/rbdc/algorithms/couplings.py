@@ -17,7 +17,7 @@ from rbdc.algorithms.contacts.motion import ContactMotion, contacts_at
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.linear import Matrix, Vector, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Cluster, Model
+from rbdc.model import Cluster, Problem
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import polynomial
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
@@ -26,7 +26,9 @@ GIVEN = 4
 """Place, slope, curvature and jerk: what derivatives are taken by."""
 
 
-def at_configuration(model: Model, q: Scalars, given: Scalars | None = None, trace: Trace = silent) -> Model:
+def at_configuration(
+    model: Problem, q: Scalars, given: Scalars | None = None, trace: Trace = silent
+) -> Problem:
     """The model with couplings by their tangents at q (nq). given: place, slope, curvature and jerk of each
     follower along a curve, if they are known.
     """
@@ -38,7 +40,7 @@ def at_configuration(model: Model, q: Scalars, given: Scalars | None = None, tra
     return at_curves(model, list(q), curves)
 
 
-def curves_of(model: Model, q: Scalars, trace: Trace = silent) -> dict[int, Curve]:
+def curves_of(model: Problem, q: Scalars, trace: Trace = silent) -> dict[int, Curve]:
     """The curves of the followers at q (nq), in the order of the bodies. Test: dual numbers; energy along
     motions of a linkage is that of the tree.
     """
@@ -64,7 +66,7 @@ def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
     return Curve(*derivatives)
 
 
-def _closed(model: Model, cluster: Cluster, y: Scalar, z: Vector, trace: Trace) -> dict[int, Curve]:
+def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace) -> dict[int, Curve]:
     """The curves of a cluster's followers, from where their polynomials have them."""
     linkage = Linkage(model, cluster)
     name = model.bodies[cluster.leader].name
@@ -85,7 +87,7 @@ def _closed(model: Model, cluster: Cluster, y: Scalar, z: Vector, trace: Trace) 
 class Linkage:
     """The loops of a cluster as functions of its coordinates: y of the leader, z of the followers."""
 
-    def __init__(self, model: Model, cluster: Cluster) -> None:
+    def __init__(self, model: Problem, cluster: Cluster) -> None:
         self.tree = tree_of(model, cluster)
         order = sorted([cluster.leader, *cluster.followers])
         self.leader = order.index(cluster.leader)

@@ -9,13 +9,13 @@ from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_p
 from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import AnyRotation, Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.axis_rotations import RotationProduct
 from rbdc.spatial.vectors import motion_sum
 
 
-def in_one_frame(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
+def in_one_frame(model: Problem, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
     """From the joints' placements those of the bodies in the frame of the root where the tree hangs on one
     free body, in that of the world otherwise.
     """
@@ -52,13 +52,13 @@ def rotated_rows(above: AnyRotation, own: AnyRotation) -> Rotation:
     return Rotation.from_rows([own.apply_transposed(Vector3.of(row)).scalars() for row in above.rows()])
 
 
-def free_root(model: Model) -> int | None:
+def free_root(model: Problem) -> int | None:
     """The free body on which all of the tree hangs; None where it hangs otherwise."""
     roots = model.children(WORLD)
     return roots[0] if len(roots) == 1 and model.bodies[roots[0]].joint.free else None
 
 
-def forward_kinematics(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def forward_kinematics(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """The placement of every frame (link) in the world, as a row of the sixteen entries of a 4x4 matrix;
     inverse kinematics tests it against finite differences of velocity.
     """
@@ -72,7 +72,9 @@ def homogeneous(placement: Placement) -> list[Scalar]:
     return [*(x for row, offset in zip(rows, p, strict=True) for x in (*row, offset)), 0.0, 0.0, 0.0, 1.0]
 
 
-def expand(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> tuple[list[Scalar], list[Scalar]]:
+def expand(
+    model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
+) -> tuple[list[Scalar], list[Scalar]]:
     """Configuration and velocity of the whole tree, followers included, body by body. Test: dual numbers; the
     loops of clusters are closed there.
     """
@@ -90,7 +92,7 @@ class TreeMotion:
     whose coordinates they are, in the world; the acceleration of the world.
     """
 
-    model: Model
+    model: Problem
     placements: list[Placement]
     columns: list[list[Motion]]
     velocities: list[Motion]
@@ -108,7 +110,7 @@ class TreeMotion:
 
 
 def tree_motion(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars | None = None,
     a: Scalars | None = None,

@@ -23,7 +23,8 @@ from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, 
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
+from rbdc.model.joint_space import JointSpaceModel
 from rbdc.spatial import (
     Force,
     MomentInertia,
@@ -39,7 +40,7 @@ from rbdc.spatial.scalars import is_zero
 
 
 def subtree_moments(
-    model: Model, placements: Sequence[Placement], factor: Scalar, trace: Trace = silent
+    model: Problem, placements: Sequence[Placement], factor: Scalar, trace: Trace = silent
 ) -> list[RigidInertia]:
     """The inertia of each subtree in the frame of its root times a factor, of which masses and first moments
     are wanted.
@@ -53,14 +54,14 @@ def subtree_moments(
 
 
 def _in_world(
-    model: Model, placements: Sequence[Placement], subtrees: Sequence[RigidInertia], factor: Scalar
+    model: JointSpaceModel, placements: Sequence[Placement], subtrees: Sequence[RigidInertia], factor: Scalar
 ) -> Vector3:
     """The first moment of all that moves in the world (kg m) times a factor, from subtrees times it."""
     own = (subtrees[index].moved(placements[index]) for index in model.children(WORLD))
     return sum(own, model.resting.scaled(factor)).first_moment
 
 
-def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
+def parent_poses(model: Problem, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
     """Where the frame of each body's parent is in the world: momenta are given there, which leaves the last
     frames out.
     """
@@ -76,19 +77,19 @@ def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = s
     return [poses[body.parent] for body in model.bodies]
 
 
-def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
+def total_mass(model: JointSpaceModel, *, with_base: bool = True) -> Scalar:
     """kg; `with_base` counts the links fixed to the world too."""
     moving: Scalar = sum((body.inertia.mass for body in model.bodies), model.resting.mass)
     return moving + model.base_inertia.mass if with_base else moving
 
 
-def moving_moment(model: Model, q: Scalars, factor: Scalar, trace: Trace = silent) -> Vector3:
+def moving_moment(model: JointSpaceModel, q: Scalars, factor: Scalar, trace: Trace = silent) -> Vector3:
     """The first moment of all that moves in the world (kg m), times a factor."""
     placements = joint_placements(model, q, trace)
     return _in_world(model, placements, subtree_moments(model, placements, factor, trace), factor)
 
 
-def com(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def com(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """The centre of mass of all links, the fixed base's too, in the world (m). Test: as
     `rbdc.algorithms.reference.centroidal` has it.
     """
@@ -97,12 +98,12 @@ def com(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     return (fixed + moving_moment(model, q, share, trace)).scalars()
 
 
-def centre_of_moving_links(model: Model, q: Scalars, trace: Trace = silent) -> Vector3:
+def centre_of_moving_links(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Vector3:
     """Their centre of mass in the world (m)."""
     return moving_moment(model, q, 1.0 / total_mass(model, with_base=False), trace)
 
 
-def potential_energy(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def potential_energy(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """-g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its gradient is
     the torque of gravity.
     """
@@ -111,7 +112,7 @@ def potential_energy(model: Model, q: Scalars, trace: Trace = silent) -> list[Sc
 
 
 def joint_columns(
-    model: Model, columns: Iterable[Matrix], formula: str, symbol: str, trace: Trace = silent
+    model: Problem, columns: Iterable[Matrix], formula: str, symbol: str, trace: Trace = silent
 ) -> Matrix:
     """The matrix (rows, nv) of the columns of each joint, which are announced body by body."""
     found: Matrix = []
@@ -121,7 +122,7 @@ def joint_columns(
     return reduce_columns(model, transposed(found))
 
 
-def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
     """J (3, nv) with J v the velocity of `com` (m/s). Test: its derivative along v."""
     placements = joint_placements(model, q, trace)
     subtrees = subtree_moments(model, placements, 1.0 / total_mass(model), trace)
@@ -135,7 +136,7 @@ def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     return joint_columns(model, columns, "J = R (m v + w x h) of S", "J", trace)
 
 
-def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
     """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
     world axes. Test: the sum of the momenta of all bodies.
     """
@@ -167,7 +168,7 @@ def _about_centre(inertia: RigidInertia) -> Symmetric3:
     return MomentInertia(inertia.mass, Vector3.zero(), k).about_origin
 
 
-def kinetic_energy(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
+def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular
     velocity w; and of motors K qdot^2 / 2.
     """
@@ -193,7 +194,7 @@ def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
     return u.dot(u.scaled(0.5 * inertia.mass)) + inertia.first_moment.dot(u.cross(w)) + turning
 
 
-def static_regressor(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def static_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """Y (3, 4 nbodies) with Y (m, m c, body by body) = the first moment of the moving links in the world
     (kg m). Test: Pinocchio.
     """
@@ -204,7 +205,7 @@ def static_regressor(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     return transposed(columns)
 
 
-def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
+def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J), their motors left out.
     Test: Pinocchio.
     """
@@ -218,7 +219,7 @@ def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars, trace: Trace 
     return result
 
 
-def potential_energy_regressor(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def potential_energy_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the potential energy of the moving links (J). Test: Pinocchio."""
     result: list[Scalar] = []
     for placement in world_placements(model, q, trace):

@@ -14,13 +14,13 @@ from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.manifold import integrate
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, dot, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
 from rbdc.spatial import Scalars
 from rbdc.spatial.scalars import sqrt
 
 
-def project_configuration(model: Model, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:
+def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:
     """The configuration (nq), and the error of the loops that is left (rows of the loops; m, rad). Test: it
     is zero from near closed configurations, which stay as they are.
     """
@@ -35,7 +35,7 @@ def project_configuration(model: Model, q: Scalars, trace: Trace = silent) -> tu
     return reached, _error_and_jacobian(loops, reached)[0]
 
 
-def project_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
+def project_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
     """The velocity (nv) nearest to v at which the loops stay as they are: v - J^T (J J^T)^-1 J v. Test: J
     takes it to zero, it is its own projection.
     """
@@ -45,12 +45,12 @@ def project_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent
     return [x - y for x, y in zip(v, off, strict=True)]
 
 
-def _loops(model: Model) -> Model:
+def _loops(model: Problem) -> Problem:
     """The model with closed loops alone, along the axes of their frames."""
     return replace(loops_of(model), world_aligned=False)
 
 
-def _error_and_jacobian(loops: Model, q: Scalars) -> tuple[Vector, Matrix]:
+def _error_and_jacobian(loops: Problem, q: Scalars) -> tuple[Vector, Matrix]:
     """Errors of the loops, and J, along the axes of the contacts' frames."""
     contacts = contacts_at(at_configuration(loops, q), q)
     return contacts.rows(ContactMotion.error), contacts.jacobian()

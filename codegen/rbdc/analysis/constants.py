@@ -13,7 +13,7 @@ from typing import Any
 import sympy
 
 from rbdc.errors import UnsupportedError
-from rbdc.model import Body, Model
+from rbdc.model import Body, Problem
 from rbdc.model.description import DriveTerm
 from rbdc.model.joints import JointType
 from rbdc.model.xml import shown
@@ -39,7 +39,7 @@ class Constant:
     meaning: str
 
 
-def _check(model: Model) -> None:
+def _check(model: Problem) -> None:
     """Raise UnsupportedError for a model whose equations are not written out."""
     if model.nv > MOST_DEGREES:
         raise UnsupportedError(
@@ -70,7 +70,7 @@ class NamedModel:
     joints that follow others.
     """
 
-    def __init__(self, model: Model, neglect: float = 0.0) -> None:
+    def __init__(self, model: Problem, neglect: float = 0.0) -> None:
         _check(model)
         self.neglect = max(neglect, _ROUNDING)
         self.constants: list[Constant] = []

@@ -28,7 +28,7 @@ from rbdc.analysis.constants import Constant, NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomials, kinetic, moments_of
 from rbdc.analysis.pages import show
 from rbdc.errors import UnsupportedError
-from rbdc.model import Model
+from rbdc.model import Model, Problem
 from rbdc.model.xml import printable, shown
 from rbdc.planning.availability import random_configurations
 from rbdc.spatial import Inertia
@@ -76,7 +76,8 @@ def identifiability(model: Model) -> dict[str, Any]:
     with what carries it.
     """
     names = np.array(names_of(model), dtype=object)
-    columns = _regressor(model)
+    problem = Problem.of(model)
+    columns = _regressor(problem)
     lengths = np.linalg.norm(columns, axis=0)
     seen = lengths > DEPENDENT * lengths.max(initial=0.0)
     names, unseen, lengths, columns = names[seen], names[~seen], lengths[seen], columns[:, seen]
@@ -91,7 +92,7 @@ def identifiability(model: Model) -> dict[str, Any]:
         for name, row in zip(names[leads], factors.tolist(), strict=True)
     ]
     try:
-        written, constants = combinations(NamedModel(model)) or (base, [])
+        written, constants = combinations(NamedModel(problem)) or (base, [])
     except UnsupportedError:  # of a model that is not small
         written, constants = base, []
     values = np.linalg.svd(scaled, compute_uv=False)
@@ -110,7 +111,7 @@ def identifiability(model: Model) -> dict[str, Any]:
     }
 
 
-def _regressor(model: Model) -> Array:
+def _regressor(model: Problem) -> Array:
     """The torque regressor at random states, one below the other."""
     rng = np.random.default_rng(0)
     size = PARAMETERS_PER_BODY * model.njoints

@@ -11,9 +11,8 @@ from rich.cells import cell_len
 from rich.text import Text
 from rich.tree import Tree
 
-from rbdc.algorithms.momentum import total_mass
 from rbdc.analysis.pages import Cell, Table, console, figure, show
-from rbdc.model import WORLD, Body, Model
+from rbdc.model import WORLD, Body, Problem
 from rbdc.model.contacts import row_slices
 from rbdc.model.description import DRIVE_NUMBERS
 from rbdc.model.xml import shown
@@ -22,14 +21,15 @@ from rbdc.reduction.mobility import mobility
 Data = Mapping[str, Any]
 
 
-def as_data(model: Model) -> dict[str, Any]:
+def as_data(model: Problem) -> dict[str, Any]:
     """The model as plain data: sizes, joints, frames, masses, warnings."""
+    moving = sum(body.inertia.mass for body in model.bodies)
     return {
         "name": model.name,
         "nq": model.nq,
         "nv": model.nv,
-        "mass": total_mass(model),
-        "moving_mass": total_mass(model, with_base=False),
+        "mass": moving + model.base_inertia.mass,
+        "moving_mass": moving,
         "gravity": model.gravity.scalars(),
         "joints": [_joint(model, body) for body in model.bodies],
         "frames": [
@@ -41,7 +41,7 @@ def as_data(model: Model) -> dict[str, Any]:
     }
 
 
-def _contacts(model: Model) -> list[dict[str, Any]]:
+def _contacts(model: Problem) -> list[dict[str, Any]]:
     rows = row_slices(model)
     return [
         {
@@ -54,7 +54,7 @@ def _contacts(model: Model) -> list[dict[str, Any]]:
     ]
 
 
-def _joint(model: Model, body: Body) -> dict[str, Any]:
+def _joint(model: Problem, body: Body) -> dict[str, Any]:
     follow = body.coupling
     looped = any(body is model.bodies[k] for cluster in model.clusters for k in cluster.followers)
     law = [] if follow is None or looped else [follow.multiplier, follow.offset, *follow.higher]
@@ -72,7 +72,7 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
     }
 
 
-def branches_of(model: Model) -> dict[str, Any]:
+def branches_of(model: Problem) -> dict[str, Any]:
     """The topology of a tree by its joints, and by its branches, as Zhakatayev, Rogovchenko and Paetzold have
     it (2023, section 2), in the order of the joints, which is depth first.
 

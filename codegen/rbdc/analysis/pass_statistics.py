@@ -9,13 +9,13 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import InLanes
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.tracing import traced
 from rbdc.reduction.passes import PASSES
 
 
-def stages(written: Model, model: Model, snap: float) -> list[dict[str, Any]]:
+def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]]:
     """From the model with angles as `written` through snapping and the model passes, after each of them: its
     name, its meaning, and the operations from there on of the functions with `Policy.counted_by_pass`.
     """
@@ -29,7 +29,7 @@ def stages(written: Model, model: Model, snap: float) -> list[dict[str, Any]]:
     return [{"name": name, "meaning": text, "operations": _operations(m)} for name, text, m in found]
 
 
-def limb_groups(model: Model) -> list[list[str]]:
+def limb_groups(model: Problem) -> list[list[str]]:
     """For each group of limbs that run in lanes the names of the links that they begin with; groups within
     their limbs come after it, with those of all these limbs together.
     """
@@ -41,7 +41,7 @@ def limb_groups(model: Model) -> list[list[str]]:
     return [[model.bodies[index].name for index in indices] for indices in roots]
 
 
-def _operations(model: Model) -> dict[str, int]:
+def _operations(model: Problem) -> dict[str, int]:
     counts = {}
     for name, function in functions_of(model).items():
         if function.policy.counted_by_pass:

@@ -15,11 +15,11 @@ from rbdc.analysis.constants import NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomial
 from rbdc.analysis.pages import Cell, Part, Table, page_text
 from rbdc.emit.render import render
-from rbdc.model import Body, Model
+from rbdc.model import Body, Problem
 from rbdc.model.xml import shown
 
 
-def explain(model: Model, form: str = "text", neglect: float = 0.0) -> str:
+def explain(model: Problem, form: str = "text", neglect: float = 0.0) -> str:
     """The equations of motion in closed form, as text, latex or html; `neglect` as in `NamedModel`.
 
     Raises UnsupportedError for models of more than a few degrees of freedom or of other joints.
@@ -29,7 +29,7 @@ def explain(model: Model, form: str = "text", neglect: float = 0.0) -> str:
 
 
 def explanation(
-    model: Model,
+    model: Problem,
     neglect: float = 0.0,
     words: Callable[[str], str] = str,
     mathematics: Callable[[Expression], Any] = lambda x: x,

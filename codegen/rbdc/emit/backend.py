@@ -15,7 +15,7 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.plans import BatchPlan, Plan
 
 
@@ -28,7 +28,7 @@ class Package:
     run time. warnings: those of the build that the package keeps.
     """
 
-    model: Model
+    model: Problem
     robot: str
     known: tuple[str, ...] = ()
     scalar: ScalarType = DOUBLE

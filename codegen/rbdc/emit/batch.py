@@ -21,7 +21,7 @@ from rbdc.functions.scalar_types import FLOAT, SHORTEST_BYTES, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.plans import BatchPlan
 from rbdc.runtime._arrays import CACHED
 
@@ -81,7 +81,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     )
 
 
-def _add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Sequence[Program]) -> None:
+def _add_frames_batch(source: FunctionSource, robot: str, model: Problem, steps: Sequence[Program]) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
     functions of frames share.
     """

@@ -13,7 +13,7 @@ from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.batches import batch_plan
 from rbdc.planning.candidates import of_samples, over
 from rbdc.planning.forms import Subject, chosen_plan
@@ -48,7 +48,7 @@ PLAIN = GenerationOptions()
 
 
 def generate(
-    model: Model,
+    model: Problem,
     robot: str,
     names: Sequence[str],
     progress: Callable[[str], None],

@@ -20,7 +20,7 @@ from rbdc.emit.render import render
 from rbdc.functions.declarations import OF_MANY, FunctionDeclaration, Parameter
 from rbdc.functions.dynamics import equation
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.model import Limits, Model
+from rbdc.model import Limits, Problem
 
 MANIFEST_SCHEMA = 1
 _COUNTS = ("operations", "additions", "multiplications", "divisions", "calls", "vectors")
@@ -52,7 +52,7 @@ _FILES_OF_VARIANTS = {f"{{robot}}_{name}": name for name in ("rename.h", "varian
 
 
 def render_library(
-    model: Model, robot: str, sources: Sequence[FunctionSource], *, portable: bool = False
+    model: Problem, robot: str, sources: Sequence[FunctionSource], *, portable: bool = False
 ) -> dict[str, str]:
     """Header, C files, CMakeLists.txt and README.md, by name; `portable`: and what a library in several
     variants needs.
@@ -116,7 +116,7 @@ def _parameter(p: Parameter) -> dict[str, Any]:
     return {"name": p.name, "shape": list(p.shape), "meaning": p.meaning, "optional": p.optional}
 
 
-def _view(model: Model, robot: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
+def _view(model: Problem, robot: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
     """The view of the library, whose templates take what they need."""
     restrict, first = f"{robot.upper()}_RESTRICT", declarations[0]
     return {
@@ -153,7 +153,7 @@ def _arrays(d: FunctionDeclaration) -> list[str]:
     ]
 
 
-def limits_of(model: Model) -> dict[str, list[float]]:
+def limits_of(model: Problem) -> dict[str, list[float]]:
     """Limits of the joints, a number for each entry of q or v; a joint whose q is no vector has no position
     limits.
     """
@@ -170,7 +170,7 @@ def limits_of(model: Model) -> dict[str, list[float]]:
     }
 
 
-def _limits(model: Model, scalar: ScalarType) -> list[tuple[str, str]]:
+def _limits(model: Problem, scalar: ScalarType) -> list[tuple[str, str]]:
     """Macros of limits, armature and the actuation matrix (by rows)."""
     rows = {**limits_of(model), "armature": model.armature}
     if model.actuators:
@@ -190,7 +190,7 @@ def _example(robot: str, d: FunctionDeclaration) -> str:
     return f"{d.name}({', '.join([*arguments, *['0'] * (len(d.place) - 1)])})"
 
 
-def _joints(model: Model) -> list[tuple[str, str, str, str]]:
+def _joints(model: Problem) -> list[tuple[str, str, str, str]]:
     """For each joint its name, its kind, and its entries of q and of v."""
     return [
         (

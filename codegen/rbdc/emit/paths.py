@@ -11,7 +11,7 @@ from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.paths.layout import STATE, Layout, is_weighted, layout, preparation
 from rbdc.planning.plans import Paths
 
@@ -96,7 +96,7 @@ def _words(robot: str, declaration: FunctionDeclaration, loops: Paths) -> dict[s
     }
 
 
-def _drives(model: Model, scalar: ScalarType) -> dict[str, str] | None:
+def _drives(model: Problem, scalar: ScalarType) -> dict[str, str] | None:
     """Terms of drives in the derivatives by v and q, by degrees of freedom; None where there are none."""
     terms = {"damping": model.damping, "stiffness": model.stiffness}
     driven = any(map(any, terms.values()))

@@ -19,9 +19,9 @@ from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.inputs import units_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.contacts import row_slices
-from rbdc.model.parameters import nominal
+from rbdc.reduction.parameters import nominal
 
 
 def render_python(package: Package, declarations: Sequence[FunctionDeclaration]) -> dict[str, str]:
@@ -87,7 +87,7 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
     return made
 
 
-def _arrays(model: Model) -> dict[str, Any]:
+def _arrays(model: Problem) -> dict[str, Any]:
     """Arrays of constants of the module."""
     made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
     made |= {"damping": model.damping, "stiffness": model.stiffness}
@@ -120,7 +120,7 @@ def _attributes(constants: Mapping[str, Any], arrays: Iterable[str], number: str
     ]
 
 
-def _chart(model: Model) -> tuple[tuple[str, int, int, int, int], ...]:
+def _chart(model: Problem) -> tuple[tuple[str, int, int, int, int], ...]:
     """The entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that follow
     each other are one.
     """
@@ -137,14 +137,14 @@ def _chart(model: Model) -> tuple[tuple[str, int, int, int, int], ...]:
     return tuple(parts)
 
 
-def _differentials(model: Model, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+def _differentials(model: Problem, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """Where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes it."""
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
     return {name: tuple(d) for name, d in known.items() if d is not None}
 
 
-def content_hash(model: Model) -> str:
+def content_hash(model: Problem) -> str:
     """Identity of a robot: the model with all that the options made of its description."""
     content = [model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash]
     content += ["forces in the world"] if model.world_forces else []
@@ -163,7 +163,7 @@ _CONVERSIONS = [
 """Conversions of states: the name of each, the names of what it takes, and a summary."""
 
 
-def every_joint(model: Model) -> list[tuple[Any, ...]]:
+def every_joint(model: Problem) -> list[tuple[Any, ...]]:
     """The joints as `rbdc.runtime.conversions.Joint` takes them, followers among them."""
     in_loops = {index for cluster in model.clusters for index in cluster.followers}
     rows: list[tuple[Any, ...]] = []
@@ -258,7 +258,7 @@ _SIZES = {10007: "nq", 10009: "nv", 100090: "10 nv", 60054: "6 nv"}
 def module_type() -> str:
     """The text of the stub for any module."""
     nq, nv = (size for size, name in _SIZES.items() if len(name) == 2)
-    model = Model("any", (), (), nq, nv)
+    model = Problem("any", (), (), nq, nv)
     catalogue = functions_of(model)
     views = [function_view(function.declaration, _SIZES) for function in catalogue.values()]
     attributes = _attributes(_constants(Package(model, ""), ()), _arrays(model), "Any")

@@ -22,26 +22,26 @@ from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
 from rbdc.functions.record import ALONE, PRESETS, SECOND, ChainRule, Comparison, Function, Requirement
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.runtime._suggestions import suggestion
 
-Family = Callable[[Model], list[Function]]
+Family = Callable[[Problem], list[Function]]
 
 FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold, contacts, second_order]
 """In the order of the documentation."""
 
 
-ANY = Model("any", (), (), 0, 0)
+ANY = Problem("any", (), (), 0, 0)
 """A model without joints."""
 
 
-def functions_of(model: Model) -> Mapping[str, Function]:
+def functions_of(model: Problem) -> Mapping[str, Function]:
     """Every function that can be built for the model, by its name, in the order of the documentation."""
     return _functions_of(model, tuple(FAMILIES))
 
 
 @lru_cache(maxsize=4)
-def _functions_of(model: Model, families: Sequence[Family]) -> Mapping[str, Function]:
+def _functions_of(model: Problem, families: Sequence[Family]) -> Mapping[str, Function]:
     functions = (_as_far_as_in_loops(model, function) for family in families for function in family(model))
     found = _chained(model, {function.name: function for function in functions})
     firsts = {f.differential.first: f for f in found.values() if f.differential}
@@ -49,7 +49,7 @@ def _functions_of(model: Model, families: Sequence[Family]) -> Mapping[str, Func
     return MappingProxyType(found | more)
 
 
-def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Function]:
+def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Function]:
     """The functions, with the records of those that they are derivatives of, as they are along curves where
     joints follow others along some.
     """
@@ -75,7 +75,7 @@ def _chained(model: Model, functions: Mapping[str, Function]) -> dict[str, Funct
     return {name: one(name) for name in functions}
 
 
-def _as_far_as_in_loops(model: Model, function: Function) -> Function:
+def _as_far_as_in_loops(model: Problem, function: Function) -> Function:
     """The function without rolled code, windows and paths where these do not hold: inertias are
     their constants, they take forces in the bodies' frames, and joints follow others along lines.
     """
@@ -103,7 +103,7 @@ def _along_curves(function: Function) -> Function:
     )
 
 
-def _derivatives_of(model: Model, function: Function, name: str) -> Function:
+def _derivatives_of(model: Problem, function: Function, name: str) -> Function:
     """The record of the derivatives of a function, by the name that its `differential` has for them."""
     declaration = function.declaration
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
@@ -124,7 +124,7 @@ def _derivatives_of(model: Model, function: Function, name: str) -> Function:
     )
 
 
-def _output(model: Model, y: Parameter, by: Parameter) -> Parameter:
+def _output(model: Problem, y: Parameter, by: Parameter) -> Parameter:
     """The derivative of an output, a further dimension for the directions."""
     size = model.nv if by.configuration else by.size
     name = f"d{y.name}_d{by.name}"
@@ -174,7 +174,7 @@ def without_preset() -> tuple[str, ...]:
     return tuple(name for name, function in known().items() if function.preset == ALONE)
 
 
-def requiring(requirement: Requirement, model: Model = ANY) -> tuple[str, ...]:
+def requiring(requirement: Requirement, model: Problem = ANY) -> tuple[str, ...]:
     """The functions of a model that are defined only for models with this property."""
     return tuple(name for name, function in functions_of(model).items() if requirement in function.requires)
 
@@ -184,7 +184,7 @@ def rollable() -> tuple[str, ...]:
     return tuple(name for name, function in known().items() if function.policy.rolled)
 
 
-def select(model: Model, functions: Sequence[str] | None, preset: str) -> list[str]:
+def select(model: Problem, functions: Sequence[str] | None, preset: str) -> list[str]:
     """The names to build, in the order of the documentation.
 
     Raises OptionError naming the unknown one and what there is.

@@ -14,7 +14,7 @@ from rbdc.functions.dynamics import FORCES_AS_TORQUES
 from rbdc.functions.evaluation import OnJointSpace, joint_space
 from rbdc.functions.inputs import declarations
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Policy, Requirement
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.contacts import PROJECTION_STEPS, loops_of, total_rows, with_the_world
 
 WITH_OPTIONS = "active, target, gains, mu, parameters, friction_width"
@@ -125,7 +125,7 @@ SYSTEMS: Mapping[str, Callable[..., derivatives.System]] = {
 """Equations for derivatives, whose columns may be solved side by side."""
 
 
-def contacts(model: Model) -> list[Function]:
+def contacts(model: Problem) -> list[Function]:
     """Every one of them, in the order of the documentation."""
     if not model.contacts:
         return []
@@ -134,7 +134,7 @@ def contacts(model: Model) -> list[Function]:
     return [_record(model, declared, name) for name in declared if closed or not name.startswith("project")]
 
 
-def _inputs(model: Model) -> list[Parameter]:
+def _inputs(model: Problem) -> list[Parameter]:
     """Inputs that only functions of contacts have."""
     count, world, rows = len(model.contacts), len(with_the_world(model)), (total_rows(model),)
     meaning = "where contacts with the world are held, x y z qx qy qz qw (m, unit quaternions)"
@@ -155,7 +155,7 @@ def _inputs(model: Model) -> list[Parameter]:
     ]
 
 
-def _record(model: Model, declared: Mapping[str, FunctionDeclaration], name: str) -> Function:
+def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: str) -> Function:
     """The record of a function whose algorithm and reference have its name. Under contacts whose rows depend
     on others no single solve gives derivatives, and Pinocchio regularises in another way; it has no rows
     along the world's axes.

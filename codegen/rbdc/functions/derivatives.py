@@ -17,7 +17,7 @@ from rbdc.functions.dynamics import lagrangian
 from rbdc.functions.evaluation import Evaluate, OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, SECOND, ChainRule, Comparison, Differential, Function, Policy
-from rbdc.model import Model
+from rbdc.model import Problem
 
 DECLARATIONS = """
 rnea_derivatives(q, v, a, fext, parameters, friction_width)
@@ -76,13 +76,13 @@ Methods = dict[str, dict[str, Evaluate]]
 """Methods of a function that inverse and forward dynamics both have, by the names of these."""
 
 
-def derivatives(model: Model) -> list[Function]:
+def derivatives(model: Problem) -> list[Function]:
     """The records of first derivatives, in the order of the documentation."""
     declared = declarations(model, DECLARATIONS)
     return [*_matrices(model, declared), *_weighted(declared), *_directional(declared)]
 
 
-def _matrices(model: Model, declared: Declared) -> list[Function]:
+def _matrices(model: Problem, declared: Declared) -> list[Function]:
     return [
         Function(
             declared["rnea_derivatives"],
@@ -173,7 +173,7 @@ def _along_directions(of: str, source: str) -> ChainRule:
     return ChainRule(source, BY[of], directions=tuple(f"d{x}" for x in BY[of]))
 
 
-def second_order(model: Model) -> list[Function]:
+def second_order(model: Problem) -> list[Function]:
     """The records of second derivatives, in the order of the documentation."""
     declared = declarations(model, SECOND_DECLARATIONS)
     return [*_tensors(declared), *_hessian_products(declared)]

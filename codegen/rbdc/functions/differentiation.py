@@ -15,7 +15,7 @@ from rbdc.algorithms.tools.linear import dot, identity
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.functions.declarations import Parameter
 from rbdc.functions.evaluation import CURVES, Evaluate, Inputs
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Scalar
 
 Rows = Sequence[Sequence[Scalar]]
@@ -37,7 +37,7 @@ class Differentiated:
     directions: tuple[str, ...] = ()
     kept: tuple[int, ...] | None = None
 
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+    def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
         from rbdc.ir.symbolic import written_out
 
@@ -53,7 +53,7 @@ class Differentiated:
         return self._matrices(model, inputs, curves, outputs, trace)
 
     def _matrices(
-        self, model: Model, inputs: Inputs, curves: _Curves, outputs: Rows, trace: Trace
+        self, model: Problem, inputs: Inputs, curves: _Curves, outputs: Rows, trace: Trace
     ) -> list[list[Scalar]]:
         from rbdc.ir.from_casadi import jacobian
 
@@ -68,7 +68,7 @@ class Differentiated:
                 found.append([x for row in rows for x in row])
         return found if self.kept is None else [found[k] for k in self.kept]
 
-    def _along(self, model: Model, inputs: Inputs, curves: _Curves, outputs: Rows) -> list[list[Scalar]]:
+    def _along(self, model: Problem, inputs: Inputs, curves: _Curves, outputs: Rows) -> list[list[Scalar]]:
         from rbdc.ir.from_casadi import derivative_along
 
         by: list[Scalar] = []
@@ -94,7 +94,7 @@ class _Curves:
     rates: list[tuple[int, Scalar]]
 
     @staticmethod
-    def of(model: Model, inputs: Inputs, trace: Trace) -> _Curves:
+    def of(model: Problem, inputs: Inputs, trace: Trace) -> _Curves:
         if not model.curves:
             return _Curves(inputs, [], [], [])
         from rbdc.ir.from_casadi import symbols
@@ -120,12 +120,12 @@ class _Curves:
         return substituted(rows, self.symbols, self.values) if self.symbols else [*map(list, rows)]
 
 
-def _rates(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def _rates(model: Problem, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """dq/dt along each direction of the tangent space."""
     return [configuration_rate(model, q, unit) for unit in identity(model.nv)]
 
 
-def _announce(model: Model, rows: Rows, by: Parameter, trace: Trace) -> None:
+def _announce(model: Problem, rows: Rows, by: Parameter, trace: Trace) -> None:
     """Announce the derivatives by the directions of each joint."""
     if not rows or len(rows[0]) != model.nv:
         return

@@ -19,7 +19,7 @@ from rbdc.algorithms.dynamics.regressor import (
 from rbdc.functions.evaluation import OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
-from rbdc.model import Model
+from rbdc.model import Problem
 
 DECLARATIONS = """
 rnea(q, v, a, fext, parameters, friction_width)
@@ -56,7 +56,7 @@ FORCES_AS_TORQUES: dict[str, Any] = {"forces": "external_torque", "through": "ta
 """How external forces enter inverse dynamics, whose result is `through`, and forward dynamics."""
 
 
-def dynamics(model: Model) -> list[Function]:
+def dynamics(model: Problem) -> list[Function]:
     """Every one of them, in the order of the documentation."""
     terms = drive_terms(model)
     text = DECLARATIONS.replace("C(q, v) v + g(q)", " + ".join(["C(q, v) v + g(q)", *terms]))
@@ -65,20 +65,20 @@ def dynamics(model: Model) -> list[Function]:
     return [*_inverse(model, declared), *_inertia(declared), *_others(declared)]
 
 
-def drive_terms(model: Model) -> list[str]:
+def drive_terms(model: Problem) -> list[str]:
     """The forces of the joints' drives that count in the equation of motion, as formulas."""
     terms = {"D v": any(model.damping), "K (q - q_rest)": any(model.stiffness)}
     terms["F v / sqrt(v^2 + w^2)"] = any(model.friction)
     return [term for term, counts in terms.items() if counts]
 
 
-def equation(model: Model) -> str:
+def equation(model: Problem) -> str:
     """The equation of motion in words of formulas, with the forces of drives that count."""
     terms = ["M(q) a", "C(q, v) v", "g(q)", *drive_terms(model)]
     return f"tau = {' + '.join(terms)} - sum of J^T fext"
 
 
-def _inverse(model: Model, declared: Declared) -> list[Function]:
+def _inverse(model: Problem, declared: Declared) -> list[Function]:
     return [
         Function(
             declared["rnea"],
@@ -131,7 +131,7 @@ def _inverse(model: Model, declared: Declared) -> list[Function]:
     ]
 
 
-def _of_gravity(model: Model) -> Differential:
+def _of_gravity(model: Problem) -> Differential:
     """Where the derivatives of gravity are: with those of inverse dynamics, unless springs are in these."""
     if any(model.stiffness):
         return Differential("gravity_torque_derivatives")
@@ -144,7 +144,7 @@ unrolled, its sensitivities take minutes to compile.
 """
 
 
-def lagrangian(model: Model, name: str) -> dict[str, str]:
+def lagrangian(model: Problem, name: str) -> dict[str, str]:
     """The reference of the recursion with homogeneous matrices, where every joint has one coordinate."""
     simple = all(body.joint.nq == 1 and body.joint.nv == 1 for body in model.bodies)
     if not (simple and 0 < model.njoints <= MOST_JOINTS_OF_LAGRANGIAN):

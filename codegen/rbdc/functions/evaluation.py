@@ -12,9 +12,9 @@ from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.tools.linear import flat
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, FRICTION_WIDTH, PARAMETERS
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.contacts import ContactOptions
-from rbdc.model.parameters import constant_part, with_parameters
+from rbdc.reduction.parameters import constant_part, with_parameters
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Force, Motion, Scalar
 
@@ -30,7 +30,7 @@ it.
 NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, *CONTACT_OPTIONS)
 """Inputs that algorithms take by name, or in their model."""
 
-Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
+Evaluate = Callable[[Problem, Inputs, Trace], list[list[Scalar]]]
 """The entries of each output array, row by row."""
 
 
@@ -53,7 +53,7 @@ class Part:
         return (self.frame, *(() if self.other is None else (self.other,)), self.reference)
 
 
-def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
+def _call(algorithm: Callable[..., Any], model: Problem, inputs: Inputs, trace: Trace) -> Any:
     """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the
     model's own frames or in the world's, which every model has.
     """
@@ -65,7 +65,7 @@ def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Tr
     return algorithm(model, *arguments, **keywords, trace=trace)
 
 
-def with_given(model: Model, inputs: Inputs) -> Model:
+def with_given(model: Problem, inputs: Inputs) -> Problem:
     """The model with those of its numbers that are given at run time, if any: inertial parameters, of which
     it has the constant part, and the width of dry friction.
     """
@@ -95,7 +95,7 @@ def on_model(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None 
     paper. `in_lanes` gives the same from a joint-space model, whose bodies know their own frames.
     """
 
-    def alone(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+    def alone(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         return arrays(_call(algorithm, model, inputs, trace))
 
     return alone if in_lanes is None else InLanes(alone, on_model(in_lanes), "origins kept")
@@ -112,7 +112,7 @@ class OnJointSpace:
 
     algorithm: Callable[..., Any]
 
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+    def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
         constant = constant_part(model) if PARAMETERS in inputs else model
         return arrays(_call(self.algorithm, reduced(constant), inputs, trace))
@@ -128,7 +128,7 @@ class InLanes:
     for_lanes: Evaluate
     space: Space = "regrouped"
 
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+    def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """On the robot's own model."""
         return self.alone(model, inputs, trace)
 
@@ -161,7 +161,7 @@ def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
     climb from there to the root.
     """
 
-    def at_place(model: Model, *inputs: Sequence[Scalar], trace: Trace) -> Any:
+    def at_place(model: Problem, *inputs: Sequence[Scalar], trace: Trace) -> Any:
         del trace  # the steps of a frame's climb have no names of their own
         return algorithm(model, *inputs, *place)
 

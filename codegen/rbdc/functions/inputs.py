@@ -15,7 +15,7 @@ from rbdc.functions.declarations import (
     Kind,
     Parameter,
 )
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.contacts import loops_of, total_rows
 from rbdc.model.xml import shown
 
@@ -32,18 +32,18 @@ _PLACE = ("frame", "other")
 """The last in parentheses of functions of a frame, and of a pair of frames."""
 
 
-def configuration(model: Model, name: str = "q") -> Parameter:
+def configuration(model: Problem, name: str = "q") -> Parameter:
     """q (nq,): positions, angles and unit quaternions."""
     meaning = "configuration (m, rad, unit quaternions x y z w)"
     return Parameter(name, (model.nq,), meaning, Kind.CONFIGURATION, units=units_of(model))
 
 
-def units_of(model: Model) -> tuple[tuple[int, int], ...]:
+def units_of(model: Problem) -> tuple[tuple[int, int], ...]:
     """The first entry and the number of those of q that form unit vectors."""
     return tuple((start + _UNITS[way][0], _UNITS[way][1]) for way, start in model.draws() if way in _UNITS)
 
 
-def _inputs(model: Model) -> list[Parameter]:
+def _inputs(model: Problem) -> list[Parameter]:
     """Inputs that functions of all families have; those that a model has nothing for are without numbers."""
     nv = (model.nv,)
     return [
@@ -59,7 +59,7 @@ def _inputs(model: Model) -> list[Parameter]:
     ]
 
 
-def _external_forces(model: Model) -> Parameter:
+def _external_forces(model: Problem) -> Parameter:
     """The optional wrenches on the bodies (njoints, 6)."""
     meaning = "external force on each body in its joint frame, linear part first (N, N m)"
     if model.world_forces:
@@ -70,21 +70,21 @@ def _external_forces(model: Model) -> Parameter:
     return Parameter(EXTERNAL_FORCES, (model.njoints, 6), meaning, Kind.WRENCHES, optional=True)
 
 
-def _inertial_parameters(model: Model) -> Parameter:
+def _inertial_parameters(model: Problem) -> Parameter:
     """The inertial parameters that are given at run time (rows, 10)."""
     names = ", ".join(shown(row.name) for row in model.parameters)
     meaning = f"m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg, m) of {names}"
     return Parameter(PARAMETERS, (len(model.parameters), 10), meaning, Kind.PARAMETERS)
 
 
-def _friction_width(model: Model) -> Parameter:
+def _friction_width(model: Problem) -> Parameter:
     """The optional width of dry friction, by default the model's."""
     shape = () if any(model.friction) else (0,)
     meaning = f"speed w of F v / sqrt(v^2 + w^2), {model.friction_width} by default (rad/s, m/s)"
     return Parameter(FRICTION_WIDTH, shape, meaning, Kind.POSITIVE, True, (float(model.friction_width),))
 
 
-def declarations(model: Model, text: str, *more: Parameter) -> dict[str, FunctionDeclaration]:
+def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, FunctionDeclaration]:
     """The declarations of a text for a model, by their names. Each is a line with indented ones below,
 
         name(q, v, fext, frame)
@@ -106,7 +106,7 @@ def declarations(model: Model, text: str, *more: Parameter) -> dict[str, Functio
     return {declaration.name: declaration for declaration in made}
 
 
-def _sizes(model: Model) -> dict[str, int]:
+def _sizes(model: Problem) -> dict[str, int]:
     """Sizes by the names that shapes have for them: those of the whole tree, of contacts and of closed loops
     too.
     """

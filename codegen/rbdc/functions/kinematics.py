@@ -8,7 +8,7 @@ from rbdc.algorithms.kinematics import expand, forward_kinematics
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, SECOND, ChainRule, Comparison, Differential, Function, Policy
-from rbdc.model import Model
+from rbdc.model import Problem
 
 DECLARATIONS = """
 forward_kinematics(q)
@@ -73,7 +73,7 @@ manipulability_gradient(q, frame)
 """
 
 
-def kinematics(model: Model) -> list[Function]:
+def kinematics(model: Problem) -> list[Function]:
     """Every one of them, in the order of the documentation."""
     declared = declarations(model, DECLARATIONS)
     placements = Function(

@@ -10,7 +10,7 @@ from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import Declared, configuration, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function
-from rbdc.model import Model
+from rbdc.model import Problem
 
 INTEGRATE = "integrate"
 """The function that finite differences step with."""
@@ -31,7 +31,7 @@ ddifference(q0, q1)
 """
 
 
-def manifold(model: Model) -> list[Function]:
+def manifold(model: Problem) -> list[Function]:
     """The steps and their derivatives, in the order of the documentation."""
     ends = (configuration(model, name) for name in ("q0", "q1"))
     step = Parameter("dv", (model.nv,), "tangent step (m, rad)", Kind.TANGENT)

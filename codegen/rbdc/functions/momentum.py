@@ -11,7 +11,7 @@ from rbdc.algorithms import momentum as sums
 from rbdc.functions.evaluation import OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Requirement
-from rbdc.model import Model
+from rbdc.model import Problem
 
 DECLARATIONS = """
 com(q, parameters)
@@ -60,7 +60,7 @@ MASS = frozenset({Requirement.MASS})
 MOVING = MASS | {Requirement.MOVING_MASS}
 
 
-def momentum(model: Model) -> list[Function]:
+def momentum(model: Problem) -> list[Function]:
     """Every one of them, in the order of the documentation."""
     declared, orin = declarations(model, DECLARATIONS), "orin-goswami-lee"
     own, regressor = partial(_by_subtrees, declared), partial(_regressor, declared)

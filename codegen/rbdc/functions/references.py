@@ -18,7 +18,7 @@ from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import EXTERNAL_FORCES
 from rbdc.functions.evaluation import NOT_IN_ORDER, arrays, called_with
 from rbdc.functions.record import ChainRule, Function
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial.tangent import OuterTangent, Tangent
 
 Method: TypeAlias = Callable[..., Any]
@@ -50,7 +50,7 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
     by_forces = EXTERNAL_FORCES in chain.by  # they are the last input then
     differentiated, along = _loaded(f"{_DUAL}differentiated"), _loaded(f"{_DUAL}along")
 
-    def evaluated(model: Model, *given: Any, **named: Any) -> Any:
+    def evaluated(model: Problem, *given: Any, **named: Any) -> Any:
         inputs = dict(zip(names, given, strict=False))
         weights = [w for name in chain.weights for w in inputs.pop(name)]
         directions = [inputs[name] for name in chain.directions]

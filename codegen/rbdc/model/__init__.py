@@ -1,9 +1,11 @@
 """Reading of descriptions into a validated kinematic tree."""
 
-from rbdc.model.attachments import Cluster as Cluster
-from rbdc.model.attachments import Contact as Contact
-from rbdc.model.attachments import ContactKind as ContactKind
-from rbdc.model.attachments import Frame as Frame
+from rbdc.model.bodies import WORLD as WORLD
+from rbdc.model.bodies import Body as Body
+from rbdc.model.bodies import Cluster as Cluster
+from rbdc.model.bodies import Contact as Contact
+from rbdc.model.bodies import ContactKind as ContactKind
+from rbdc.model.bodies import Frame as Frame
 from rbdc.model.description import Description as Description
 from rbdc.model.description import DriveTerm as DriveTerm
 from rbdc.model.description import Effect as Effect
@@ -13,6 +15,5 @@ from rbdc.model.description import Link as Link
 from rbdc.model.description import Mimic as Mimic
 from rbdc.model.description import Note as Note
 from rbdc.model.joints.coupling import Coupling as Coupling
-from rbdc.model.tree import WORLD as WORLD
-from rbdc.model.tree import Body as Body
+from rbdc.model.problem import Problem as Problem
 from rbdc.model.tree import Model as Model

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from rbdc.model.attachments import Contact
-from rbdc.model.tree import Model
+from rbdc.model.bodies import Contact
+from rbdc.model.problem import Problem
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 
 PROJECTION_STEPS = 8
@@ -19,28 +19,28 @@ LEAST_PIVOT = 1e-13
 """Added to the diagonal of J J^T, in parts of its mean: where rows of loops are about to depend on others."""
 
 
-def with_the_world(model: Model) -> list[Contact]:
+def with_the_world(model: Problem) -> list[Contact]:
     """Contacts that are no loops, which have a target."""
     return [contact for contact in model.contacts if contact.second is None]
 
 
-def loops_of(model: Model) -> Model:
+def loops_of(model: Problem) -> Problem:
     """The model with closed loops alone."""
     return replace(model, contacts=tuple(c for c in model.contacts if c.second is not None))
 
 
-def total_rows(model: Model) -> int:
+def total_rows(model: Problem) -> int:
     """Number of rows of all contacts."""
     return sum(contact.rows for contact in model.contacts)
 
 
-def each_row(model: Model, entries: Sequence[Scalar]) -> list[Scalar]:
+def each_row(model: Problem, entries: Sequence[Scalar]) -> list[Scalar]:
     """The entry of its contact for each row, of one entry a contact."""
     pairs = zip(model.contacts, entries, strict=True)
     return [entry for contact, entry in pairs for _ in range(contact.rows)]
 
 
-def row_slices(model: Model) -> dict[str, slice]:
+def row_slices(model: Problem) -> dict[str, slice]:
     """The rows of each contact, by its name."""
     ends = accumulate(contact.rows for contact in model.contacts)
     return {own.name: slice(end - own.rows, end) for own, end in zip(model.contacts, ends, strict=True)}
@@ -60,11 +60,11 @@ class ContactOptions:
     gains: Sequence[Scalar] | None = None
     mu: Sequence[Scalar] | None = None
 
-    def switches(self, model: Model) -> list[Scalar]:
+    def switches(self, model: Problem) -> list[Scalar]:
         """One of `active` for each row."""
         return each_row(model, [1.0] * len(model.contacts) if self.active is None else self.active)
 
-    def target_of(self, model: Model, contact: Contact) -> Placement:
+    def target_of(self, model: Problem, contact: Contact) -> Placement:
         """The placement in the world that a contact with the world is held at."""
         if self.target is None:
             return Placement.identity()

@@ -15,6 +15,7 @@ JOINT_KINDS = (*DESCRIBED, "fixed")
 """The values of `Joint.kind`."""
 
 
+STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 LARGEST = 1e30
 """A larger number, in SI units, is beyond all measure: products of a few would overflow."""
 _UNIT_TOLERANCE = 1e-12

@@ -6,8 +6,8 @@ from math import ceil, floor, isfinite
 from typing import Any
 
 from rbdc.errors import OptionError
+from rbdc.model import Problem
 from rbdc.model.description import Joint, Limits, Link
-from rbdc.model.tree import Model
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 SERIAL = 1.0
@@ -21,13 +21,13 @@ _BASE = "base"
 _LENGTH, _MASS, _THIN, _ACROSS = 1.0, 1.0, 0.0025, 1.015 / 12.0
 
 
-def tree(size: int, branching: float = SERIAL, **options: Any) -> Model:
+def tree(size: int, branching: float = SERIAL, **options: Any) -> Problem:
     """The tree of `size` revolute joints with this branching factor, the mean number of children of a body.
 
     As `autoTree` of Featherstone's spatial_v2 makes it: body i = 1, 2, ... hangs from body
     floor((i - 2 + ceil(b)) / b), so that b = 1 is a serial chain and b = 2 a binary tree. Every body is a
     tube of 1 kg, 1 m long and 0.1 m wide along x; its joint turns about z, and the joints that it carries
-    stand at its end, turned by `SKEW` about x. `options` as of `Model.assemble`.
+    stand at its end, turned by `SKEW` about x. `options` as of `Problem.assemble`.
 
     Raises OptionError for a size or a branching factor that no tree has.
     """
@@ -38,7 +38,7 @@ def tree(size: int, branching: float = SERIAL, **options: Any) -> Model:
     parents = [floor((i - 2 + ceil(branching)) / branching) for i in range(1, size + 1)]
     links = [Link(_BASE), *(Link(f"link{i}", _tube()) for i in range(1, size + 1))]
     joints = [_joint(i, parent) for i, parent in enumerate(parents, 1)]
-    return Model.assemble(f"{kind_of(branching)}_{size}".replace(".", "_"), links, joints, **options)
+    return Problem.assemble(f"{kind_of(branching)}_{size}".replace(".", "_"), links, joints, **options)
 
 
 def kind_of(branching: float) -> str:
@@ -46,7 +46,7 @@ def kind_of(branching: float) -> str:
     return {SERIAL: "serial", BINARY: "binary"}.get(branching, f"tree{branching:g}")
 
 
-def depth(model: Model) -> int:
+def depth(model: Problem) -> int:
     """The number of joints between the root and the farthest body."""
     return max(len(model.support(index)) for index in range(model.njoints))
 

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TypeVar
 
-from rbdc.model.tree import WORLD, Body, Model
+from rbdc.model.bodies import WORLD, Body
+from rbdc.model.problem import Problem
 from rbdc.spatial import (
     AnyRotation,
     Force,
@@ -75,10 +76,15 @@ class JointSpaceBody(Body):
 
 
 @dataclass(frozen=True)
-class JointSpaceModel(Model):
-    """A kinematic tree with link frames of our choosing; the rest is that of the model as described."""
+class JointSpaceModel(Problem):
+    """A problem with link frames of our choosing; the rest is that of the problem as described.
+
+    `resting`: what moving links have that stays where it is whatever the joints do, about the world's origin,
+    where regrouping has taken it from them.
+    """
 
     bodies: tuple[JointSpaceBody, ...]
+    resting: MomentInertia = field(default_factory=MomentInertia.zero)
 
 
 def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
@@ -108,7 +114,7 @@ def cleaned(entries: Entries, scale: float) -> Entries:
     return type(entries)(*(0.0 if abs(x) <= ROUNDING * scale else x for x in numbers))
 
 
-def with_z_axes(model: Model) -> JointSpaceModel:
+def with_z_axes(model: Problem) -> JointSpaceModel:
     """Before: any joint axes, inertias by J. After: one-dof axes on z, inertias by second moments, frames
     otherwise free.
 
@@ -116,7 +122,7 @@ def with_z_axes(model: Model) -> JointSpaceModel:
     """
     turns = {WORLD: Placement.identity(), **{k: _z_frame(body) for k, body in enumerate(model.bodies)}}
     bodies = [reframed(_own(body), turns[body.parent], turns[k]) for k, body in enumerate(model.bodies)]
-    given = {f.name: getattr(model, f.name) for f in fields(Model)}
+    given = {f.name: getattr(model, f.name) for f in fields(Problem)}
     return JointSpaceModel(**{**given, "bodies": tuple(bodies)})
 
 

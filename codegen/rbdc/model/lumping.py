@@ -1,18 +1,18 @@
-"""Lumping of a description into a model: order joints, lump what is fixed, place the degrees of freedom."""
+"""Lumping of a description: order joints, lump what is fixed, place the degrees of freedom."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rbdc.errors import DescriptionError, OptionError
-from rbdc.model.attachments import Contact, ContactKind, Frame
+from rbdc.errors import DescriptionError
+from rbdc.model.bodies import WORLD, Body, Contact, ContactKind, Frame
 from rbdc.model.description import (
     DRIVE_NUMBERS,
+    STANDARD_GRAVITY,
     Actuator,
     Description,
-    DriveTerm,
     Effect,
     Joint,
     Link,
@@ -23,35 +23,25 @@ from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, ModelOptions
 from rbdc.model.rearranged import rearranged
-from rbdc.model.tree import STANDARD_GRAVITY, WORLD, Assembly, Body, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
-from rbdc.option_fields import options_of
 from rbdc.spatial import Inertia, Placement, Vector3
 
 ROOT_JOINT_NAME = "root_joint"
 """The name of a free-flyer root's joint, as in Pinocchio."""
-_BY_NAME = ("armature", "lock")
-"""Options of single joints: those of a model hold where others are given beside it."""
-_OF_READING = ("xacro_arguments", "package_path")
-"""Options that count as a file is read."""
 
 
-def lump(description: Description, **keywords: Any) -> Model:
-    """The model of a description; keywords as in `Model.assemble`.
+def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
+    """The fields of the model of a description under some options.
 
-    Raises OptionError for an unknown option value, DescriptionError for a description that makes no robot.
+    Raises OptionError for an option that cannot be applied, DescriptionError for a description that makes no
+    robot.
     """
-    return lumped(description, ModelOptions.of(keywords))
-
-
-def lumped(given: Description, options: ModelOptions) -> Model:
-    """The model of a description under some options; errors as of `lump`."""
     validate(given)  # what is rearranged must be a tree
     description = rearranged(given, options)
     field, gravity_notes = _gravity(description, options)
-    included = tuple(term for term in DriveTerm if getattr(options, term) == "include")
-    notes = validate(description, coupled=options.mimic == "coupled", included=included)
+    coupled = options.mimic == "coupled"
+    notes = validate(description, coupled=coupled, included=options.drive_terms)
     description = in_floats(description)
     by_name = options.joint_order == "name" and not description.in_order
     walk = _Walk(description, "floating" if options.root_joint == "free-flyer" else "fixed", by_name)
@@ -63,7 +53,7 @@ def lumped(given: Description, options: ModelOptions) -> Model:
         )
     _check_magnitudes(description, walk)
     notes += _indefinite_notes(description, walk, allow=options.allow_invalid_inertia)
-    bodies, coupling_notes = _couple(description, walk.bodies, options.mimic == "coupled")
+    bodies, coupling_notes = _couple(description, walk.bodies, coupled)
     bodies, nq, nv = numbered(bodies)
     loops, idle_notes = _loops(description, walk.frames)
     bent = {body.joint_name for body in bodies if body.coupling is not None and body.coupling.higher}
@@ -72,68 +62,20 @@ def lumped(given: Description, options: ModelOptions) -> Model:
     actuators, actuator_notes = of_others([motor for motor in acting if motor.gains], bent)
     notes += [*idle_notes, *coupling_notes, *_namesake_notes(description, options.root_joint)]
     notes += [*_massless_notes(bodies), *gravity_notes, *actuator_notes]
-    return Model(
-        description.name,
-        tuple(bodies),
-        tuple(walk.frames),
-        nq,
-        nv,
-        walk.base_inertia,
-        Vector3(*field),
-        (*description.notes, *notes),
-        description.file,
-        description.text_hash,
-        drive_terms=included,
-        friction_width=options.friction_width,
-        contacts=tuple(loops),
-        actuators=tuple(actuators),
-        assembly=Assembly(given, options),
-    )
-
-
-def under(model: Model, options: ModelOptions) -> Model:
-    """The model under the options that the caller gave. Options that it did not give stay as they are, those
-    of single joints and frames are added.
-
-    A model that was changed after it was assembled has no `assembly` in the result.
-
-    Raises OptionError with the name of an option that cannot be applied, and as `Model.assemble`.
-    """
-    assembly = model.assembly
-    if assembly is not None and lumped(assembly.description, assembly.options) != model:
-        model, assembly = replace(model, assembly=None), None
-    held = held_options(model)
-    given = [name for name in options_of(ModelOptions) if options.gives(name)]
-    new = {name: getattr(options, name) for name in given if getattr(options, name) != held[name]}
-    if not new:
-        return model
-    if assembly is None:
-        raise OptionError(
-            f"{_names(new)}: the model was not assembled by rbdc.Model.assemble or from_file, or was changed "
-            "since: give the option there, or change the model"
-        )
-    if late := [name for name in new if name in _OF_READING]:
-        raise OptionError(f"{_names(late)}: the model has been read: give it to rbdc.Model.from_file")
-    for name in set(new) & set(_BY_NAME):
-        new[name] = tuple({**dict(held[name]), **dict(new[name])}.items())
-    if "frames" in new:
-        new["frames"] = (*held["frames"], *(frame for frame in new["frames"] if frame not in held["frames"]))
-    return lumped(assembly.description, replace(assembly.options, **new))
-
-
-def held_options(model: Model) -> dict[str, Any]:
-    """The options of a model by their fields, None for what a model that was not assembled does not tell."""
-    if model.assembly is not None:
-        held = {name: getattr(model.assembly.options, name) for name in options_of(ModelOptions)}
-    else:
-        drives = {str(term): "include" if term in model.drive_terms else "report" for term in DriveTerm}
-        held = dict.fromkeys(options_of(ModelOptions)) | drives | {"friction_width": model.friction_width}
-    return held | {"gravity": tuple(model.gravity.scalars())}
-
-
-def _names(fields: Iterable[str]) -> str:
-    options = options_of(ModelOptions)
-    return ", ".join(options[field].names[0] for field in fields)
+    return {
+        "name": description.name,
+        "bodies": tuple(bodies),
+        "frames": tuple(walk.frames),
+        "nq": nq,
+        "nv": nv,
+        "base_inertia": walk.base_inertia,
+        "gravity": Vector3(*field),
+        "notes": (*description.notes, *notes),
+        "file": description.file,
+        "description_hash": description.text_hash,
+        "loops": tuple(loops),
+        "actuators": tuple(actuators),
+    }
 
 
 def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:

@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from rbdc.model.description import measurable
+from rbdc.model.description import DriveTerm, measurable
 from rbdc.model.xml import shown
 from rbdc.option_fields import (
     FOLDER,
@@ -242,6 +242,15 @@ class ModelOptions:
     def gives(self, name: str) -> bool:
         """Whether the caller named an option, or it has another value than its default."""
         return name in self.given or getattr(self, name) != getattr(type(self), name)
+
+    def where_given(self, name: str) -> Any:
+        """The value of an option that the caller gave; None for others."""
+        return getattr(self, name) if self.gives(name) else None
+
+    @property
+    def drive_terms(self) -> tuple[DriveTerm, ...]:
+        """The forces of joints' drives that are part of the dynamics."""
+        return tuple(term for term in DriveTerm if getattr(self, term) == "include")
 
     def of_model(self) -> dict[str, Any]:
         """The options of a model by name, for `Model.assemble` and its relatives."""

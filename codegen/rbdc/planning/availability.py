@@ -15,7 +15,7 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.errors import SingularModelError
 from rbdc.functions.catalogue import requiring
 from rbdc.functions.record import Requirement
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.xml import shown
 from rbdc.runtime._arrays import random_configuration
 
@@ -27,7 +27,7 @@ leaves of a regular robot.
 
 
 def random_configurations(
-    model: Model, rng: np.random.Generator, count: int, limited: Iterable[int] | None = None
+    model: Problem, rng: np.random.Generator, count: int, limited: Iterable[int] | None = None
 ) -> NDArray[np.float64]:
     """Random configurations (count, nq), within the limits of the joints of the bodies `limited`, by default
     of those that lead closed loops.
@@ -39,7 +39,7 @@ def random_configurations(
     return np.array([random_configuration(rng, model.draws(), lower, upper) for _ in range(count)])
 
 
-def singular_joints(model: Model) -> list[str]:
+def singular_joints(model: Problem) -> list[str]:
     """The joints along which the motion of zero inertia runs, empty where M is regular in some of a few
     random configurations.
     """
@@ -60,7 +60,9 @@ def singular_joints(model: Model) -> list[str]:
     return [body.joint_name for body in model.bodies if body.joint_name in involved]
 
 
-def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
+def buildable(
+    model: Problem, names: Sequence[str], asked: Sequence[str] | None
+) -> tuple[list[str], list[str]]:
     """The functions that are defined for the model, and a message for each reason why others had to be left
     out of a preset.
 
@@ -75,7 +77,7 @@ def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -
     return [name for name in names if name not in left_out], list(dict.fromkeys(left_out.values()))
 
 
-def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
+def _undefined(model: Problem, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
     """Functions that are not defined for the model, why, and what would mend it."""
     forward_dynamics = requiring(Requirement.REGULAR_INERTIA, model)
     joints = singular_joints(model) if set(names) & set(forward_dynamics) else []

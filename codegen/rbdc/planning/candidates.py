@@ -17,7 +17,7 @@ from rbdc.ir.passes.simplify import optimise, without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.passes.vectorise.slp_vectorise import join_neighbours
 from rbdc.ir.verify import verify
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.columns import preparation
 from rbdc.planning.limb_lanes import laned
 from rbdc.planning.paths.layout import preparation as preparation_of_paths
@@ -41,7 +41,7 @@ def over(function: Function, scalar: ScalarType) -> Function:
 class Candidate:
     """A function by one of its methods: its simplified programs, each made when it is asked for."""
 
-    model: Model
+    model: Problem
     function: Function
     method: str
 
@@ -92,7 +92,7 @@ class Candidate:
         return cost(self.whole).operations > (1.0 + part) * cost(self.without).operations
 
 
-def candidates(model: Model, function: Function) -> list[Candidate]:
+def candidates(model: Problem, function: Function) -> list[Candidate]:
     """The function by each of its methods."""
     return [Candidate(model, function, method) for method in function.methods]
 
@@ -102,7 +102,7 @@ def least(found: Sequence[Candidate]) -> Candidate:
     return min(found, key=lambda candidate: candidate.work)
 
 
-def chosen(model: Model, function: Function) -> tuple[str, list[Program]]:
+def chosen(model: Problem, function: Function) -> tuple[str, list[Program]]:
     """The method that is generated for this model, which takes the least work, and its programs."""
     best = least(candidates(model, function))
     return best.method, finished(best.kernels)
@@ -113,7 +113,7 @@ def of_samples(found: Sequence[Candidate]) -> list[Program]:
     return min((candidate.samples for candidate in found), key=lambda samples: cost(samples[0]).weight)
 
 
-def programs(model: Model, function: Function, method: str) -> list[Program]:
+def programs(model: Problem, function: Function, method: str) -> list[Program]:
     """The programs of a function by a method, as they are emitted."""
     return finished(Candidate(model, function, method).kernels)
 
@@ -124,7 +124,7 @@ def finished(kernels: Sequence[Program]) -> list[Program]:
     return [verify(gather_labels(gather_angles(kernel))) for kernel in ordered]
 
 
-def left_to_solve(model: Model, function: Function) -> list[Program] | None:
+def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
     """The programs of what is left to solve for, where the function has such a form."""
     if function.to_solve is None:
         return None
@@ -132,7 +132,7 @@ def left_to_solve(model: Model, function: Function) -> list[Program] | None:
     return programs(model, left, "columns")
 
 
-def has_paths(model: Model, function: Function) -> bool:
+def has_paths(model: Problem, function: Function) -> bool:
     """Whether a function of second derivatives can have the form `paths` for this model.
 
     Raises UnsupportedError where neither that nor straight-line code will do.
@@ -154,7 +154,7 @@ def has_paths(model: Model, function: Function) -> bool:
     return False
 
 
-def path_start(model: Model, function: Function) -> list[Program] | None:
+def path_start(model: Problem, function: Function) -> list[Program] | None:
     """The programs that the form `paths` starts from, where the function and the model have it.
 
     Raises UnsupportedError where neither that nor straight-line code will do.

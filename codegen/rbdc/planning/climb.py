@@ -11,7 +11,7 @@ from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.functions.record import Function
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.model import Model
+from rbdc.model import Problem
 
 _ENTRY = Cost(additions=1, multiplications=1)
 _ENTRY_OF_PAIR = Cost(additions=1, multiplications=2)
@@ -70,7 +70,7 @@ _LOOPS: Mapping[Callable[..., Any] | None, _Loops] = {
 }
 
 
-def climb_cost(model: Model, function: Function, steps: Sequence[Program]) -> Cost:
+def climb_cost(model: Problem, function: Function, steps: Sequence[Program]) -> Cost:
     """The most that a call executes: for WORLD, and a frame that every body carries; of a pair relative to
     one that none carries. A test counts it in the C.
     """
@@ -81,7 +81,7 @@ def climb_cost(model: Model, function: Function, steps: Sequence[Program]) -> Co
     return sum(map(cost, steps), total + loops.column.times(model.nv))
 
 
-def frame_dofs(model: Model) -> list[tuple[int, float, int, int]]:
+def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
     """For each column of a climb its entry in v, its factor, its body, and 1 or 2 where it has the curvature
     or the jerk of a joint that follows another along a curve, whose columns have their factors already.
     """

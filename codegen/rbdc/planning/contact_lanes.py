@@ -7,23 +7,25 @@ from collections.abc import Mapping, Sequence
 from rbdc.algorithms.contacts.dynamics import SOLUTION, WEIGHTS
 from rbdc.functions.declarations import Kind, Parameter
 from rbdc.ir.passes.counterparts import Source
-from rbdc.model import Contact, Frame, Model
+from rbdc.model import Contact, Frame, Problem
 from rbdc.model.contacts import row_slices, total_rows, with_the_world
 from rbdc.spatial import Placement
 
 
-def _on(model: Model, index: int) -> list[tuple[Contact, Frame]]:
+def _on(model: Problem, index: int) -> list[tuple[Contact, Frame]]:
     """Contacts on a body, with their frames there."""
     pairs = ((contact, frame) for contact in model.contacts for frame in (contact.first, contact.second))
     return [(contact, frame) for contact, frame in pairs if frame is not None and frame.body == index]
 
 
-def contacts_of(model: Model, index: int) -> list[Placement]:
+def contacts_of(model: Problem, index: int) -> list[Placement]:
     """The frames of contacts on a body, in its own."""
     return [frame.placement for _, frame in _on(model, index)]
 
 
-def contact_moves(model: Model, step: Mapping[int, int], inputs: Sequence[Parameter]) -> dict[Source, Source]:
+def contact_moves(
+    model: Problem, step: Mapping[int, int], inputs: Sequence[Parameter]
+) -> dict[Source, Source]:
     """A permutation of bodies as one of the entries of inputs over contacts and of what is solved for; none
     where limbs are not alike in these.
     """
@@ -42,7 +44,7 @@ def contact_moves(model: Model, step: Mapping[int, int], inputs: Sequence[Parame
     return found | _moved_solution(model, step, rows)
 
 
-def _moved(model: Model, step: Mapping[int, int]) -> dict[int, int]:
+def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
     """A permutation of bodies as one of the contacts; none where limbs are not alike in these."""
     described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
     kinds = ([[(c.kind, c.held) for c, _ in _on(model, k)] for k in pair] for pair in step.items())
@@ -52,7 +54,7 @@ def _moved(model: Model, step: Mapping[int, int]) -> dict[int, int]:
     return {number: described.index(likeness) for number, likeness in enumerate(moved)}
 
 
-def _moved_solution(model: Model, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
+def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
     """Forces of contacts and joint accelerations, and their weights, under a permutation of bodies and that
     of their rows, which elimination one contact after the other does not show to be exchanged.
     """

@@ -13,7 +13,7 @@ from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.contacts import total_rows
 from rbdc.planning.calibration import CLIMB, COLUMNS, PATHS, ROLLED, STRAIGHT_LINE, WINDOWS
 from rbdc.planning.candidates import (
@@ -49,7 +49,7 @@ from rbdc.planning.windows.kernels import has_windows, kernel_of, products_by_in
 class Subject:
     """A function of a model that forms are sought for; programs that several forms need are traced once."""
 
-    model: Model
+    model: Problem
     function: Function
 
     @cached_property
@@ -75,7 +75,7 @@ def straight_line_of(function: Function, method: str, kernels: tuple[Program, ..
     return Plan(function, STRAIGHT_LINE, StraightLine(method, kernels), cost(kernels[0]))
 
 
-def is_left_to_others(model: Model, function: Function) -> bool:
+def is_left_to_others(model: Problem, function: Function) -> bool:
     """Whether straight-line code is not looked at, by the measurements at the thresholds."""
     if model.nv > MAXIMUM_DOF:
         return True
@@ -154,7 +154,7 @@ def rolled(subject: Subject) -> Plan | None:
     return Plan(subject.function, ROLLED, Rolled(method, nest), nest.cost())
 
 
-def check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -> None:
+def check_size(model: Problem, names: Sequence[str], style: str, *, fused: bool) -> None:
     """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an
     unusable library, where a function has no loops to fall back on. Rolled functions and windows keep some
     hundred numbers for each body on the stack.
@@ -179,7 +179,7 @@ def check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -
         _check_rows(model, solving[0])
 
 
-def _check_rows(model: Model, name: str) -> None:
+def _check_rows(model: Problem, name: str) -> None:
     """Refuse more rows of contacts than a function that solves for their forces unrolls."""
     rows = total_rows(model)
     if rows > MAXIMUM_ROWS:

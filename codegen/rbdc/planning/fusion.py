@@ -14,7 +14,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.functions.evaluation import Evaluate, InLanes, Inputs, Part, alone, for_one_frame
 from rbdc.functions.record import Function, Policy
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.xml import shown
 from rbdc.option_fields import asked
 from rbdc.runtime._suggestions import suggestion
@@ -27,14 +27,14 @@ def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Eva
     if len(in_lanes) == len(evaluates):
         return InLanes(_one_after_the_other(takes, scalar), _one_after_the_other(takes, in_lanes))
 
-    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+    def evaluate(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         given = [{name: inputs[name] for name in names if name in inputs} for names in takes]
         return [x for own, part in zip(given, evaluates, strict=True) for x in part(model, own, trace)]
 
     return evaluate
 
 
-def fused(model: Model, names: Sequence[str]) -> Function:
+def fused(model: Problem, names: Sequence[str]) -> Function:
     """One function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the outputs
     of all.
 
@@ -65,7 +65,7 @@ def fused(model: Model, names: Sequence[str]) -> Function:
     return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)
 
 
-def fused_functions(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, Function]:
+def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, Function]:
     """The functions out of these groups of `fuse`, by their names.
 
     Raises OptionError for two of one name, and what `fused` raises.
@@ -85,7 +85,7 @@ def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
     return None
 
 
-def _asked(model: Model, text: str) -> Part:
+def _asked(model: Problem, text: str) -> Part:
     """The function that a part of `fuse` names; for one of frames the frame's index and the reference.
 
     Raises OptionError for what is unknown, and for a frame that is missing or too many.
@@ -105,7 +105,7 @@ def _asked(model: Model, text: str) -> Part:
     return Part(name, _frame(model, text, "@".join(at)), reference)
 
 
-def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
+def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
     """By name of every entry point that a package can have, with these groups of `fuse`, the functions of the
     catalogue that it is.
     """
@@ -116,7 +116,7 @@ def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[P
     return parts
 
 
-def _part(model: Model, text: str) -> Function:
+def _part(model: Problem, text: str) -> Function:
     """A function of the catalogue; one that takes a frame for that frame alone."""
     part = _asked(model, text)
     function = functions_of(model)[part.name]
@@ -129,7 +129,7 @@ def _part(model: Model, text: str) -> Function:
     return Function(declaration, {"climb": for_one_frame(function.at_frame, *part.place)})
 
 
-def _frame(model: Model, text: str, name: str) -> int:
+def _frame(model: Problem, text: str, name: str) -> int:
     """The index of a frame by its name."""
     found = [index for index, frame in enumerate(model.frames) if frame.name == name]
     if not found:

@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 
 from rbdc.functions.declarations import Parameter
-from rbdc.model import Body, Model
+from rbdc.model import Body, Problem
 from rbdc.model.contacts import total_rows
 from rbdc.spatial import Scalar
 
@@ -27,7 +27,7 @@ def signed(entries: Sequence[Scalar], signs: Mapping[int, Scalar]) -> list[Scala
 
 
 def signed_output(
-    model: Model, output: Parameter, entries: Sequence[Scalar], signs: Mapping[int, Scalar]
+    model: Problem, output: Parameter, entries: Sequence[Scalar], signs: Mapping[int, Scalar]
 ) -> list[Scalar]:
     """An output over the joints' own directions: along axes that are such directions entries take the signs,
     after those of contacts where these stand before them.
@@ -41,7 +41,7 @@ def signed_output(
     return result
 
 
-def _joint_axes(model: Model, output: Parameter) -> list[int | None]:
+def _joint_axes(model: Problem, output: Parameter) -> list[int | None]:
     """For each axis of an output where the joints' directions begin along it; None where it has none, as axes
     of directions in space and of matrices of placements.
     """

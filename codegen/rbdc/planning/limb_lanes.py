@@ -21,14 +21,14 @@ from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.rules import order_operands
 from rbdc.ir.passes.simplify import optimise, remove_dead_code
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.description import DRIVE_NUMBERS
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
-from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.planning.contact_lanes import contact_moves, contacts_of
 from rbdc.planning.lane_signs import signed, signed_output, signs_of
 from rbdc.reduction.limb_frames import aligned
 from rbdc.reduction.limbs import LimbGroup, constants, groups, united, with_constants
+from rbdc.reduction.parameters import NUMBERS, constant_part
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Scalar
 
@@ -70,7 +70,7 @@ class LaneModel:
 
 
 @lru_cache(maxsize=8)
-def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped") -> LaneModel | None:
+def lane_model(model: Problem, *, nested: bool = False, space: Space = "regrouped") -> LaneModel | None:
     """The limbs of a model, their frames alike; None where there are none, or where not all of them take the
     same inertial parameters at run time. `nested`: with the groups within them; None without such. `space` as
     of `reduced`.
@@ -96,7 +96,7 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     return LaneModel(alike, tuple(found), numbers, {pair: slot for slot, pair in enumerate(differing)})
 
 
-def _take_the_same(model: Model, bodies: Sequence[int]) -> bool:
+def _take_the_same(model: Problem, bodies: Sequence[int]) -> bool:
     """Whether of the limbs' counterparts none has inertial parameters at run time, or each its own alone."""
     rows = [[row for row in model.parameters if row.body == index] for index in bodies]
     return not any(rows) or all(len(own) == 1 and not own[0].added for own in rows)
@@ -117,7 +117,7 @@ _SAME = 4e-15
 """Constants that differ by no more than rounding are the same."""
 
 
-def laned(model: Model, function: Function, method: str) -> Program | None:
+def laned(model: Problem, function: Function, method: str) -> Program | None:
     """The program of a function without its optional input, limbs in lanes, groups within them as well where
     that takes less; None where there are no limbs, or the function depends on frames. The same values as the
     scalar program (tested on random trees with alike limbs).

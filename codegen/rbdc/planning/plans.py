@@ -14,7 +14,7 @@ from rbdc.ir.cost import Cost
 from rbdc.ir.lanes import LaneProgram
 from rbdc.ir.loops import LoopNest
 from rbdc.ir.nodes import Program
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning import calibration
 
 
@@ -37,7 +37,7 @@ class Columns:
 class Windows:
     """The bodies of a kernel over rows of limbs and windows of columns (`rbdc.planning.windows`)."""
 
-    model: Model
+    model: Problem
     bodies: tuple[LaneProgram, ...]
 
 
@@ -49,7 +49,7 @@ class Paths:
     input. bodies: of the loops, `operators` first, which all share. uses: functions that this one calls.
     """
 
-    model: Model
+    model: Problem
     programs: tuple[Program, ...]
     bodies: tuple[LaneProgram, ...]
     uses: tuple[Plan, ...] = ()
@@ -63,7 +63,7 @@ class Paths:
 class Climb:
     """The steps of the climb from a frame to the root, one program a body."""
 
-    model: Model
+    model: Problem
     steps: tuple[Program, ...]
 
 

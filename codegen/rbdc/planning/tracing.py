@@ -12,12 +12,12 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Placement
 
 
-def traced(model: Model, function: Function, method: str) -> Program:
+def traced(model: Problem, function: Function, method: str) -> Program:
     """The optimised program of one method over all inputs."""
     recorder = Recorder()
     arguments = {p.name: symbols(p.name, p.size) for p in function.declaration.inputs}
@@ -27,7 +27,7 @@ def traced(model: Model, function: Function, method: str) -> Program:
 
 
 @lru_cache(maxsize=1)
-def frame_step_programs(model: Model) -> list[Program]:
+def frame_step_programs(model: Problem) -> list[Program]:
     """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as
     twelve numbers. A joint that follows another along a curve has columns times slope, curvature and
     jerk.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.couplings import Linkage
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Effect, Model, Note
+from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Effect, Note, Problem
 from rbdc.model.joints.coupling import Coupling
 from rbdc.model.lumping import numbered, of_others
 from rbdc.model.xml import shown
@@ -43,11 +43,14 @@ class _Refusal(Exception):
     """Why loops are not reduced, and what to do."""
 
 
-def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
+def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
     """Before: loops among the contacts. After: their joints follow one of each cluster: that which is among
-    the motors named, or has the only actuator. Raises UnsupportedError for loops that are no clusters of one
-    degree of freedom, or do not close over the whole range, OptionError for motors that none has.
+    the motors named, or has the only actuator. Without motors, not even (), loops stay contacts. Raises
+    UnsupportedError for loops that are no clusters of one degree of freedom, or do not close over the whole
+    range, OptionError for motors that none has.
     """
+    if motors is None:
+        return model
     loops = [  # by points where they hold no more: that frames do not turn against each other follows
         replace(contact, kind=ContactKind.POINT) if max(contact.held) < 3 else contact
         for contact in model.contacts
@@ -92,7 +95,7 @@ def with_reduced_loops(model: Model, motors: Sequence[str]) -> Model:
     )
 
 
-def _groups(model: Model, loops: Sequence[Contact]) -> list[tuple[list[Contact], list[int]]]:
+def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact], list[int]]]:
     """Loops by the bodies that they share, with these."""
     groups: list[tuple[list[Contact], set[int]]] = []
     for loop in loops:
@@ -106,7 +109,7 @@ def _groups(model: Model, loops: Sequence[Contact]) -> list[tuple[list[Contact],
 
 
 def _reduced(
-    model: Model, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]
+    model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]
 ) -> tuple[Cluster, list[list[float]]]:
     """The cluster of some loops and the bodies in them, with the polynomials and the steps that close the
     loops over the range of the leader's joint.
@@ -134,7 +137,7 @@ def _reduced(
     raise _Refusal(f"{problem}{shown(body.joint_name)}", "give narrower limits")
 
 
-def _leader(model: Model, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]) -> int:
+def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]) -> int:
     """The joint that the others follow."""
     if any(loop.kind is not ContactKind.POINT for loop in loops):
         raise _Refusal("only loops of points are reduced", "declare them as point@")

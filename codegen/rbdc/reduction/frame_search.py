@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rbdc.model import WORLD
 from rbdc.model.joint_space import (
     ROUNDING,
     JointSpaceBody,
@@ -21,7 +22,6 @@ from rbdc.model.joint_space import (
     reframed,
     right_angles,
 )
-from rbdc.model.tree import WORLD
 from rbdc.spatial import Placement, Vector3
 
 FARTHEST = 2.0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.contacts import contact_error, contact_jacobian
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.errors import UnsupportedError
-from rbdc.model import Contact, Effect, Model, Note
+from rbdc.model import Contact, Effect, Note, Problem
 from rbdc.model.contacts import loops_of, total_rows
 from rbdc.model.xml import shown
 
@@ -33,7 +33,7 @@ descriptions are parallel to some six digits.
 """
 
 
-def mobility(model: Model) -> dict[str, int]:
+def mobility(model: Problem) -> dict[str, int]:
     """rows: of all contacts; rank: how many of them are independent; freedoms: nv less that. Raises
     UnsupportedError for loops that cannot be closed.
     """
@@ -41,10 +41,12 @@ def mobility(model: Model) -> dict[str, int]:
     return {"rows": total_rows(model), "rank": rank, "freedoms": model.nv - rank}
 
 
-def with_independent_loops(model: Model) -> Model:
+def with_independent_loops(model: Problem) -> Problem:
     """Before: contacts with all rows of their kinds. After: loops without the rows that depend on others
     wherever they are closed, with a note of each; contacts whose rows depend on others are noted.
     """
+    if not model.contacts:
+        return model
     jacobians = list(_jacobians(model))
     rows = [(number, k) for number, contact in enumerate(model.contacts) for k in range(contact.rows)]
     chosen: list[int] = []
@@ -65,7 +67,7 @@ def with_independent_loops(model: Model) -> Model:
     return replace(model, contacts=tuple(contacts), notes=notes, redundant=bool(redundant))
 
 
-def _dropped_note(model: Model, before: Contact, after: Contact) -> Note:
+def _dropped_note(model: Problem, before: Contact, after: Contact) -> Note:
     """A note of rows that depend on others. Raises UnsupportedError where all do."""
     if not after.rows:
         raise UnsupportedError(
@@ -95,7 +97,7 @@ def _rank(jacobian: Array) -> int:
     return int(np.sum(values > RANK * max(values[0], RANK)))
 
 
-def _jacobians(model: Model) -> Iterator[Array]:
+def _jacobians(model: Problem) -> Iterator[Array]:
     """J in some configurations in which the loops are closed."""
     rng, found, least = np.random.default_rng(0), 0, np.inf
     for _ in range(ATTEMPTS):
@@ -115,7 +117,7 @@ def _jacobians(model: Model) -> Iterator[Array]:
         )
 
 
-def closed_from(model: Model, q: list[float]) -> tuple[list[float], float]:
+def closed_from(model: Problem, q: list[float]) -> tuple[list[float], float]:
     """A configuration near q in which the loops are closed, by least-norm Newton steps, and the error that is
     left.
     """

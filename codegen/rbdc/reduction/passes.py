@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.model.joint_space import JointSpaceModel, tidy, with_z_axes
 from rbdc.reduction.frame_search import searched
 
@@ -68,7 +68,7 @@ are taken back to the links' own frames.
 
 
 @lru_cache(maxsize=8)
-def reduced(model: Model, space: Space = "regrouped") -> JointSpaceModel:
+def reduced(model: Problem, space: Space = "regrouped") -> JointSpaceModel:
     """The joint-space model.
 
     Test: every joint-space function of random trees with every joint type is unchanged to 1e-12.

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rbdc.model import WORLD, Body, Model
+from rbdc.model import WORLD, Body, Problem
 
 LIMBS = 4
 """Limbs side by side: of eight most lanes stay empty on robots with two arms and two legs."""
@@ -19,7 +19,7 @@ FEWEST = 8
 """Degrees of freedom of joints that a model must have for its windows to fill registers."""
 
 
-def suits_windows(model: Model) -> bool:
+def suits_windows(model: Problem) -> bool:
     """Whether the form `windows` knows the joints of the model: those whose degrees of freedom are each about
     or along a fixed axis, enough of them, in one tree below the world or below a free root.
     """
@@ -29,12 +29,12 @@ def suits_windows(model: Model) -> bool:
     return all(b.joint.in_lanes or b.joint.axis_by_axis for b in moving)
 
 
-def is_free_root(model: Model) -> bool:
+def is_free_root(model: Problem) -> bool:
     """Whether the first body moves in the world with six degrees of freedom."""
     return model.bodies[0].joint.free and model.bodies[0].parent == WORLD
 
 
-def moving_bodies(model: Model) -> tuple[Body, ...]:
+def moving_bodies(model: Problem) -> tuple[Body, ...]:
     """The bodies but for a free root."""
     return model.bodies[is_free_root(model) :]
 
@@ -57,7 +57,7 @@ class Node:
         return self.count == 1
 
 
-def nodes_of(model: Model, *, free: bool = False) -> tuple[Node, ...]:
+def nodes_of(model: Problem, *, free: bool = False) -> tuple[Node, ...]:
     """The nodes by column, of a `free` root none; joints with one degree of freedom have one each."""
     nodes: list[Node] = []
     last: dict[int, Node | None] = dict.fromkeys((WORLD, 0) if free else (WORLD,))
@@ -81,7 +81,7 @@ class Schedule:
     one lane after the other; row 0 is what carries all.
     """
 
-    model: Model
+    model: Problem
     nodes: tuple[Node, ...]
     slots: Mapping[Node, int]
 
@@ -152,7 +152,7 @@ class Schedule:
         return above
 
 
-def scheduled(model: Model) -> Schedule:
+def scheduled(model: Problem) -> Schedule:
     """List scheduling by height: each chain of first-born nodes keeps its lane, the highest that may begin
     goes first.
     """

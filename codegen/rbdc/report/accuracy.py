@@ -23,7 +23,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.functions.evaluation import Inputs, arrays, on_model
 from rbdc.functions.record import Function
 from rbdc.functions.references import reference_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
 from rbdc.native.cache import own_code
@@ -37,7 +37,7 @@ NOT_DRAWN = (Kind.PARAMETERS, Kind.SWITCHES, Kind.PLACEMENTS, Kind.POSITIVE, Kin
 Array = NDArray[np.float64]
 
 
-def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Array]:
+def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Array]:
     """Random values of every required input in the catalogue that can be drawn, by name, each of shape
     (samples, size).
 
@@ -72,13 +72,13 @@ def inputs_of(declaration: FunctionDeclaration, drawn: Mapping[str, Array]) -> l
     return [p.name for p in declaration.required]
 
 
-def deepest_frame(model: Model) -> int:
+def deepest_frame(model: Problem) -> int:
     """The frame that most joints carry, the first of equals; framed functions are measured with it."""
     depth = [len(model.support(frame.body)) for frame in model.frames]
     return depth.index(max(depth))
 
 
-def reference(model: Model, function: Function, inputs: Mapping[str, Array]) -> Array:
+def reference(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
     """The function's outputs side by side at every sample of `inputs`, (samples, size) each, by name; of a
     framed function for `deepest_frame` in LOCAL coordinates, of a pair relative to the first frame. Shape (2,
     samples, size): two doubles for each entry, whose sum has about 32 digits.
@@ -99,7 +99,7 @@ def reference(model: Model, function: Function, inputs: Mapping[str, Array]) -> 
     return np.asarray(np.load(cache.obtain(key, make) / "reference.npy"))
 
 
-def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> list[Any]:
+def _evaluate(model: Problem, function: Function, inputs: Mapping[str, Array]) -> list[Any]:
     """All outputs for one sample in a row, in numbers of `DIGITS` digits."""
     context = mpmath.MPContext()
     context.dps = DIGITS
@@ -158,7 +158,7 @@ LAST_BIT = np.pi * 2.0**-52
 """Spacing of doubles near pi (rad): joints are often mounted at half a turn, and no angle is known better."""
 
 
-def uncertainty(model: Model, function: Function, inputs: Mapping[str, Array]) -> Array:
+def uncertainty(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
     """The change of each entry of the results, (samples, size), by the last bit of every coordinate.
 
     Terms that cancel leave such differences, and no method can avoid them.

@@ -17,7 +17,7 @@ import numpy as np
 
 import rbdc
 from rbdc.errors import OptionError
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.families import MOST_BODIES, depth, kind_of, tree
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
@@ -34,7 +34,7 @@ from rbdc.report.present.tables import CODE, TIME, curves
 
 
 def compare(
-    description: str | PathLike[str] | Model, options: CompareOptions, progress: Progress
+    description: str | PathLike[str] | Problem, options: CompareOptions, progress: Progress
 ) -> Comparison:
     """Measure every wanted method of every wanted function; where the build has inertial parameters at run
     time, the generated method with them beside that with constants.
@@ -65,13 +65,13 @@ def compare(
 
 
 def labelled_report(
-    label: str, description: str | PathLike[str] | Model, options: CompareOptions, progress: Progress
+    label: str, description: str | PathLike[str] | Problem, options: CompareOptions, progress: Progress
 ) -> dict[str, Any]:
     """The report of one comparison of several, ready for JSON; progress tells of it under its label."""
     return document(compare(description, options, lambda text: progress(f"{label}: {text}")))
 
 
-def _check(model: Model, one: FunctionRecord, inputs: Mapping[str, Array]) -> None:
+def _check(model: Problem, one: FunctionRecord, inputs: Mapping[str, Array]) -> None:
     """Add the errors of every method whose results are kept, of batches too."""
     truth = reference(model, one.function, inputs)
     for measured in (one, one.batches) if one.batches else (one,):

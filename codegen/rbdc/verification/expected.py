@@ -22,8 +22,8 @@ from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, P
 from rbdc.functions.evaluation import Part, arrays, called_with, with_given
 from rbdc.functions.record import Requirement
 from rbdc.functions.references import reference_of
-from rbdc.model import Model
-from rbdc.model.parameters import constant_part, with_parameters
+from rbdc.model import Problem
+from rbdc.reduction.parameters import constant_part, with_parameters
 from rbdc.spatial import Scalar
 from rbdc.verification.rounded import REPLICAS, Perturbation, longest_offset, values_of
 
@@ -98,11 +98,11 @@ class References:
     the largest input where all are so.
     """
 
-    def __init__(self, model: Model, tolerance: float) -> None:
+    def __init__(self, model: Problem, tolerance: float) -> None:
         self.model, self.tolerance = model, tolerance
-        self._perturbed: dict[int, tuple[Perturbation, dict[bool, Model]]] = {}
+        self._perturbed: dict[int, tuple[Perturbation, dict[bool, Problem]]] = {}
 
-    def perturbed(self, states: int) -> tuple[Perturbation, dict[bool, Model]]:
+    def perturbed(self, states: int) -> tuple[Perturbation, dict[bool, Problem]]:
         """How numbers change in so many states, and the model with such numbers, for outputs that are not
         vectors in the world and for those that are.
         """
@@ -160,14 +160,14 @@ class References:
 
 
 def _perturbed(
-    change: Perturbation, model: Model, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
+    change: Perturbation, model: Problem, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
 ) -> dict[str, list[Scalar]]:
     """Inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
     of = partial(change.input, model, declaration)
     return {p.name: of(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
 
 
-def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
+def _evaluated(model: Problem, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
     function = functions_of(model)[part.name]
     own = {p.name: inputs[p.name] for p in function.declaration.inputs if p.name in inputs}
     constant = constant_part(model) if PARAMETERS in own else model
@@ -260,7 +260,7 @@ def _off_by_elimination(matrices: Array, last_place: float) -> Array:
     return np.where(part_off < 1.0, part_off, np.nan)
 
 
-def _off_in_contacts(model: Model, inputs: Mapping[str, Array], last_place: float) -> Array:
+def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: float) -> Array:
     """Part of the contacts' forces that they may be off by, which are solved with a matrix of their own; NaN
     also where a row of J is what rounding leaves of zeros, as of a linkage that is stretched out.
     """

@@ -18,7 +18,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.functions.evaluation import Part
 from rbdc.functions.record import Differential
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.verification.casadi_calls import External
 from rbdc.verification.expected import Expected, References, telling
 from rbdc.verification.states import Checked, Question, covering, name_of_number, sampled
@@ -166,7 +166,7 @@ def _states(references: References, declaration: FunctionDeclaration, seed: int)
 
 
 def _inputs(
-    model: Model, declaration: FunctionDeclaration, seed: int, states: Sequence[int]
+    model: Problem, declaration: FunctionDeclaration, seed: int, states: Sequence[int]
 ) -> dict[str, Array]:
     """The required inputs, (states, size) each, configurations with vectors that are not of unit length."""
     drawn = sampled(model, declaration, seed, states)
@@ -179,7 +179,7 @@ def _inputs(
     return inputs
 
 
-def _places(model: Model, declaration: FunctionDeclaration) -> list[tuple[int, ...]]:
+def _places(model: Problem, declaration: FunctionDeclaration) -> list[tuple[int, ...]]:
     """The place of the function, if it has one: of the deepest frame, in every reference."""
     if not declaration.framed:
         return [()]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.sharing import shared_steps
 from rbdc.errors import LoadError, SingularModelError, VerificationError
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.xml import shown
 from rbdc.processes import Helper, HelperEnded, uncollected
 from rbdc.runtime._arrays import CACHED
@@ -53,7 +53,7 @@ class Finding:
 
 
 def verify_package(
-    folder: Path, model: Model, functions: Sequence[Checked], robot: str = ""
+    folder: Path, model: Problem, functions: Sequence[Checked], robot: str = ""
 ) -> dict[str, Finding]:
     """Compare each function of the package in `folder` with the references on `model`. `robot`: the name of
     the package, where it has libraries for CasADi to be compared.
@@ -153,7 +153,7 @@ def _suits(way: Way, question: Question, *, first: bool) -> bool:
     return way.kind != "casadi" or not any(p.name in question.inputs for p in optional)
 
 
-def _asked_of(model: Model, question: Question) -> str:
+def _asked_of(model: Problem, question: Question) -> str:
     """A function and its place, in words that begin a message."""
     name = question.checked.declaration.name
     if not question.extra:

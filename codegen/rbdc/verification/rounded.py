@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.model import Limits, Model
+from rbdc.model import Limits, Problem
 from rbdc.model.joints import JointType
 from rbdc.spatial import Placement, Rotation, Scalar, Symmetric3, Vector3
 
@@ -183,7 +183,7 @@ class Perturbation:
         self.step, self.states, self.rng = step, states, np.random.default_rng(seed)
         self.rounding = Rounding(step, seed, states)
 
-    def model(self, model: Model, length: float = 0.0) -> Model:
+    def model(self, model: Problem, length: float = 0.0) -> Problem:
         """The model with scalars of (1 + REPLICAS, states) in place of its numbers. Offsets count as so long
         at least (m): where results are vectors in the world, rounding is of the size of the whole robot.
         """
@@ -209,7 +209,7 @@ class Perturbation:
         return replace(thing, **parts)
 
     def input(
-        self, model: Model, declaration: FunctionDeclaration, parameter: Parameter, values: Array
+        self, model: Problem, declaration: FunctionDeclaration, parameter: Parameter, values: Array
     ) -> list[Scalar]:
         """An input of a function, (states, size), as scalars of (1 + REPLICAS, states), one for each entry.
 
@@ -242,7 +242,7 @@ class Perturbation:
         return [Rounded(np.repeat(x, self.states, axis=1), self.rounding) for x in changed]
 
 
-def _together(model: Model, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:
+def _together(model: Problem, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:
     """The entries of an input that change by parts of the largest of them: of a joint; forces and moments of
     a body; mass, first moment and moments of inertia; all contact forces. Others change alone.
     """
@@ -266,7 +266,7 @@ def _together(model: Model, declaration: FunctionDeclaration, parameter: Paramet
             raise UnsupportedError(f"{declaration.name}: verification cannot perturb the input {given}")
 
 
-def longest_offset(model: Model) -> float:
+def longest_offset(model: Problem) -> float:
     """The longest offset of joints and frames from the bodies that carry them (m)."""
     placements = [*(body.placement for body in model.bodies), *(frame.placement for frame in model.frames)]
     return max(

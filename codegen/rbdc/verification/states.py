@@ -17,8 +17,8 @@ from rbdc.emit.c import trigonometry
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part
-from rbdc.model import Body, Model
-from rbdc.model.parameters import nominal
+from rbdc.model import Body, Problem
+from rbdc.reduction.parameters import nominal
 from rbdc.runtime._arrays import random_configuration
 from rbdc.spatial import Inertia, Scalar, Symmetric3, Vector3
 
@@ -47,7 +47,7 @@ FAR = 10.0
 
 
 def sampled(
-    model: Model, declaration: FunctionDeclaration, seed: int, numbers: Sequence[int] | None = None
+    model: Problem, declaration: FunctionDeclaration, seed: int, numbers: Sequence[int] | None = None
 ) -> dict[str, Array]:
     """Values for each input of a function, (states, size), that its scalar type holds; seeded. numbers: of
     the states, by default those at which the function is verified.
@@ -104,7 +104,7 @@ def _kinds(declaration: FunctionDeclaration) -> list[_Kind]:
 
 
 def _values(
-    model: Model, declaration: FunctionDeclaration, parameter: Parameter, rng: np.random.Generator
+    model: Problem, declaration: FunctionDeclaration, parameter: Parameter, rng: np.random.Generator
 ) -> Array:
     kinds = _kinds(declaration)
     size = (len(kinds), parameter.size)
@@ -131,7 +131,7 @@ def _values(
     return np.abs(values) if parameter.kind is Kind.NOT_NEGATIVE else values
 
 
-def _parameters(model: Model, state: int, rng: np.random.Generator) -> list[float]:
+def _parameters(model: Problem, state: int, rng: np.random.Generator) -> list[float]:
     """Inertial parameters of bodies: those of the description, first as they are, then many times lighter or
     heavier and with a point mass beside.
     """
@@ -145,7 +145,7 @@ def _parameters(model: Model, state: int, rng: np.random.Generator) -> list[floa
     return found
 
 
-def _configuration(model: Model, kind: _Kind, rng: np.random.Generator) -> list[float]:
+def _configuration(model: Problem, kind: _Kind, rng: np.random.Generator) -> list[float]:
     q, leaders = model.neutral(), {body.coupling.leader for body in model.bodies if body.coupling}
     motors = {cluster.leader for cluster in model.clusters}  # beyond whose limits loops need not close
     for index, body in enumerate(model.bodies):
@@ -229,7 +229,7 @@ class Question:
             for p in declaration.inputs
         ]
 
-    def drawn(self, model: Model, seed: int) -> Question:
+    def drawn(self, model: Problem, seed: int) -> Question:
         """The question at the states of another seed. Required inputs that are not negative, which regularise
         matrices, are larger from draw to draw.
         """
@@ -257,7 +257,7 @@ def asked(functions: Sequence[Checked]) -> list[Checked]:
     return [replace(c, every_frame=True) if c is framed else c for c in functions]
 
 
-def questions(model: Model, checked: Checked, seed: int = SEED) -> Iterator[Question]:
+def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[Question]:
     """With all inputs and without the optional ones; functions of frames at what `places` gives."""
     declaration = checked.declaration
     inputs = sampled(model, declaration, seed)
@@ -269,7 +269,7 @@ def questions(model: Model, checked: Checked, seed: int = SEED) -> Iterator[Ques
         yield Question(checked, {p.name: inputs[p.name] for p in declaration.required}, ())
 
 
-def places(model: Model, checked: Checked) -> Iterator[tuple[int, ...]]:
+def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:
     """Frames and references that a function of a frame is asked at: frames on whose paths all bodies are, in
     every reference, and where it stands for all functions the others too, LOCAL, which shows both where a
     frame is in its body and how it is turned.
@@ -284,7 +284,7 @@ def places(model: Model, checked: Checked) -> Iterator[tuple[int, ...]]:
         yield from ((frame, REFERENCES.index("LOCAL")) for frame in rest)
 
 
-def covering(model: Model) -> list[int]:
+def covering(model: Problem) -> list[int]:
     """The first frame, the one in the middle, and such as all bodies that carry a frame carry one of: the
     deepest, and on from there.
     """

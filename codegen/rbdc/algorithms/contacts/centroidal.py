@@ -17,12 +17,15 @@ from rbdc.algorithms.momentum import centre_of_moving_links, com_jacobian, total
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, Vector, identity, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD
 from rbdc.model.contacts import total_rows
+from rbdc.model.joint_space import JointSpaceModel
 from rbdc.spatial import Force, Scalars, Vector3
 
 
-def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars, trace: Trace = silent) -> Vector:
+def centroidal_contact_dynamics(
+    model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
+) -> Vector:
     """hdot (6; N, N m) of the moving links about their centre of mass, world axes, linear part first, where
     contacts and gravity alone act on them, as on robots with a free root. Test: `centroidal_momentum_matrix`,
     `contact_forward_dynamics`.
@@ -47,7 +50,7 @@ def _wrench(contacts: Contacts, forces: Scalars) -> Force:
 
 
 def centroidal_contact_dynamics_derivatives(
-    model: Model, q: Scalars, forces: Scalars, trace: Trace = silent
+    model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, Matrix]:
     """hdot by q (6, nv), the forces constant along their axes, and by the forces (6, nc). Test: complex
     step of the reference.

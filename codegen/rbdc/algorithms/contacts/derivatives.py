@@ -51,7 +51,7 @@ from rbdc.algorithms.tools.linear import (
     zeros,
 )
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.model.contacts import DEFAULTS, ContactOptions, each_row
 from rbdc.spatial import Force, Forces, Motion, Scalars, Vector3
 
@@ -96,7 +96,7 @@ class System:
 
 
 def constrained_dynamics_derivatives(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -117,7 +117,7 @@ def constrained_dynamics_derivatives(
 
 
 def constrained_system(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -181,7 +181,7 @@ def _turned(contact: ContactMotion, s: Motion, force: Force) -> Force:
 
 
 def impulse_dynamics_derivatives(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     restitution: Scalars,
@@ -194,7 +194,7 @@ def impulse_dynamics_derivatives(
 
 
 def impact_system(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     restitution: Scalars,
@@ -224,7 +224,7 @@ def impact_system(
 
 
 def contact_inverse_dynamics_derivatives(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     a: Scalars,
@@ -244,7 +244,7 @@ def contact_inverse_dynamics_derivatives(
 
 
 def contact_forward_dynamics_derivatives(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -263,7 +263,7 @@ def contact_forward_dynamics_derivatives(
 
 
 def forward_system(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,

@@ -32,7 +32,7 @@ from rbdc.algorithms.tools.linear import (
     transposed,
 )
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.contacts import DEFAULTS, ContactOptions, each_row
 from rbdc.spatial import Forces, Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
@@ -59,7 +59,7 @@ class Constraints:
 
     @staticmethod
     def of(
-        model: Model, q: Scalars, contacts: Contacts, options: ContactOptions, trace: Trace
+        model: Problem, q: Scalars, contacts: Contacts, options: ContactOptions, trace: Trace
     ) -> Constraints:
         """The matrix of contacts at q."""
         inertia, jacobian = crba(model, q, trace), contacts.jacobian()
@@ -115,7 +115,7 @@ class Constraints:
 
 
 def solution(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -142,7 +142,7 @@ def solution(
 
 
 def constrained_dynamics(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -160,7 +160,7 @@ def constrained_dynamics(
     return accelerations, as_users_have_them(model, q, forces)
 
 
-def as_users_have_them(model: Model, q: Scalars, rows: Scalars) -> Vector:
+def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
     """Rows along the axes of the one frame, along those that users have."""
     found: Vector = []
     for own, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
@@ -169,7 +169,7 @@ def as_users_have_them(model: Model, q: Scalars, rows: Scalars) -> Vector:
 
 
 def impulse_dynamics(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     restitution: Scalars,
@@ -187,7 +187,7 @@ def impulse_dynamics(
 
 
 def impact(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     restitution: Scalars,
@@ -211,7 +211,7 @@ def impact(
 
 
 def contact_forward_dynamics(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -225,7 +225,7 @@ def contact_forward_dynamics(
 
 
 def contact_inverse_dynamics(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     a: Scalars,
@@ -240,7 +240,7 @@ def contact_inverse_dynamics(
     return tau, contacts_at(model, q, v, a, options, trace).rows(ContactMotion.residual)
 
 
-def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
+def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
     """J M^-1 J^T + mu 1 (nc, nc). Test: the product."""
     inertia = Factorisation(crba(model, q, trace))
     y = [inertia.raised(row) for row in contact_jacobian(model, q, trace)]
@@ -249,31 +249,31 @@ def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace
     return felt if options.mu is None else plus_diagonal(felt, [options.mu[0]] * len(felt))
 
 
-def contact_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def contact_jacobian(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """J (nc, nv) along the axes of the contacts' first frames."""
     return contacts_at(model, q, trace=trace).jacobian()
 
 
-def contact_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
+def contact_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
     """J v (nc)."""
     return contacts_at(model, q, v, trace=trace).rows(ContactMotion.velocity)
 
 
 def contact_drift(
-    model: Model, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
+    model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
     """The residual (nc) without joint accelerations: what contacts accelerate by, and Baumgarte's terms."""
     return contacts_at(model, q, v, None, options, trace).rows(ContactMotion.residual)
 
 
 def contact_error(
-    model: Model, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
+    model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
     """How far the contacts are from where they are held (nc; m, rad), along the axes of their frames."""
     return contacts_at(model, q, options=options, trace=trace).rows(ContactMotion.error)
 
 
-def contact_placements(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def contact_placements(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """The 4x4 matrices of the contacts' first frames in the world, row by row."""
     contacts = contacts_at(model, q, trace=trace)
     return [homogeneous(contacts.tree.frame.compose(contact.first)) for contact in contacts.each]

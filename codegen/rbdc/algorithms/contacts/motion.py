@@ -31,7 +31,7 @@ from rbdc.algorithms.logarithm import logarithm_of
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, Vector, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Contact, Frame, Model
+from rbdc.model import WORLD, Contact, Frame, Problem
 from rbdc.model.contacts import DEFAULTS, ContactOptions, row_slices
 from rbdc.spatial import AnyRotation, Force, Forces, Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
@@ -223,7 +223,7 @@ class Contacts:
 
 
 def contacts_at(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars | None = None,
     a: Scalars | None = None,

@@ -27,7 +27,7 @@ from rbdc.algorithms.logarithm import transposed_rate_of_logarithm
 from rbdc.algorithms.manifold import configuration_rate, tangent_gradient
 from rbdc.algorithms.tools.linear import Vector, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Force, Forces, Motion, Scalars
 from rbdc.spatial.adjoint import Tape
@@ -38,7 +38,7 @@ Logarithms = Sequence[Motion | None]
 
 
 def _torques_and_residual(
-    model: Model, step: Step, fext: Forces | None, options: ContactOptions, logarithms: Logarithms
+    model: Problem, step: Step, fext: Forces | None, options: ContactOptions, logarithms: Logarithms
 ) -> Callable[[Vector, Vector, Trace], Vector]:
     """T (nv) and r (nc), one after the other, at q and v, under accelerations and forces."""
     accelerations, forces = step
@@ -66,7 +66,7 @@ def _sum(vectors: Sequence[Vector]) -> Vector:
 
 
 def constrained_dynamics_jvp(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -92,7 +92,7 @@ def constrained_dynamics_jvp(
 
 
 def constrained_dynamics_vjp(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,

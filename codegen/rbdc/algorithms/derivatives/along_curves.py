@@ -15,14 +15,14 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, reduce_vector
 from rbdc.algorithms.tools.linear import Matrix
-from rbdc.model import DriveTerm, Model
+from rbdc.model import DriveTerm, Problem
 from rbdc.model.joints.coupling import CouplingAt
-from rbdc.model.tree import DryFriction
+from rbdc.model.problem import DryFriction
 from rbdc.spatial import Force, Scalars
 
 
 def add_bends(
-    model: Model,
+    model: Problem,
     rates: tuple[Scalars, Scalars],
     forces: Sequence[Force],
     tree: tuple[Matrix, Matrix],

@@ -12,13 +12,13 @@ from rbdc.algorithms.dynamics.minverse import as_matrices
 from rbdc.algorithms.tools.joint_coordinates import joint_positions
 from rbdc.algorithms.tools.linear import Factorisation, InverseFactor, Matrix, plus, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import Forces, Motion, Scalar, Scalars
 from rbdc.spatial.vectors import AXES
 
 
 def aba_derivatives(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -49,7 +49,7 @@ aba_derivatives_of_branches = partial(aba_derivatives, inverse_of=InverseFactor.
 
 
 def derivatives_to_solve(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
     """B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M = L^T D L, and ddq_dv likewise: what is left
     to do is the same for every column, so that columns can run side by side.
@@ -61,7 +61,7 @@ def derivatives_to_solve(
 
 
 def inverse_dynamics_derivatives(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -80,12 +80,12 @@ def inverse_dynamics_derivatives(
     return a, by_q, by_v
 
 
-def root_columns_are_known(model: Model) -> bool:
+def root_columns_are_known(model: Problem) -> bool:
     """Whether the columns of free roots are M x with known x, which armature there would spoil."""
     return all(is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
 
-def known_root_columns(model: Model, q: Scalars, v: Scalars) -> tuple[Matrix, Matrix]:
+def known_root_columns(model: Problem, q: Scalars, v: Scalars) -> tuple[Matrix, Matrix]:
     """The parts of ddq_dq and ddq_dv (nv, nv) that need no solve: a free root's columns that are M x with x
     in the root's own rows, so that M^-1 of it is known, -x.
 

@@ -21,7 +21,7 @@ from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.manifold import configuration_rate, tangent_gradient
 from rbdc.algorithms.tools.linear import Vector
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Force, Forces, Scalar, Scalars, adjoint
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.tangent import rate_of, tangents, value_of
@@ -30,7 +30,7 @@ Vectors = tuple[list[Scalar], list[Scalar], list[Scalar]]
 
 
 def rnea_tangent(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     a: Scalars,
@@ -59,7 +59,7 @@ def values_and_rates(trace: Trace) -> Trace:
 
 def aba_tangent(
     dynamics: Dynamics,
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -77,7 +77,7 @@ def aba_tangent(
 
 
 def rnea_adjoint(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     a: Scalars,
@@ -97,7 +97,7 @@ def rnea_adjoint(
 
 
 def external_torque_adjoint(
-    model: Model, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
+    model: Problem, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
 ) -> tuple[Vector, Vector]:
     """w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints), the bodies' velocities J w, of tau = sum of J^T fext.
     Test: the same products of the derivatives of `external_torque`.
@@ -125,7 +125,7 @@ def there_and_back(tape: Tape, trace: Trace) -> Trace:
 
 def aba_adjoint(
     dynamics: Dynamics,
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -144,7 +144,7 @@ def aba_adjoint(
 
 
 def rnea_hessian_product(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     a: Scalars,
@@ -166,7 +166,7 @@ def rnea_hessian_product(
 
 def aba_hessian_product(
     dynamics: Dynamics,
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,

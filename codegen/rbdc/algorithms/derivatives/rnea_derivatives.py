@@ -68,7 +68,7 @@ from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import (
     Force,
     Forces,
@@ -116,7 +116,7 @@ class Row:
 
 
 def rnea_derivatives(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     a: Scalars,
@@ -187,7 +187,7 @@ def rnea_derivatives(
 
 
 def _forward_pass(
-    model: Model, v: Scalars, a: Scalars, fext: Forces | None, placements: Sequence[Placement], trace: Trace
+    model: Problem, v: Scalars, a: Scalars, fext: Forces | None, placements: Sequence[Placement], trace: Trace
 ) -> tuple[list[Carried], list[Motion], list[Force]]:
     """The motion carried to each body, its velocity with a free root's linear one zero, the force that moves
     it.
@@ -225,7 +225,7 @@ def _forward_pass(
 
 
 def _composites(
-    model: Model,
+    model: Problem,
     placements: Sequence[Placement],
     velocities: Sequence[Motion],
     forces: Sequence[Force],
@@ -252,7 +252,7 @@ def doubled(inertia: RigidInertia) -> MomentInertia:
     )
 
 
-def _directions(model: Model, index: int, own: Carried, rate: Scalars) -> list[Direction]:
+def _directions(model: Problem, index: int, own: Carried, rate: Scalars) -> list[Direction]:
     """psidot, psiddot and psidot + sdot of each degree of freedom of a joint."""
     joint, spin = model.bodies[index].joint, own.spin
     joint_velocity = joint.motion(rate)

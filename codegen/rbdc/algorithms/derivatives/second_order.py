@@ -47,7 +47,7 @@ from rbdc.algorithms.tools.joint_coordinates import first_dofs, joint_velocities
 from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Force, Forces, Matrix3, Motion, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES, motion_sum
 
@@ -104,7 +104,7 @@ class Tree:
 
 
 def path_quantities(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
     """Quantities from which the rolled form starts, a column for each degree of freedom: s, psidot, psiddot,
     sigma (6 each), then of the subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
@@ -118,7 +118,7 @@ def path_quantities(
 
 
 def rnea_second_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k). Test: the
     reference.
@@ -128,7 +128,7 @@ def rnea_second_derivatives(
 
 
 def second_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
 ) -> list[Tensor]:
     """The tensors by q twice, by v twice, by q and v, and of M by q (nv, nv, nv each)."""
     tree = _tree(model, q, v, a, fext, trace)
@@ -299,7 +299,7 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
             qv[d][j][k] = u8.dot(other.s.angular) + other.sigma.dot(u9)
 
 
-def _tree(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
+def _tree(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
     tree = tree_motion(model, q, v, a, trace, gravity=True)
     rates, starts = joint_velocities(model, v), first_dofs(model)
     directions: list[Direction] = []

@@ -15,12 +15,12 @@ from rbdc.algorithms.derivatives.second_order import Tensor, second_derivatives
 from rbdc.algorithms.dynamics.forward_dynamics import by_factors
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Forces, Scalars
 
 
 def aba_second_derivatives(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k). Test:
     the reference.

@@ -20,12 +20,12 @@ from rbdc.algorithms.kinematics import in_one_frame
 from rbdc.algorithms.tools.joint_coordinates import first_dofs
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Force, Motion, Placement
 
 
 def add_world_forces(
-    model: Model, placements: Sequence[Placement], fext: Sequence[Force], matrix: Matrix, trace: Trace
+    model: Problem, placements: Sequence[Placement], fext: Sequence[Force], matrix: Matrix, trace: Trace
 ) -> None:
     """Add dtau_dq of the forces to a matrix over all degrees of freedom; the joints' placements."""
     there = in_one_frame(model, placements, trace)

@@ -24,7 +24,7 @@ from rbdc.algorithms.tools.linear import Matrix, plus, transposed, zeros
 from rbdc.algorithms.tools.machine import Array
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import Force, Matrix3, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 
 
@@ -81,7 +81,7 @@ class CoriolisFactor:
         return self.n.x.x + self.n.y.y + self.n.z.z
 
 
-def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:
+def coriolis(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:
     """C(q, v) (nv, nv) with C v + g = nle(q, v) and Mdot - 2 C skew-symmetric (both tested)."""
     m = Numbers(model, trace=trace, q=q)
     placements = m.placements
@@ -110,7 +110,7 @@ def _along_curves(m: Numbers, v: Scalars, composite: Array[RigidInertia], c: Mat
 
 
 def _entries(
-    model: Model,
+    model: Problem,
     placements: Sequence[Placement],
     velocities: Sequence[Motion],
     composite: Sequence[RigidInertia],

@@ -8,11 +8,11 @@ from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
 from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import RigidInertia, Scalar, Scalars
 
 
-def crba(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def crba(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """M(q) (nv, nv), both triangles. Tested: symmetric, positive definite, columns rnea(q, 0, e_k) - g(q)."""
     m = Numbers(model, trace=trace, q=q)
     return plus_diagonal(m.reduced(inertia_matrix(m, composite_inertias(m))), model.armature)

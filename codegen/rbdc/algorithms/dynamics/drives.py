@@ -1,7 +1,7 @@
 """Forces of the drives of joints: the inertia of motors, viscous damping, springs and dry friction.
 
 All are diagonal over v, also where joints follow others: with K the armature, D the damping, S the stiffness,
-p the preload, F the dry friction and w its width (`Model`)
+p the preload, F the dry friction and w its width (`Problem`)
 
     r(q, v) = D v + S q + p + F v / sqrt(v^2 + w^2)
     tau = ID(q, v, a) + K a + r,     M = H + K,     dtau/dq = dID/dq + S
@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from rbdc.algorithms.tools.linear import Vector
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_zero, sqrt
 
 
 def with_drives(
-    model: Model, torques: Scalars, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+    model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Vector:
     """tau + K a + r(q, v) (nv) of torques that move the bodies alone. Test: Pinocchio's armature, MuJoCo's
     armature, damping and springs.
@@ -44,7 +44,7 @@ def with_drives(
     return result
 
 
-def without_resistance(model: Model, tau: Scalars, q: Scalars, v: Scalars) -> Vector:
+def without_resistance(model: Problem, tau: Scalars, q: Scalars, v: Scalars) -> Vector:
     """tau - r(q, v) (nv): what is left of the torques for the bodies and the motors."""
     result = list(tau)
     for k, forces in enumerate(resistance(model, q, v)):
@@ -53,7 +53,7 @@ def without_resistance(model: Model, tau: Scalars, q: Scalars, v: Scalars) -> Ve
     return result
 
 
-def resistance(model: Model, q: Scalars, v: Scalars) -> list[Vector]:
+def resistance(model: Problem, q: Scalars, v: Scalars) -> list[Vector]:
     """The terms of r(q, v) that are not always zero, for each direction of v (N, N m)."""
     terms: list[Vector] = [_product(d, rate) for d, rate in zip(model.damping, v, strict=True)]
     stiffness, preload = model.stiffness, model.preload
@@ -70,8 +70,8 @@ def resistance(model: Model, q: Scalars, v: Scalars) -> list[Vector]:
     return terms
 
 
-def resistance_by_v(model: Model, v: Scalars) -> Vector:
-    """dr/dv along the diagonal (nv); dr/dq is `Model.stiffness`."""
+def resistance_by_v(model: Problem, v: Scalars) -> Vector:
+    """dr/dv along the diagonal (nv); dr/dq is `Problem.stiffness`."""
     slopes = list(model.damping)
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
         for term in friction:
@@ -79,7 +79,7 @@ def resistance_by_v(model: Model, v: Scalars) -> Vector:
     return slopes
 
 
-def resistance_by_vv(model: Model, v: Scalars) -> Vector:
+def resistance_by_vv(model: Problem, v: Scalars) -> Vector:
     """d2r/dv2 along the diagonal of the tensor (nv), zero unless friction counts."""
     curvatures: Vector = [0.0] * model.nv
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
@@ -94,7 +94,7 @@ def _product(factor: Scalar, rate: Scalar) -> Vector:
     return [] if is_zero(factor) or is_zero(rate) else [factor * rate]
 
 
-def _formula(model: Model) -> str:
+def _formula(model: Problem) -> str:
     """The law of the drives that count, as comments have it."""
     terms = {"damping": "damping qdot", "springs": "spring", "friction": "friction"}
     return " + ".join(["tau + armature qddot", *(terms[term] for term in model.drive_terms)])

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from rbdc.algorithms.kinematics import free_root, in_one_frame
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques, subtree_sums
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Force, Forces, Placement, Scalar, Scalars
 
 
-def external_torque(model: Model, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
+def external_torque(model: Problem, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
     """sum of J_i^T fext_i (nv; N, N m) at q (nq), fext (N, N m) in the bodies' frames, or the world's if the
     model has `world_forces`. Test: tau of inverse dynamics without fext less that with it.
     """
@@ -26,7 +26,7 @@ def external_torque(model: Model, q: Scalars, fext: Sequence[Force], trace: Trac
 
 
 def without_external(
-    model: Model,
+    model: Problem,
     placements: Sequence[Placement],
     forces: list[Force],
     fext: Forces | None,
@@ -43,7 +43,7 @@ def without_external(
 
 
 def in_bodies(
-    model: Model, placements: Sequence[Placement], fext: Sequence[Force], trace: Trace
+    model: Problem, placements: Sequence[Placement], fext: Sequence[Force], trace: Trace
 ) -> Sequence[Force]:
     """External forces in the frames of the bodies, from the placements of the joints."""
     if not model.world_forces:
@@ -56,13 +56,13 @@ def in_bodies(
     return found
 
 
-def from_one_frame(model: Model, placements: Sequence[Placement], fext: Sequence[Force]) -> list[Force]:
+def from_one_frame(model: Problem, placements: Sequence[Placement], fext: Sequence[Force]) -> list[Force]:
     """Forces of the world in the frame of `in_one_frame`."""
     root = free_root(model)
     return list(fext) if root is None else [placements[root].act_inverse_force(force) for force in fext]
 
 
-def of_subtrees(model: Model, forces: Sequence[Force]) -> list[Force]:
+def of_subtrees(model: Problem, forces: Sequence[Force]) -> list[Force]:
     """Sum of the forces, all in one frame, on what each joint carries."""
     there = [Placement.identity()] * model.njoints
     return subtree_sums(model, there, forces, lambda _, force: force)

@@ -13,18 +13,18 @@ from rbdc.algorithms.dynamics.newton_euler import reference_pass
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
 from rbdc.algorithms.tools.linear import Factorisation, Vector
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import Force, Forces, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 Solve = Callable[[Vector], Vector]
 """M^-1 times a vector (nv)."""
-Dynamics = Callable[[Model, Scalars, Scalars, Scalars, Forces | None, Trace], tuple[Vector, Solve]]
+Dynamics = Callable[[Problem, Scalars, Scalars, Scalars, Forces | None, Trace], tuple[Vector, Solve]]
 """(model, q, v, tau, fext, trace) -> ddq (nv), and M^-1 there."""
 
 
 def solved_by_factors(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
     """`by_factors`, and solves with its factors."""
     solve = Factorisation(crba(model, q, trace)).solve
@@ -32,7 +32,7 @@ def solved_by_factors(
 
 
 def solved_by_articulated_bodies(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
     """`by_articulated_bodies`, and solves by its inertias."""
     found = by_articulated_bodies(model, q, v, tau, fext, trace)
@@ -40,7 +40,7 @@ def solved_by_articulated_bodies(
 
 
 def by_factors(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
     """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic
     joints.
@@ -49,7 +49,7 @@ def by_factors(
 
 
 def by_articulated_bodies(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
     """ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference
     accelerations.
@@ -72,7 +72,7 @@ def by_articulated_bodies(
     return articulated_accelerations(still, placements, joints, wrenches, tau, reference, trace)
 
 
-def inverse_inertia_product(model: Model, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
+def inverse_inertia_product(model: Problem, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
     """M(q)^-1 x: what forces x alone do to articulated bodies at rest without gravity."""
     if model.coupled:
         return Factorisation(crba(model, q, trace)).solve(x)
@@ -83,7 +83,7 @@ def inverse_inertia_product(model: Model, q: Scalars, x: Scalars, trace: Trace =
 
 
 def accelerations(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace, solve: Solve
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace, solve: Solve
 ) -> Vector:
     """solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
     moving, reference = from_reference(model, q, v, tau, fext, trace)
@@ -92,7 +92,7 @@ def accelerations(
 
 
 def from_reference(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Vector]:
     """tau - inverse dynamics of reference accelerations, and these (nv each)."""
     placements = joint_placements(model, q, trace)
@@ -103,6 +103,6 @@ def from_reference(
     return moving, reference
 
 
-def is_free(model: Model, root: int) -> bool:
+def is_free(model: Problem, root: int) -> bool:
     """Whether a root moves in any direction with nothing but the inertia of bodies."""
     return model.bodies[root].joint.free and is_zero(model.bodies[root].armature)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.tools.linear import Factorisation, InverseFactor, Matrix, zeros
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Scalars
 
 
-def minverse(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def minverse(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """M(q)^-1 as W D^-1 W^T with W = L^-1, which costs less across branches than solves with L."""
     return InverseFactor(Factorisation(crba(model, q, trace))).inverse()
 
 
-def minverse_of_branches(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
+def minverse_of_branches(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """M(q)^-1 with all branches of the tree treated alike, for lanes."""
     return InverseFactor(Factorisation(crba(model, q, trace))).symmetric_inverse()
 
 
-def inverse_factors(model: Model, q: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
+def inverse_factors(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
     """L and D^-1, a diagonal matrix, of M = L^T D L, for a solve by columns that is not written out."""
     return as_matrices(Factorisation(crba(model, q, trace)), trace)
 

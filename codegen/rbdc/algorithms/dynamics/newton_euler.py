@@ -39,7 +39,7 @@ from rbdc.algorithms.dynamics.external_forces import without_external
 from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
@@ -87,7 +87,7 @@ class BodyMotion:
 
 
 def newton_euler(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> list[Scalar]:
     """tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
 
@@ -101,19 +101,19 @@ def newton_euler(
     return with_drives(model, joint_torques(model, placements, forces, trace), q, v, a, trace)
 
 
-def nonlinear_effects(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
+def nonlinear_effects(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """C(q, v) v + g(q), and what drives resist (nv): inverse dynamics at zero acceleration."""
     return newton_euler(model, q, v, [0.0] * model.nv, trace=trace)
 
 
-def gravity_torque(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
+def gravity_torque(model: Problem, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """g(q) (nv): inverse dynamics at rest, without springs."""
     model = replace(model, drive_terms=())
     return newton_euler(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
 
 
 def reference_pass(
-    model: Model, v: Scalars, placements: Sequence[Placement], trace: Trace = silent
+    model: Problem, v: Scalars, placements: Sequence[Placement], trace: Trace = silent
 ) -> tuple[list[Force], list[Scalar]]:
     """Wrenches at joint accelerations (nv) of our choosing, and those: forward dynamics is the rest from
     there, whatever they are.
@@ -137,7 +137,7 @@ def reference_pass(
 
 
 def _forward(
-    model: Model,
+    model: Problem,
     v: Scalars,
     seconds: Sequence[list[Scalar] | None],
     placements: Sequence[Placement],
@@ -160,7 +160,7 @@ def _forward(
 
 
 def body_motions(
-    model: Model,
+    model: Problem,
     v: Scalars,
     seconds: Sequence[list[Scalar] | None],
     placements: Sequence[Placement],

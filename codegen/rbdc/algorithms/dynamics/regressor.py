@@ -16,7 +16,7 @@ from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint
 from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.model.joint_space import JointSpaceBody
 from rbdc.spatial import Force, Motion, Placement, Scalar, Scalars, Symmetric3, Vector3
 from rbdc.spatial.scalars import is_zero
@@ -28,7 +28,7 @@ PARAMETERS_PER_BODY = 10
 _Rows: TypeAlias = Callable[[int, list[Force]], Iterator[tuple[int, list[Scalar]]]]
 """rows(index, forces) gives the rows of Y, by number, that a body's ten forces are in, with their entries."""
 
-Regressor: TypeAlias = Callable[[Model, Scalars, Scalars, Scalars, Trace], Matrix]
+Regressor: TypeAlias = Callable[[Problem, Scalars, Scalars, Scalars, Trace], Matrix]
 """(model, q, v, a, trace) -> Y."""
 
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
@@ -39,7 +39,7 @@ costs work, not accuracy.
 """
 
 
-def regressor_by_forces(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
+def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
     """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies:
     the ten forces of each body go up the tree, past joints on parallel axes in one step.
     """
@@ -64,7 +64,7 @@ def regressor_by_forces(model: Model, q: Scalars, v: Scalars, a: Scalars, trace:
     return _by_rows(model, v, a, placements, rows, formula, trace)
 
 
-def regressor_by_axes(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
+def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
     """Y (nv, 10 nbodies) with the axes of the joints above carried down to each body, not its ten forces up.
 
     Less work on arms, and on bodies with two or more of them.
@@ -84,7 +84,7 @@ def regressor_by_axes(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: T
     return _by_rows(model, v, a, placements, rows, formula, trace)
 
 
-def _is_parallel(model: Model, index: int) -> bool:
+def _is_parallel(model: Problem, index: int) -> bool:
     """Whether a body turns about the axis about which its parent does: it sees that axis at rest."""
     body, above = model.bodies[index], model.bodies[model.bodies[index].parent]
     if not body.joint.rotation == above.joint.rotation == "angle":
@@ -95,7 +95,7 @@ def _is_parallel(model: Model, index: int) -> bool:
 
 
 def _by_rows(
-    model: Model,
+    model: Problem,
     v: Scalars,
     a: Scalars,
     placements: Sequence[Placement],
@@ -128,7 +128,7 @@ def body_regressor(motion: BodyMotion) -> list[Force]:
 
 
 def regressor_of_chosen_frames(
-    regressor: Regressor, model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+    regressor: Regressor, model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
     """A regressor on a joint-space model, for parameters in the bodies' own frames."""
     found = [list(row) for row in regressor(model, q, v, a, trace)]

@@ -12,7 +12,7 @@ from rbdc.algorithms.reference.rnea import resistance, rnea, without_external
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, identity, mirrored, plus_diagonal, transposed
-from rbdc.model import WORLD, Body, Model
+from rbdc.model import WORLD, Body, Problem
 from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 
 
@@ -39,7 +39,7 @@ class ArticulatedBody:
         return ArticulatedBody(u, d, u_d, inertia.minus_product(u_d, u))
 
 
-def articulated(model: Model, placements: Sequence[Placement]) -> list[ArticulatedBody]:
+def articulated(model: Problem, placements: Sequence[Placement]) -> list[ArticulatedBody]:
     """All bodies: IA = I + the sum of X* Ia X^-1 over the children."""
     joints: dict[int, ArticulatedBody] = {}
     for index in reversed(range(model.njoints)):
@@ -50,7 +50,7 @@ def articulated(model: Model, placements: Sequence[Placement]) -> list[Articulat
     return [joints[index] for index in range(model.njoints)]
 
 
-def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None) -> list[Scalar]:
+def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None) -> list[Scalar]:
     """ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
     The recursion does not know that a joint follows another: with coupled mimic joints M is factored. Test:
@@ -65,7 +65,7 @@ def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None 
 
 
 def _accelerations(
-    model: Model,
+    model: Problem,
     placements: Sequence[Placement],
     joints: Sequence[ArticulatedBody],
     tau: Scalars,
@@ -92,7 +92,7 @@ def _accelerations(
 
 
 def _biases(
-    model: Model, q: Scalars, v: Scalars, placements: Sequence[Placement], fext: Forces | None
+    model: Problem, q: Scalars, v: Scalars, placements: Sequence[Placement], fext: Forces | None
 ) -> tuple[list[Motion], list[Force]]:
     """c = v x S qdot and pA = v x* I v - fext of each body."""
     c, forces, rates = [], [], joint_velocities(model, v)
@@ -105,13 +105,13 @@ def _biases(
     return c, without_external(model, q, forces, fext)
 
 
-def _by_cholesky(model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None) -> list[Scalar]:
+def _by_cholesky(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None) -> list[Scalar]:
     """M^-1 (tau - bias) with M = L^T D L: Featherstone, section 6.5."""
     bias = rnea(model, q, v, [0.0] * model.nv, fext)
     return Factorisation(crba(model, q)).solve([t - b for t, b in zip(tau, bias, strict=True)])
 
 
-def minverse(model: Model, q: Scalars) -> Matrix:
+def minverse(model: Problem, q: Scalars) -> Matrix:
     """M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
 
     Algorithm 1: what unit torques do at rest without gravity, of which the upper triangle is taken. With

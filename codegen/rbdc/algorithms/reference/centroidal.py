@@ -14,18 +14,18 @@ from rbdc.algorithms.reference.rnea import body_forces, forward_pass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Force, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 
-def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
+def total_mass(model: Problem, *, with_base: bool = True) -> Scalar:
     """kg; `with_base` counts the links fixed to the world too."""
     moving: Scalar = sum((body.inertia.mass for body in model.bodies), 0.0)
     return moving + model.base_inertia.mass if with_base else moving
 
 
-def first_moment(model: Model, q: Scalars, *, with_base: bool) -> Vector3:
+def first_moment(model: Problem, q: Scalars, *, with_base: bool) -> Vector3:
     """Sum of m c in the world (kg m)."""
     moment = model.base_inertia.first_moment if with_base else Vector3.zero()
     for body, placement in zip(model.bodies, world_placements(model, q), strict=True):
@@ -34,12 +34,12 @@ def first_moment(model: Model, q: Scalars, *, with_base: bool) -> Vector3:
     return moment
 
 
-def com(model: Model, q: Scalars) -> list[Scalar]:
+def com(model: Problem, q: Scalars) -> list[Scalar]:
     """Centres of mass of every link, the fixed base's too, in the world (m)."""
     return first_moment(model, q, with_base=True).scaled(1.0 / total_mass(model)).scalars()
 
 
-def momentum_columns(model: Model, q: Scalars) -> list[Force]:
+def momentum_columns(model: Problem, q: Scalars) -> list[Force]:
     """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin,
     world axes.
     """
@@ -53,7 +53,7 @@ def momentum_columns(model: Model, q: Scalars) -> list[Force]:
     ]
 
 
-def com_jacobian(model: Model, q: Scalars) -> Matrix:
+def com_jacobian(model: Problem, q: Scalars) -> Matrix:
     """J (3, nv) with J v the velocity of `com` (m/s); the linear momentum divided by the whole
     mass.
     """
@@ -62,7 +62,7 @@ def com_jacobian(model: Model, q: Scalars) -> Matrix:
     return reduce_columns(model, transposed(columns))
 
 
-def centroidal_momentum_matrix(model: Model, q: Scalars) -> Matrix:
+def centroidal_momentum_matrix(model: Problem, q: Scalars) -> Matrix:
     """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
     world axes.
     """
@@ -70,13 +70,13 @@ def centroidal_momentum_matrix(model: Model, q: Scalars) -> Matrix:
     return reduce_columns(model, transposed(columns))
 
 
-def about_centre(model: Model, q: Scalars, forces: Sequence[Force]) -> list[Force]:
+def about_centre(model: Problem, q: Scalars, forces: Sequence[Force]) -> list[Force]:
     """Forces or momenta about the centre of mass of the moving links, from those about the world's origin."""
     com = first_moment(model, q, with_base=False).scaled(1.0 / total_mass(model, with_base=False))
     return [Force(f.linear, f.angular - com.cross(f.linear)) for f in forces]
 
 
-def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
+def kinetic_energy(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
     """v^T M v / 2 (J)."""
     velocities = body_velocities(model, v, joint_placements(model, q))
     total: Scalar = 0.0
@@ -87,12 +87,12 @@ def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     return [0.5 * total]
 
 
-def potential_energy(model: Model, q: Scalars) -> list[Scalar]:
+def potential_energy(model: Problem, q: Scalars) -> list[Scalar]:
     """-g . sum of m c (J), zero for masses at the world's origin; every link counts."""
     return [-model.gravity.dot(first_moment(model, q, with_base=True))]
 
 
-def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Force:
+def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Force:
     """The rate of the momentum of the moving links about the world's origin (N, N m): the sum of the forces
     I a + v x* I v of the bodies, seen from the world.
     """
@@ -102,18 +102,20 @@ def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Force:
     return sum((x.act_force(force) for x, force in own), Force.zero())
 
 
-def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
+def com_acceleration(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
     """The acceleration of `com` (m/s^2). Test: the derivative of its velocity along a motion."""
     return momentum_rate(model, q, v, a).linear.scaled(1.0 / total_mass(model)).scalars()
 
 
-def centroidal_momenta(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+def centroidal_momenta(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars
+) -> tuple[list[Scalar], list[Scalar]]:
     """A v and its rate (6 each)."""
     momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q)]
     return momentum, centroidal_momentum_derivative(model, q, v, a)
 
 
-def centroidal_momentum_derivative(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
+def centroidal_momentum_derivative(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
     """The rate of A v (6; N, N m): Orin, Goswami and Lee (2013)."""
     (rate,) = about_centre(model, q, [momentum_rate(model, q, v, a)])
     return rate.scalars()

@@ -31,13 +31,13 @@ from rbdc.algorithms.tools.linear import (
     plus_diagonal,
     transposed,
 )
-from rbdc.model import WORLD, Contact, Model
+from rbdc.model import WORLD, Contact, Problem
 from rbdc.model.contacts import DEFAULTS, ContactOptions, each_row
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 
 
 def ends_of(
-    model: Model, motions: TreeMotions, options: ContactOptions = DEFAULTS
+    model: Problem, motions: TreeMotions, options: ContactOptions = DEFAULTS
 ) -> Iterator[tuple[Contact, list[Placement], tuple[int, int]]]:
     """Each contact, both of its frames in the world, and their bodies."""
     for contact in model.contacts:
@@ -51,7 +51,7 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
     return m.linear + m.angular.cross(point)
 
 
-def _held(model: Model, contact: Contact, frames: Sequence[Placement], own: Motion) -> Vector:
+def _held(model: Problem, contact: Contact, frames: Sequence[Placement], own: Motion) -> Vector:
     """The held components of a motion that is given in the first frame."""
     if model.world_aligned and contact.whole:
         own = own.turned(frames[0].rotation.apply)
@@ -70,7 +70,7 @@ def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: M
     return first.act_inverse(one - two)
 
 
-def _rows(model: Model, motions: TreeMotions, moved: Callable[[int], list[Motion]]) -> Matrix:
+def _rows(model: Problem, motions: TreeMotions, moved: Callable[[int], list[Motion]]) -> Matrix:
     """Rows (nc, n) of all contacts, of n motions of each body about the world's origin."""
     rows: Matrix = []
     for contact, frames, bodies in ends_of(model, motions):
@@ -80,7 +80,7 @@ def _rows(model: Model, motions: TreeMotions, moved: Callable[[int], list[Motion
     return rows
 
 
-def contact_jacobian(model: Model, q: Scalars) -> Matrix:
+def contact_jacobian(model: Problem, q: Scalars) -> Matrix:
     """J (nc, nv)."""
     motions = tree_motions(model, q, None, None)
     return reduce_columns(
@@ -88,13 +88,13 @@ def contact_jacobian(model: Model, q: Scalars) -> Matrix:
     )
 
 
-def contact_velocity(model: Model, q: Scalars, v: Scalars) -> Vector:
+def contact_velocity(model: Problem, q: Scalars, v: Scalars) -> Vector:
     """J v (nc), from the velocities of the bodies."""
     motions = tree_motions(model, q, v, None)
     return flat(_rows(model, motions, lambda body: [motions.velocity(body)]))
 
 
-def contact_placements(model: Model, q: Scalars) -> Matrix:
+def contact_placements(model: Problem, q: Scalars) -> Matrix:
     """The 4x4 matrices of the first frames in the world."""
     motions = tree_motions(model, q, None, None)
     return [flat(of_placement(frames[0])) for _, frames, _ in ends_of(model, motions)]
@@ -109,7 +109,7 @@ def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
     return logarithm_of_placement(second.inverse().compose(first))
 
 
-def contact_error(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
+def contact_error(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
     """Errors (nc)."""
     motions = tree_motions(model, q, None, None)
     found: Vector = []
@@ -118,7 +118,7 @@ def contact_error(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) 
     return found
 
 
-def residual(model: Model, q: Scalars, v: Scalars, a: Scalars, options: ContactOptions) -> Vector:
+def residual(model: Problem, q: Scalars, v: Scalars, a: Scalars, options: ContactOptions) -> Vector:
     """r (nc): the rate of the velocity of one frame in the other's coordinates, and Baumgarte's terms."""
     motions, found = tree_motions(model, q, v, a), list[Scalar]()
     for number, (contact, frames, (one, two)) in enumerate(ends_of(model, motions, options)):
@@ -137,7 +137,7 @@ def residual(model: Model, q: Scalars, v: Scalars, a: Scalars, options: ContactO
     return found
 
 
-def contact_drift(model: Model, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
+def contact_drift(model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
     """The residual (nc) without joint accelerations."""
     return residual(model, q, v, [0.0] * model.nv, options)
 
@@ -149,7 +149,7 @@ def _felt(inertia: Factorisation, jacobian: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _solved(
-    model: Model, q: Scalars, options: ContactOptions, pushing: Scalars, residuals: Scalars
+    model: Problem, q: Scalars, options: ContactOptions, pushing: Scalars, residuals: Scalars
 ) -> tuple[Vector, Vector]:
     """Accelerations (nv) and forces of the contacts (nc) for tau - h and gamma."""
     inertia, mu = Factorisation(crba(model, q)), 0.0 if options.mu is None else options.mu[0]
@@ -168,7 +168,7 @@ def _solved(
 
 
 def constrained_dynamics(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     tau: Scalars,
@@ -182,7 +182,7 @@ def constrained_dynamics(
 
 
 def impulse_dynamics(
-    model: Model, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
+    model: Problem, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
 ) -> tuple[Vector, Vector]:
     """v_after (nv), impulses (nc)."""
     bounced = each_row(model, restitution)
@@ -192,7 +192,7 @@ def impulse_dynamics(
 
 
 def contact_inverse_dynamics(
-    model: Model,
+    model: Problem,
     q: Scalars,
     v: Scalars,
     a: Scalars,
@@ -207,21 +207,21 @@ def contact_inverse_dynamics(
 
 
 def contact_forward_dynamics(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, forces: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, forces: Scalars, fext: Forces | None = None
 ) -> Vector:
     """ddq (nv)."""
     bias, _ = contact_inverse_dynamics(model, q, v, [0.0] * model.nv, forces, fext)
     return Factorisation(crba(model, q)).solve([x - y for x, y in zip(tau, bias, strict=True)])
 
 
-def delassus(model: Model, q: Scalars, options: ContactOptions = DEFAULTS) -> Matrix:
+def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> Matrix:
     """J M^-1 J^T + mu 1 (nc, nc)."""
     jacobian = contact_jacobian(model, q)
     _, felt = _felt(Factorisation(crba(model, q)), jacobian)
     return felt if options.mu is None else plus_diagonal(felt, [options.mu[0]] * len(jacobian))
 
 
-def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars) -> Vector:
+def centroidal_contact_dynamics(model: Problem, q: Scalars, forces: Scalars) -> Vector:
     """Rate of the momentum about the centre of mass (6): the wrench of all contacts on the robot as one body,
     and the weight.
     """

@@ -20,13 +20,13 @@ from dataclasses import replace
 from rbdc.algorithms.reference.dual_numbers import apart, side_by_side, unit_rows
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed, zeros
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.joints import JointType
 from rbdc.spatial import Scalars
 from rbdc.spatial.tangent import rate_of, tangents
 
 
-def coriolis(model: Model, q: Scalars, v: Scalars) -> Matrix:
+def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
     """C(q, v) (nv, nv), its columns side by side in one evaluation. Tests: C v + g = nle(q, v), Mdot - 2 C is
     skew-symmetric.
     """
@@ -40,7 +40,7 @@ def coriolis(model: Model, q: Scalars, v: Scalars) -> Matrix:
     return [[0.5 * x for x in apart(rate_of(torque), model.nv)] for torque in torques]
 
 
-def _brackets(model: Model, v: Scalars) -> Matrix:
+def _brackets(model: Problem, v: Scalars) -> Matrix:
     """[v, e_j] for each direction j (nv, nv)."""
     brackets = zeros(model.nv, model.nv)
     for index, body in enumerate(model.bodies):

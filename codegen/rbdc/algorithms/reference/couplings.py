@@ -21,7 +21,7 @@ from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, dot, flat, identity, transposed
-from rbdc.model import Cluster, Model
+from rbdc.model import Cluster, Problem
 from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
 from rbdc.model.joints.coupling import Coupling
 from rbdc.spatial import Scalar, Scalars
@@ -48,7 +48,7 @@ class Second(Tangent):
     level = 4
 
 
-def at_configuration(model: Model, q: Scalars) -> Model:
+def at_configuration(model: Problem, q: Scalars) -> Problem:
     """The model with couplings by their tangents at q (nq)."""
     curves: dict[int, Curve] = {}
     for index, law in model.curves.items():
@@ -65,14 +65,14 @@ def bound(method: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(method)
-    def evaluated(model: Model, q: Scalars, *given: Any, trace: Any = None, **named: Any) -> Any:
+    def evaluated(model: Problem, q: Scalars, *given: Any, trace: Any = None, **named: Any) -> Any:
         del trace
         return method(once(at_configuration, model, q) if model.curves else model, q, *given, **named)
 
     return evaluated
 
 
-def expand(model: Model, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+def expand(model: Problem, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """Configuration and velocity of the whole tree: rates are those of dual numbers along v."""
     return flat(joint_positions(model, q)), flat(joint_velocities(model, v))
 
@@ -85,7 +85,7 @@ def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
     return value
 
 
-def closed(model: Model, cluster: Cluster, y: Scalar) -> list[Scalar]:
+def closed(model: Problem, cluster: Cluster, y: Scalar) -> list[Scalar]:
     """The coordinates of a cluster's followers, by Newton's steps from their polynomials."""
     tree, order = tree_of(model, cluster), sorted([cluster.leader, *cluster.followers])
     columns, leader = [order.index(k) for k in cluster.followers], order.index(cluster.leader)
@@ -114,7 +114,7 @@ def _curve(x: Scalar) -> Curve:
     return Curve(value_of(inner), rate_of(inner, First), rate_of(rate, First))
 
 
-def project_configuration(model: Model, q: Scalars) -> tuple[Vector, Vector]:
+def project_configuration(model: Problem, q: Scalars) -> tuple[Vector, Vector]:
     """q (nq) and the errors of the loops there."""
     loops, reached = replace(loops_of(model), world_aligned=False), list(q)
     for _ in range(PROJECTION_STEPS):
@@ -125,7 +125,7 @@ def project_configuration(model: Model, q: Scalars) -> tuple[Vector, Vector]:
     return reached, contact_error(at_configuration(loops, reached), reached)
 
 
-def project_velocity(model: Model, q: Scalars, v: Scalars) -> Vector:
+def project_velocity(model: Problem, q: Scalars, v: Scalars) -> Vector:
     """v (nv) less the part of least norm that breaks the loops."""
     jacobian = contact_jacobian(loops_of(model), q)
     breaking = _least_norm(jacobian, [dot(row, v) for row in jacobian])

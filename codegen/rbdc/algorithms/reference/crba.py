@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import Force, Placement, RigidInertia, Scalars
 
 
-def crba(model: Model, q: Scalars) -> Matrix:
+def crba(model: Problem, q: Scalars) -> Matrix:
     """M(q) (nv, nv; kg, kg m, kg m^2), both triangles. Tests: positive definite, columns are rnea(q, 0, e_k)
     - g(q).
     """
@@ -23,13 +23,15 @@ def crba(model: Model, q: Scalars) -> Matrix:
     return plus_diagonal(inertia, model.armature)
 
 
-def composite_inertias(model: Model, placements: Sequence[Placement]) -> list[RigidInertia]:
+def composite_inertias(model: Problem, placements: Sequence[Placement]) -> list[RigidInertia]:
     """I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
     inertias = [body.inertia for body in model.bodies]
     return subtree_sums(model, placements, inertias, lambda x, inertia: inertia.moved(x))
 
 
-def _full_inertia(model: Model, placements: Sequence[Placement], composite: Sequence[RigidInertia]) -> Matrix:
+def _full_inertia(
+    model: Problem, placements: Sequence[Placement], composite: Sequence[RigidInertia]
+) -> Matrix:
     """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor
     j.
     """

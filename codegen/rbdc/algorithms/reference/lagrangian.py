@@ -32,7 +32,7 @@ from rbdc.algorithms.tools.joint_coordinates import (
     reduce_vector,
 )
 from rbdc.algorithms.tools.linear import Matrix, plus, plus_diagonal, product, transposed, zeros
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import Forces, Scalar, Scalars
 
 
@@ -77,7 +77,7 @@ Bodies = dict[int, Moving]
 
 
 def forward_kinematics(
-    model: Model, q: Scalars, v: Scalars, a: Scalars
+    model: Problem, q: Scalars, v: Scalars, a: Scalars
 ) -> tuple[list[JointMatrices], Bodies]:
     """The joints, and T, S and R of the bodies by (5), branch by branch: in the order of the bodies."""
     rates, seconds, joints = joint_velocities(model, v), joint_accelerations(model, v, a), []
@@ -91,7 +91,7 @@ def forward_kinematics(
 
 
 def backward_dynamics(
-    model: Model, joints: Sequence[JointMatrices], bodies: Bodies
+    model: Problem, joints: Sequence[JointMatrices], bodies: Bodies
 ) -> tuple[list[Matrix], list[Matrix]]:
     """H and the columns (4, 1) of E that are not zero, of all that each body carries, by (8), from the leaves
     to the root.
@@ -105,14 +105,14 @@ def backward_dynamics(
     return h, e
 
 
-def generalised_force(model: Model, along: Matrix, h: Matrix, e: Matrix) -> Scalar:
+def generalised_force(model: Problem, along: Matrix, h: Matrix, e: Matrix) -> Scalar:
     """tr[dT H] - g^T dT E: the terms of (9), linear in dT_i/dq_i, and of its derivatives."""
     (weight,), *_ = product([[*model.gravity.scalars(), 0.0]], product(along, e))
     return trace_of_product(along, h) - weight
 
 
 def inverse_dynamics(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> list[Scalar]:
     """tau = M a + C v + g - sum of J^T f (nv; N, N m) by (9), with external forces as of `rnea`.
 
@@ -137,7 +137,7 @@ class Motion(NamedTuple):
     r_by_v: dict[int, Matrix]
 
 
-def kinematic_sensitivity(model: Model, joints: Sequence[JointMatrices], bodies: Bodies) -> list[Motion]:
+def kinematic_sensitivity(model: Problem, joints: Sequence[JointMatrices], bodies: Bodies) -> list[Motion]:
     """Algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
     found = {WORLD: Motion({}, {})}
     for i, (body, joint) in enumerate(zip(model.bodies, joints, strict=True)):
@@ -158,7 +158,7 @@ class Changes(NamedTuple):
 
 
 def dynamic_sensitivity(
-    model: Model,
+    model: Problem,
     joints: Sequence[JointMatrices],
     motions: Sequence[Motion],
     h: Sequence[Matrix],
@@ -183,7 +183,7 @@ def dynamic_sensitivity(
 
 
 def sensitivities(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as of `rnea`: Algorithm 3, dQ/dq,
     dQ/dv and dQ/da by (16) and (17).

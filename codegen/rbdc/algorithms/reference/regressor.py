@@ -9,7 +9,7 @@ from rbdc.algorithms.reference.rnea import forward_pass
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, identity, transposed, zeros
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
 
@@ -19,7 +19,7 @@ PARAMETERS = 10
 _UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 
-def torque_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
+def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
     """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), pi the stacked parameters of the moving bodies. Test:
     that identity.
     """
@@ -49,7 +49,7 @@ def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
     return [Force(p, zero), *moments, *(Force(zero, j @ alpha + w.cross(j @ w)) for j in inertias)]
 
 
-def static_regressor(model: Model, q: Scalars) -> Matrix:
+def static_regressor(model: Problem, q: Scalars) -> Matrix:
     """Y (3, 4 nbodies) with Y (m, m c) = the first moment of the moving links in the world (kg m)."""
     columns = []
     for placement in world_placements(model, q):
@@ -58,7 +58,7 @@ def static_regressor(model: Model, q: Scalars) -> Matrix:
     return transposed(columns)
 
 
-def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
+def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v.I_k v / 2 of each
     unit parameter.
     """
@@ -66,7 +66,7 @@ def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars) -> list[Scala
     return [0.5 * velocity.dot(unit @ velocity) for velocity in velocities for unit in _UNITS]
 
 
-def potential_energy_regressor(model: Model, q: Scalars) -> list[Scalar]:
+def potential_energy_regressor(model: Problem, q: Scalars) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the potential energy of the moving links (J)."""
     columns = map(Vector3.of, transposed(static_regressor(model, q)))
     energies = [-model.gravity.dot(column) for column in columns]

@@ -25,13 +25,13 @@ from rbdc.algorithms.tools.kinematics import (
     world_placements,
 )
 from rbdc.algorithms.tools.linear import Vector
-from rbdc.model import WORLD, Body, DriveTerm, Model
+from rbdc.model import WORLD, Body, DriveTerm, Problem
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
 from rbdc.spatial.tangent import OuterTangent, Tangent
 
 
-def rnea(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None) -> list[Scalar]:
+def rnea(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None) -> list[Scalar]:
     """tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv); N and N m.
 
     `fext` are the external forces on the bodies, each in its body's frame, or in that of the world if the
@@ -45,19 +45,19 @@ def rnea(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None =
     return with_drives(model, joint_torques(model, placements, forces), q, v, a)
 
 
-def nonlinear_effects(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
+def nonlinear_effects(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
     """C(q, v) v + g(q) + r(q, v) (nv): inverse dynamics at zero acceleration."""
     return rnea(model, q, v, [0.0] * model.nv)
 
 
-def gravity_torque(model: Model, q: Scalars) -> list[Scalar]:
+def gravity_torque(model: Problem, q: Scalars) -> list[Scalar]:
     """g(q) (nv): inverse dynamics at rest without springs; the gradient of the potential energy."""
     model = replace(model, drive_terms=())
     return rnea(model, q, [0.0] * model.nv, [0.0] * model.nv)
 
 
 def forward_pass(
-    model: Model, v: Scalars, a: Scalars, placements: Sequence[Placement]
+    model: Problem, v: Scalars, a: Scalars, placements: Sequence[Placement]
 ) -> tuple[list[Motion], list[Motion]]:
     """Velocities and accelerations of the bodies, in their own frames, the world accelerating by -g
     (Algorithm 1, lines 2-9).
@@ -75,26 +75,26 @@ def forward_pass(
     return velocities, accelerations
 
 
-def body_forces(model: Model, velocities: Sequence[Motion], accelerations: Sequence[Motion]) -> list[Force]:
+def body_forces(model: Problem, velocities: Sequence[Motion], accelerations: Sequence[Motion]) -> list[Force]:
     """f = I a + v x* I v of each body (Algorithm 1, lines 10-11)."""
     motions = zip((body.inertia for body in model.bodies), velocities, accelerations, strict=True)
     return [inertia @ a + v.cross_force(inertia @ v) for inertia, v, a in motions]
 
 
-def without_external(model: Model, q: Scalars, forces: list[Force], fext: Forces | None) -> list[Force]:
+def without_external(model: Problem, q: Scalars, forces: list[Force], fext: Forces | None) -> list[Force]:
     """The forces on the bodies that joints have to give: all less the external ones, if any."""
     external = following(model, q, fext)
     return forces if external is None else [f - own for f, own in zip(forces, external, strict=True)]
 
 
-def following(model: Model, q: Scalars, fext: Forces | None) -> Forces | None:
+def following(model: Problem, q: Scalars, fext: Forces | None) -> Forces | None:
     """External forces at q in the frames of the bodies (N, N m): of those in the world f_i = iX0* f_0."""
     if fext is None or not model.world_forces:
         return fext
     return [x.act_inverse_force(force) for x, force in zip(world_placements(model, q), fext, strict=True)]
 
 
-def with_drives(model: Model, torques: Scalars, q: Scalars, v: Scalars, a: Scalars) -> Vector:
+def with_drives(model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Scalars) -> Vector:
     """tau + K a + r(q, v) (nv; N, N m), with the armature K and what drives resist r."""
     own = zip(model.bodies, joint_accelerations(model, v, a), strict=True)
     inertial = [0.0 if is_zero(body.armature) else body.armature * x for body, each in own for x in each]
@@ -102,40 +102,40 @@ def with_drives(model: Model, torques: Scalars, q: Scalars, v: Scalars, a: Scala
     return [torque + inertia + resisting for torque, inertia, resisting in terms]
 
 
-def resistance(model: Model, q: Scalars, v: Scalars) -> Vector:
+def resistance(model: Problem, q: Scalars, v: Scalars) -> Vector:
     """r(q, v) (nv; N, N m): damping, springs and dry friction. Tests: MuJoCo, energies along motions."""
     forces = [own for body, x, rate in _joints(model, q, v) for own in _forces(model, body, x, rate)]
     return reduce_vector(model, forces)
 
 
-def resistance_by_q(model: Model, q: Scalars, v: Scalars) -> Vector:
+def resistance_by_q(model: Problem, q: Scalars, v: Scalars) -> Vector:
     """dr/dq along the diagonal (nv): the derivative where all coordinates step."""
     return _where_all_step(model, q, lambda model, q: resistance(model, q, v), OuterTangent, position=True)
 
 
-def resistance_by_v(model: Model, q: Scalars, v: Scalars) -> Vector:
+def resistance_by_v(model: Problem, q: Scalars, v: Scalars) -> Vector:
     """dr/dv along the diagonal (nv)."""
     return _where_all_step(model, v, lambda model, v: resistance(model, q, v), OuterTangent)
 
 
-def resistance_by_vv(model: Model, q: Scalars, v: Scalars) -> Vector:
+def resistance_by_vv(model: Problem, q: Scalars, v: Scalars) -> Vector:
     """d2r/dv2 along the diagonal of the tensor (nv)."""
     return _where_all_step(model, v, lambda model, v: resistance_by_v(model, q, v), Tangent)
 
 
 def _where_all_step(
-    model: Model, x: Scalars, method: Callable[..., Vector], kind: type[Tangent], *, position: bool = False
+    model: Problem, x: Scalars, method: Callable[..., Vector], kind: type[Tangent], *, position: bool = False
 ) -> Vector:
     steps = ([1.0] * model.nv,)
     (found,) = along(model, x, method=method, configurations=(position,), directions=steps, kind=kind)
     return found
 
 
-def _joints(model: Model, q: Scalars, v: Scalars) -> list[tuple[Body, Scalars, Scalars]]:
+def _joints(model: Problem, q: Scalars, v: Scalars) -> list[tuple[Body, Scalars, Scalars]]:
     return list(zip(model.bodies, joint_positions(model, q), joint_velocities(model, v), strict=True))
 
 
-def _forces(model: Model, body: Body, x: Scalars, rates: Scalars) -> Vector:
+def _forces(model: Problem, body: Body, x: Scalars, rates: Scalars) -> Vector:
     """Forces that a joint resists with along each of its directions, by its own coordinates."""
     forces: Vector = [0.0] * len(rates)
     if DriveTerm.DAMPING in model.drive_terms:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from rbdc.model import WORLD, Cluster, Contact, Frame, Model
+from rbdc.model import WORLD, Cluster, Contact, Frame, Problem
 from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Scalar
 
@@ -25,7 +25,7 @@ class Curve(NamedTuple):
     snap: Scalar = 0.0
 
 
-def at_curves(model: Model, q: list[Scalar], curves: Mapping[int, Curve]) -> Model:
+def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> Problem:
     """The model at q, with the couplings of these bodies by their tangents."""
     bodies = list(model.bodies)
     for index, law in model.curves.items():
@@ -37,7 +37,7 @@ def at_curves(model: Model, q: list[Scalar], curves: Mapping[int, Curve]) -> Mod
     return replace(model, bodies=tuple(bodies))
 
 
-def tree_of(model: Model, cluster: Cluster) -> Model:
+def tree_of(model: Problem, cluster: Cluster) -> Problem:
     """The tree of a cluster alone: its carrier is the world, no joint follows another; bodies in their order,
     the loops of the cluster as contacts.
     """
@@ -59,7 +59,7 @@ def tree_of(model: Model, cluster: Cluster) -> Model:
     return replace(alone, world_aligned=False)
 
 
-def _within(model: Model, cluster: Cluster, loop: Contact, numbers: Mapping[int, int]) -> Contact:
+def _within(model: Problem, cluster: Cluster, loop: Contact, numbers: Mapping[int, int]) -> Contact:
     """A loop between the bodies of a cluster's tree; a frame of the carrier in that body's chosen frame."""
 
     def frame(own: Frame) -> Frame:

@@ -20,7 +20,7 @@ from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars
 
 NOTHING: Mapping[Any, Any] = {}
@@ -34,7 +34,9 @@ class Numbers(Machine):
     frames of the bodies (N, N m), or none.
     """
 
-    def __init__(self, model: Model, *, fext: Forces = (), trace: Trace = silent, **inputs: Scalars) -> None:
+    def __init__(
+        self, model: Problem, *, fext: Forces = (), trace: Trace = silent, **inputs: Scalars
+    ) -> None:
         self.model, self.fext, self.trace, self.inputs = model, fext, trace, inputs
         self.gravity, self.starts = model.gravity, first_dofs(model)
         self.bodies = [NumberBody(self, index) for index in range(model.njoints)]

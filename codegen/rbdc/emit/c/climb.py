@@ -15,7 +15,7 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.climb import frame_dofs
 from rbdc.planning.plans import Climb
 
@@ -38,7 +38,7 @@ def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, tot
     return source
 
 
-def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> dict[str, Any]:
+def kernel_words(robot: str, model: Problem, declaration: FunctionDeclaration) -> dict[str, Any]:
     """The words of the template of a function's algorithm: how shared names begin, whether columns of a climb
     are of curvature.
     """
@@ -52,7 +52,7 @@ def kernel_words(robot: str, model: Model, declaration: FunctionDeclaration) -> 
     }
 
 
-def _shared(robot: str, model: Model, steps: Sequence[Program], source: FunctionSource) -> dict[str, str]:
+def _shared(robot: str, model: Problem, steps: Sequence[Program], source: FunctionSource) -> dict[str, str]:
     """The files that are the same for every function of a frame."""
     table, scalar = frame_dofs(model), source.declaration.scalar
     starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
@@ -82,7 +82,12 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], source: Function
 
 
 def climb_file(
-    robot: str, model: Model, steps: Sequence[Program], source: FunctionSource, lanes: int = 1, **tables: Any
+    robot: str,
+    model: Problem,
+    steps: Sequence[Program],
+    source: FunctionSource,
+    lanes: int = 1,
+    **tables: Any,
 ) -> str:
     """The file of the climb by these programs, each a C function, for so many samples; that of one has the
     tables.

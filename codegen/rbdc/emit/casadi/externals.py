@@ -14,7 +14,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import braced
 from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.record import Differential, Function
-from rbdc.model import Model
+from rbdc.model import Problem
 
 External = dict[str, Any]
 """An external function as the template takes it."""
@@ -57,7 +57,7 @@ class _Second:
 class Externals:
     """The external functions of one function of the library, among those that were built."""
 
-    def __init__(self, model: Model, robot: str, function: Function, built: Mapping[str, Function]) -> None:
+    def __init__(self, model: Problem, robot: str, function: Function, built: Mapping[str, Function]) -> None:
         self._model, self._robot, self._built = model, robot, built
         self._name, self._differential = function.name, function.differential or Differential("")
         self._charted = any(not body.joint.euclidean for body in model.bodies if body.coupling is None)

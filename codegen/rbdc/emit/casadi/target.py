@@ -28,7 +28,7 @@ from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.nodes import Array, Program
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_zero
 
@@ -115,14 +115,14 @@ _OF_KINDS = {
 """Quaternions, and cosine and sine, by the kinds of joints whose configuration is no vector space."""
 
 
-def _unit_vectors(model: Model) -> list[UnitVector]:
+def _unit_vectors(model: Problem) -> list[UnitVector]:
     """The vectors of unit length among the entries of q."""
     joints = [(body.index_q, body.joint) for body in model.bodies if body.coupling is None]
     units = [(index, _OF_KINDS[joint.kind]) for index, joint in joints if not joint.euclidean]
     return [replace(unit, first=index + unit.first) for index, unit in units]
 
 
-def _chart_functions(robot: str, model: Model, *, twice: bool) -> list[CFunction]:
+def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFunction]:
     """The C function `entries` of a row over velocities by the entries of q; `twice`: and `bend`, which adds
     the derivatives of that by q, a row for each entry that they are by. They take q normalised, and then for
     each of its vectors of unit length the inverse of the length that it had.
@@ -145,7 +145,7 @@ def _chart_functions(robot: str, model: Model, *, twice: bool) -> list[CFunction
     return functions
 
 
-def _by_entries(model: Model, u: Sequence[Scalar], row: Sequence[Scalar]) -> list[Scalar]:
+def _by_entries(model: Problem, u: Sequence[Scalar], row: Sequence[Scalar]) -> list[Scalar]:
     """A row over velocities by the entries of q, of f(q / |q|)."""
     made = configuration_rate(model, u[: model.nq], row)
     for unit, inverse in zip(_unit_vectors(model), u[model.nq :], strict=True):
@@ -154,7 +154,7 @@ def _by_entries(model: Model, u: Sequence[Scalar], row: Sequence[Scalar]) -> lis
     return made
 
 
-def _rates(model: Model, u: Sequence[Scalar]) -> list[list[Scalar]]:
+def _rates(model: Problem, u: Sequence[Scalar]) -> list[list[Scalar]]:
     """Along each entry of q the rates of all that `_chart_functions` takes."""
     rates = [[1.0 if m == k else 0.0 for k in range(len(u))] for m in range(model.nq)]
     for unit, place in zip(_unit_vectors(model), range(model.nq, len(u)), strict=True):

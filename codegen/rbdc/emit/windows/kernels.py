@@ -19,7 +19,7 @@ from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.lanes import LaneProgram
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.plans import Windows
 from rbdc.planning.windows import entries
 from rbdc.planning.windows.kernels import WindowsKernel, kernel_of
@@ -95,7 +95,7 @@ def _tables(kernel: WindowsKernel) -> list[tuple[str, str]]:
     return [("window", "windows"), ("tile", "tiles"), ("bits", "masks"), last] if kernel.moving else []
 
 
-def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[str]:
+def _diagonal(model: Problem, outputs: Sequence[str], scalar: ScalarType) -> list[str]:
     """Terms that springs, damping, dry friction and motors add."""
     lines = []
     for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.reduction.constants import Constants
 from rbdc.reduction.schedules import LIMBS, Node, Schedule
 
@@ -63,13 +63,13 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
     }
 
 
-def _name(model: Model, node: Node) -> str:
+def _name(model: Problem, node: Node) -> str:
     """The name of a node's body, with a number where its joint has several."""
     name = model.bodies[node.body].name
     return name if node.alone else f"{name}.{node.part}"
 
 
-def _scaled(model: Model, slots: Sequence[Node | None], scalar: ScalarType) -> dict[str, str]:
+def _scaled(model: Problem, slots: Sequence[Node | None], scalar: ScalarType) -> dict[str, str]:
     """Tables of what coordinates are multiplied by, as angles and as lengths, and of offsets."""
     factors: list[tuple[float, float, float, float]] = []
     for node in slots:

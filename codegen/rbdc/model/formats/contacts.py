@@ -1,4 +1,4 @@
-"""Contacts and closed loops: how they are declared, and what they are on a model.
+"""Declarations of contacts and closed loops.
 
 `NAME=point@LINK:x,y,z` and `NAME=surface@LINK:x,y,z,r,p,y` touch the world;
 `NAME=point|weld|revolute@LINK1:...=LINK2:...` closes a loop. A TOML file has a table `[contacts.NAME]` of
@@ -22,16 +22,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rbdc.errors import DescriptionError, OptionError, UnsupportedError
-from rbdc.model.attachments import Contact, ContactKind, Frame
-from rbdc.model.description import Effect, Note
+from rbdc.errors import DescriptionError, OptionError
+from rbdc.model.bodies import ContactKind
 from rbdc.model.formats.located import Fields, Node, Source
 from rbdc.model.options import Origin, origin
-from rbdc.model.tree import WORLD, Model
 from rbdc.model.xml import shown
 from rbdc.option_fields import Reading, asked, entries
 from rbdc.runtime._suggestions import suggestion
-from rbdc.spatial import Placement, Rotation, Vector3
 
 
 class Side(NamedTuple):
@@ -262,56 +259,3 @@ def _read_loops(given: Any) -> tuple[str, ...] | None:
 
 LOOPS: Reading[tuple[str, ...] | None] = Reading(_read_loops, "hold|reduce[:JOINT,...]")
 """How what becomes of loops is read."""
-
-
-def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
-    """The model with contacts and loops between its frames. Raises OptionError for a link that there is not,
-    and for frames that do not move against each other.
-    """
-    contacts = [_contact(model, option) for option in options]
-    taken = {contact.name for contact in model.contacts}
-    if twice := [contact.name for contact in contacts if contact.name in taken]:
-        raise OptionError(
-            f"`contacts`: {shown(twice[0])}: the description has one of this name: give another"
-        )
-    return replace(model, contacts=(*model.contacts, *contacts))
-
-
-def _contact(model: Model, option: ContactOption) -> Contact:
-    first, *others = (_frame(model, option, side) for side in option.sides)
-    second = others[0] if others else None
-    if first.body == (WORLD if second is None else second.body):
-        fixed = "does not move" if second is None else f"is fixed to {shown(second.name)}"
-        raise OptionError(f'{option.place}: "{shown(first.name)}" {fixed}: name a link that moves')
-    return Contact(option.name, option.kind, first, second, tuple(range(option.kind.components)))
-
-
-def world_aligned(model: Model) -> Model:
-    """The model with rows of contacts along the world's axes, a note of each loop that keeps its own. Raises
-    UnsupportedError for a model without contacts.
-    """
-    if not model.contacts:
-        raise UnsupportedError(
-            f"{model.place}: there are no contacts for `contact_frame='local-world-aligned'`: "
-            "declare them with `contacts`, or leave it out"
-        )
-    notes = [
-        Note(
-            f'loop "{shown(contact.name)}": {contact.rows} of {contact.kind.components} components are held, '
-            "along the axes of its own frame, not along the world's",
-            effect=Effect.ASKED,
-        )
-        for contact in model.contacts
-        if not contact.whole
-    ]
-    return replace(model, world_aligned=True, notes=(*model.notes, *notes))
-
-
-def _frame(model: Model, option: ContactOption, side: Side) -> Frame:
-    frame = next((f for f in model.frames if f.name == side.link), None)
-    if frame is None:
-        there = suggestion(shown(side.link), (shown(f.name) for f in model.frames))
-        raise OptionError(f'{option.place}: no link "{shown(side.link)}"; {there}')
-    x, y, z, *rpy = side.origin
-    placement = frame.placement.compose(Placement(Rotation.from_rpy(*rpy), Vector3(x, y, z)))
-    return replace(frame, placement=placement)

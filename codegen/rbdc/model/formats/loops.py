@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rbdc.model.attachments import ContactKind
+from rbdc.model.bodies import ContactKind
 from rbdc.model.description import Joint
 from rbdc.model.joints import ONE_DOF
 from rbdc.model.xml import shown

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 
 from lxml import etree
 
-from rbdc.model.attachments import ContactKind
+from rbdc.model.bodies import ContactKind
 from rbdc.model.description import Effect, Loop
 from rbdc.model.xml import Document, as_written, drake_name, free_name, shown
 from rbdc.spatial import Placement, Rotation, Vector3

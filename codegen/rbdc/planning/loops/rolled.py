@@ -10,7 +10,7 @@ from functools import partial
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every, tables_in
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.loops import body_frames, one_frame
 from rbdc.planning.loops.body_frames import drives, inverse_dynamics
 from rbdc.planning.loops.factors import BLOCK, Factors, subtract
@@ -96,7 +96,7 @@ RECURSIONS: Mapping[str, Callable[..., list[Statement]]] = {
 }
 
 
-def rolled(model: Model, function: Function) -> tuple[str, LoopNest]:
+def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
     """The method that executes the fewest operations for this model, of a function whose record has
     recursions as loops, and these loops.
     """
@@ -119,7 +119,7 @@ def nest(tree: Tree, recursion: str, declaration: FunctionDeclaration) -> LoopNe
     return LoopNest(tables, arrays, tuple(statements))
 
 
-def _methods(named: Mapping[str, str], model: Model) -> list[str]:
+def _methods(named: Mapping[str, str], model: Problem) -> list[str]:
     """Recursions of several that suit the model."""
     if len(named) > 1 and model.coupled:
         return [name for name in named if named[name] != _ARTICULATED]

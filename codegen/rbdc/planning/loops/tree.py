@@ -9,7 +9,7 @@ from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.ir.loops import Loop, Statement, Switch, Table
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.model.joint_space import with_z_axes
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.ancestors import Ancestors, elimination_parents
@@ -120,7 +120,7 @@ class BodyStep(StepRecorder):
 class Tree:
     """A model with every joint's axis on z, as tables of numbers by body and by degree of freedom."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Problem) -> None:
         self.model = with_z_axes(model)
         self.coupled, self.nv = model.coupled, model.nv
         bodies = self.model.bodies

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.planning.plans import Paths
 
 STATE = 52
@@ -91,7 +91,7 @@ class Layout:
         return self.several or not self.free
 
 
-def layout(model: Model, scalar: ScalarType) -> Layout:
+def layout(model: Problem, scalar: ScalarType) -> Layout:
     """The layout of a model whose joints are not coupled."""
     joints, paths = list[JointOnPath](), [model.support(index) for index in range(model.njoints)]
     for index, (body, (*above, _)) in enumerate(zip(model.bodies, paths, strict=True)):

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.ir.lanes import LaneProgram
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.planning.windows import entries as at
 from rbdc.planning.windows.kernels import WindowsKernel
@@ -40,7 +40,7 @@ from rbdc.spatial.vectors import AXES
 _ZERO = Vector3.zero()
 
 
-def window_bodies(model: Model, kernel: WindowsKernel) -> Iterator[LaneProgram]:
+def window_bodies(model: Problem, kernel: WindowsKernel) -> Iterator[LaneProgram]:
     """The bodies of a kernel."""
     schedule = scheduled(model)
     constants = constants_of(schedule, moving=kernel.moving)

@@ -11,7 +11,7 @@ from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.lanes import LaneProgram
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.windows.widths import PRODUCT_ROWS, Width, factor_products, inverse_products, widths_of
 from rbdc.reduction.schedules import Schedule, moving_bodies, scheduled, suits_windows
 
@@ -57,7 +57,7 @@ def kernel_of(function: Function) -> WindowsKernel:
     return KERNELS[function.policy.windows]
 
 
-def has_windows(model: Model, function: Function) -> bool:
+def has_windows(model: Problem, function: Function) -> bool:
     """Whether the function can have the form `windows` for this model."""
     if not function.policy.windows or not suits_windows(model):
         return False
@@ -70,7 +70,7 @@ def has_windows(model: Model, function: Function) -> bool:
 
 
 def windows_cost(
-    kernel: WindowsKernel, model: Model, scalar: ScalarType, bodies: Sequence[LaneProgram]
+    kernel: WindowsKernel, model: Problem, scalar: ScalarType, bodies: Sequence[LaneProgram]
 ) -> Cost:
     """Operations of a row of limbs, of a window's row, of a supernode's rows of M^-1."""
     schedule = scheduled(model)
@@ -86,7 +86,7 @@ def windows_cost(
     return total + Cost(vectors=2 * products, lane_flops=2 * longest.lanes * products)
 
 
-def products_by_inverse(kernel: WindowsKernel, model: Model, scalar: ScalarType) -> int:
+def products_by_inverse(kernel: WindowsKernel, model: Problem, scalar: ScalarType) -> int:
     """Operations of the products of M^-1 and right-hand sides, where there are both."""
     if not kernel.solved:
         return 0

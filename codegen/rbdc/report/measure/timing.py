@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rbdc import processes
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.report.accuracy import inputs_of
@@ -114,7 +114,7 @@ class Comparison:
     could not be pinned. peak, bandwidth: limits of that core; no bandwidth where batches were not measured.
     """
 
-    model: Model
+    model: Problem
     options: CompareOptions
     tools: Toolchains
     functions: list[FunctionRecord]

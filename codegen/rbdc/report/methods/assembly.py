@@ -17,8 +17,8 @@ from rbdc.errors import OptionError, ToolchainError
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
-from rbdc.model import Model
-from rbdc.model.attachments import ParameterRow
+from rbdc.model import Problem
+from rbdc.model.bodies import ParameterRow
 from rbdc.options import Progress
 from rbdc.planning.availability import buildable
 from rbdc.report.accuracy import deepest_frame
@@ -60,7 +60,7 @@ Files = dict[str, str]
 
 
 def assemble(
-    model: Model,
+    model: Problem,
     options: CompareOptions,
     tools: Toolchains,
     progress: Progress,
@@ -119,7 +119,7 @@ def compile_all(jobs: Iterable[Job], options: CompareOptions) -> None:
                 one.absent.append(Absent(method, family, f"not compiled: {error.line}"))
 
 
-def _refuse_unknown(model: Model, measured: Sequence[FunctionRecord], options: CompareOptions) -> None:
+def _refuse_unknown(model: Problem, measured: Sequence[FunctionRecord], options: CompareOptions) -> None:
     known = [*PINOCCHIOS, CPPADCODEGEN]
     known += [name for one in measured for name in known_methods(model, one.function)]
     for name in options.methods or ():
@@ -128,7 +128,7 @@ def _refuse_unknown(model: Model, measured: Sequence[FunctionRecord], options: C
 
 
 def assemble_batches(
-    model: Model,
+    model: Problem,
     functions: Sequence[FunctionRecord],
     absent: Mapping[str, str],
     options: CompareOptions,
@@ -157,7 +157,7 @@ def _with_library(method: Contender, files: Files, tools: Toolchain) -> Contende
 
 
 def _batched(
-    model: Model, one: FunctionRecord, batches: Batches, absent: Mapping[str, str]
+    model: Problem, one: FunctionRecord, batches: Batches, absent: Mapping[str, str]
 ) -> Iterator[tuple[Contender, Files]]:
     """The methods of a function in batches, and their C, none for a peer's, whose library is there. Puts down
     in `batches` the sizes that do not fit, lanes and flop.
@@ -228,7 +228,7 @@ def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
 
 
 def generated(
-    model: Model, function: Function, scalar: ScalarType = DOUBLE, *, side_by_side: bool = False
+    model: Problem, function: Function, scalar: ScalarType = DOUBLE, *, side_by_side: bool = False
 ) -> tuple[Files, FunctionSource]:
     """C of the generated batch function behind the common entry point, and what it was made of. side_by_side:
     samples are so where one by one is taken to be faster too.
@@ -239,7 +239,7 @@ def generated(
     return dict(of_files(model, made.files, source, BATCH).files), source
 
 
-def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Files:
+def casadi_map(model: Problem, function: Function, method: str, sizes: Sequence[int]) -> Files:
     """C that calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
     whole, _ = of_casadi(model, function, method)
     maps = [whole.map(n) for n in sizes]

@@ -24,7 +24,7 @@ from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import Function
 from rbdc.ir.cost import Cost
 from rbdc.ir.symbolic import Symbolic, expression, written_out
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.candidates import chosen
 from rbdc.report.methods.implementation import (
     ADAPTER,
@@ -59,7 +59,7 @@ _COUNTED = (
 """CasADi's instructions that are additions, multiplications, divisions, negations and calls."""
 
 
-def traced(model: Model, function: Function, evaluate: Evaluate) -> ca.Function:
+def traced(model: Problem, function: Function, evaluate: Evaluate) -> ca.Function:
     """A recursion as a CasADi function of expressions, before any of our passes; outputs are columns, row by
     row.
     """
@@ -78,7 +78,7 @@ def _scalars(column: Any) -> list[Symbolic]:
     return [Symbolic(column[k]) for k in range(column.numel())]
 
 
-def derivatives(model: Model, function: Function, mode: str, evaluate: Evaluate) -> ca.Function:
+def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluate) -> ca.Function:
     """A function that is first or second derivatives, from a recursion of what is differentiated, by CasADi
     in one of the `MODES`; second ones of each output are the matrix by its first variable, differentiated by
     its second one.
@@ -106,7 +106,7 @@ def derivatives(model: Model, function: Function, mode: str, evaluate: Evaluate)
     return _whole(variables, made)
 
 
-def _tangents(model: Model, q: Any) -> Any:
+def _tangents(model: Problem, q: Any) -> Any:
     """dq/dt of each unit velocity, side by side."""
     units = [[1.0 if k == j else 0.0 for k in range(model.nv)] for j in range(model.nv)]
     rates = [configuration_rate(model, _scalars(q), unit) for unit in units]
@@ -145,13 +145,13 @@ def modes_of(function: Function) -> dict[str, str]:
     return {} if function.comparison.derivative_of is None else {f"ad-{mode}": mode for mode in MODES}
 
 
-def _base(model: Model, function: Function) -> Function:
+def _base(model: Problem, function: Function) -> Function:
     """The function that CasADi differentiates towards another."""
     second = function.second_order
     return functions_of(model)[str(function.comparison.derivative_of) if second is None else second.of]
 
 
-def of_casadi(model: Model, function: Function, method: str) -> tuple[ca.Function, str]:
+def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Function, str]:
     """The function behind CasADi's C of a method of `ad_methods`, casadi, ad-<mode>-casadi, or ad-casadi, and
     in words by which recursion it is: of the papers' that with the fewest operations in the end, for a peer
     gets the recursion that costs it least for the model at hand.
@@ -176,7 +176,7 @@ def _cost(function: ca.Function) -> Cost:
     return Cost(*(sum(code in kinds for code in codes) for kinds in _COUNTED))
 
 
-def ad_methods(model: Model, function: Function) -> list[Method]:
+def ad_methods(model: Problem, function: Function) -> list[Method]:
     """The methods of this module for one function."""
     if function.declaration.framed:
         return []
@@ -188,7 +188,7 @@ def ad_methods(model: Model, function: Function) -> list[Method]:
     ]
 
 
-def _through_casadi(model: Model, function: Function, method: str) -> Implementation:
+def _through_casadi(model: Problem, function: Function, method: str) -> Implementation:
     """CasADi's C of the papers' recursion that leaves it the fewest operations."""
     refuse_large(model, function)
     whole, algorithm = of_casadi(model, function, method)
@@ -199,7 +199,7 @@ def _through_casadi(model: Model, function: Function, method: str) -> Implementa
     return Implementation(algorithm, files, _cost(whole), statements_of(files["casadi_function.c"]))
 
 
-def _through_ours(model: Model, function: Function, mode: str) -> Implementation:
+def _through_ours(model: Problem, function: Function, mode: str) -> Implementation:
     """Our C, by our passes and emitter, of CasADi's derivatives of the recursion that is generated."""
     refuse_large(model, function)
     base = _base(model, function)

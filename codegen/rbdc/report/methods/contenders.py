@@ -21,12 +21,12 @@ from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.cost import cost
-from rbdc.model import Model
-from rbdc.model.attachments import ParameterRow
-from rbdc.model.parameters import NUMBERS
+from rbdc.model import Problem
+from rbdc.model.bodies import ParameterRow
 from rbdc.native.build import SharedLibrary, shared_library, units_of
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler, toolchain
 from rbdc.planning.candidates import chosen, path_start, programs
+from rbdc.reduction.parameters import NUMBERS
 from rbdc.report.methods.casadi_methods import ad_methods
 from rbdc.report.methods.differentiation import differentiating_methods
 from rbdc.report.methods.implementation import (
@@ -55,7 +55,7 @@ BY_PARAMETERS = "generated-parameters"
 
 
 def methods_of(
-    model: Model, function: Function, rows: tuple[ParameterRow, ...] = (), *, every_form: bool = False
+    model: Problem, function: Function, rows: tuple[ParameterRow, ...] = (), *, every_form: bool = False
 ) -> list[Method]:
     """Every method of a function that we compile, in the order of the report; with inertial parameters at run
     time where there are rows of them and it depends on them. `every_form`: also the straight-line code of the
@@ -79,7 +79,7 @@ def methods_of(
     return [*made, *ad_methods(model, function), *differentiating_methods(model, function)]
 
 
-def known_methods(model: Model, function: Function) -> list[str]:
+def known_methods(model: Problem, function: Function) -> list[str]:
     """The methods and families that --methods may name for a function, found without making any.
 
     All its algorithms are among them, also the one that `methods_of` has as generated alone.
@@ -88,7 +88,7 @@ def known_methods(model: Model, function: Function) -> list[str]:
     return [*made, ZEROED, BY_PARAMETERS, *FAMILIES]
 
 
-def _others(model: Model, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
+def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
     """The methods of the catalogue that are not generated, or all, and the papers' recursions; none twice."""
     others = dict(function.methods)
     if others and not every_form and path_start(model, function) is None:
@@ -139,7 +139,7 @@ def library_of(files: Mapping[str, str], tools: Toolchain, seconds: float | None
 
 
 def generated(
-    model: Model,
+    model: Problem,
     function: Function,
     words: str = "",
     *,
@@ -156,7 +156,7 @@ def generated(
     return replace(found, algorithm=found.algorithm + words)
 
 
-def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation:
+def by_method(model: Problem, function: Function, method: str, evaluate: Evaluate) -> Implementation:
     """The C of another algorithm through the same compiler."""
     refuse_large(model, function)
     entry = Function(function.declaration, {method: evaluate})
@@ -167,7 +167,7 @@ def by_method(model: Model, function: Function, method: str, evaluate: Evaluate)
     return alone(model, function_source(ROBOT, entry.declaration, made, method))
 
 
-def alone(model: Model, source: FunctionSource) -> Implementation:
+def alone(model: Problem, source: FunctionSource) -> Implementation:
     """The C of one function as a library."""
     add_loop(ROBOT, source)
     return of_files(model, render_library(model, ROBOT, [source]), source)

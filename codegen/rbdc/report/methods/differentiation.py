@@ -29,7 +29,7 @@ from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, ScalarType
 from rbdc.ir.from_casadi import symbols
 from rbdc.ir.nodes import Program
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.planning.candidates import chosen
 from rbdc.report.methods.implementation import (
     ADAPTER,
@@ -60,7 +60,7 @@ def bases_of(function: Function) -> dict[str, str]:
     return {} if of is None else dict.fromkeys(("finite-difference", "central-difference", COMPLEX_STEP), of)
 
 
-def differentiating_methods(model: Model, function: Function) -> list[Method]:
+def differentiating_methods(model: Problem, function: Function) -> list[Method]:
     """The methods of this module for one function; of first derivatives for those of a single result."""
     catalogue, families = functions_of(model), {CHAIN_RULE: "analytical"}
     return [
@@ -135,7 +135,7 @@ SCHEMES = {
 """All methods that differentiate."""
 
 
-def _by_scheme(model: Model, function: Function, of: str, method: str) -> Implementation:
+def _by_scheme(model: Problem, function: Function, of: str, method: str) -> Implementation:
     """A method by the template of its C; `of` is what is differentiated."""
     declaration, base = without_optional(function.declaration), functions_of(model)[of]
     scheme, results = SCHEMES[method], base.declaration.outputs
@@ -188,14 +188,14 @@ def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tupl
     return [(0, moved, of_it) for moved, of_it in enumerate(entries)]
 
 
-def _generated(model: Model, name: str) -> Called:
+def _generated(model: Problem, name: str) -> Called:
     """A generated function and `integrate`."""
     made = generate(model, ROBOT, (name, INTEGRATE), lambda _: None, GenerationOptions())
     declarations = [functions_of(model)[one].declaration for one in (name, INTEGRATE)]
     return c_files(made.files), [one.prototype(ROBOT) for one in declarations]
 
 
-def _kernels(model: Model, base: Function, method: str, scalar: ScalarType) -> Called:
+def _kernels(model: Problem, base: Function, method: str, scalar: ScalarType) -> Called:
     """The C of a function over numbers of several parts, and of the rates of its inputs."""
     files, prototypes = dict[str, str](), list[str]()
     rates = _rates(model, twice=SCHEMES[method].twice)
@@ -209,7 +209,7 @@ def _kernels(model: Model, base: Function, method: str, scalar: ScalarType) -> C
     return files, prototypes
 
 
-def _parts(model: Model, base: Function, method: str) -> Program:
+def _parts(model: Problem, base: Function, method: str) -> Program:
     """The function over complex numbers, or the last part of it over numbers of several: inputs in a row for
     each, of bicomplex numbers without and with i2, of the chain rule values, two slopes and the mixed one,
     which q alone has.
@@ -233,7 +233,7 @@ def _parts(model: Model, base: Function, method: str) -> Program:
     return recorded("parts", list((inputs if kinds else given).items()), [("y", results)])
 
 
-def _rates(model: Model, *, twice: bool) -> Program:
+def _rates(model: Problem, *, twice: bool) -> Program:
     """The rate of q along a tangent; of all inputs, with `twice`, along a first and a second one, and of q
     along the second along the first.
     """

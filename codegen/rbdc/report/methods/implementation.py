@@ -18,8 +18,8 @@ from rbdc.ir.from_casadi import from_casadi
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
-from rbdc.model import Model
-from rbdc.model.parameters import nominal
+from rbdc.model import Problem
+from rbdc.reduction.parameters import nominal
 from rbdc.report.accuracy import deepest_frame
 from rbdc.spatial import Scalar
 
@@ -53,7 +53,7 @@ class NotTried(Exception):
     """The reason why a method is not tried for a function of a model."""
 
 
-def refuse_large(model: Model, function: Function) -> None:
+def refuse_large(model: Problem, function: Function) -> None:
     """Raise NotTried where straight-line code of the function would be too large for the model."""
     if function.preset == SECOND and model.nv > MOST_DOF:
         limit = f"the limit of straight-line second derivatives is {MOST_DOF}"
@@ -112,7 +112,7 @@ class Method(NamedTuple):
 
 
 def of_files(
-    model: Model, files: Mapping[str, str], source: FunctionSource, form: str = ""
+    model: Problem, files: Mapping[str, str], source: FunctionSource, form: str = ""
 ) -> Implementation:
     """An implementation from the C of a function with its public signature, and all its files; `form`: of one
     of its forms, `INTO_ZEROED` or `BATCH`. Inertial parameters that it takes are those of the model.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.analysis.pages import Table
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.model.families import BINARY, SERIAL, tree
 from rbdc.options import Progress
 from rbdc.planning.calibration import NEAR_CODE
@@ -264,7 +264,7 @@ couples branches that hang on a moving body.
 """
 
 
-def inverse(model: Model, q: Sequence[float], corrections: Collection[str] = ()) -> Array:
+def inverse(model: Problem, q: Sequence[float], corrections: Collection[str] = ()) -> Array:
     """Minv (nv, nv), its lower triangle the mirror image of the upper one, of a model whose joints have one
     degree of freedom each; M^-1 with all `CORRECTIONS`.
     """

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rbdc.analysis.pages import Part, Table
 from rbdc.functions.catalogue import functions_of
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.model.families import BINARY, SERIAL, tree
 from rbdc.options import Progress
 from rbdc.report.accuracy import draw
@@ -134,7 +134,7 @@ BY = ((0, 0), (1, 1), (0, 1), (2, 0))
 class Steps:
     """Second derivatives of one mechanism at one random state by differences with any steps."""
 
-    def __init__(self, model: Model, tools: Toolchain) -> None:
+    def __init__(self, model: Problem, tools: Toolchain) -> None:
         drawn = draw(model, 1)
         names = [p.name for p in functions_of(model)[BASE].declaration.required]
         self.state = [drawn[name][0].copy() for name in names]
@@ -176,7 +176,7 @@ def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float
     return [(a - b) / (2.0 * h) for a, b in zip(*ends, strict=True)]
 
 
-def _callable(model: Model, name: str, tools: Toolchain) -> Call:
+def _callable(model: Problem, name: str, tools: Toolchain) -> Call:
     """A generated function over inputs."""
     function = functions_of(model)[name]
     library = library_of(generated(model, function).files, tools)

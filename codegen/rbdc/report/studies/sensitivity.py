@@ -21,7 +21,7 @@ from rbdc.algorithms.reference.lagrangian import sensitivities
 from rbdc.analysis.pages import Part, Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import on_model
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
 from rbdc.report.measure.loops import pointers_to
@@ -127,7 +127,7 @@ def motion(instants: Array, joints: int) -> tuple[Array, Array, Array]:
     return q, v, a
 
 
-def by_the_paper(model: Model, states: Sequence[Array]) -> Array:
+def by_the_paper(model: Problem, states: Sequence[Array]) -> Array:
     """Algorithms 1-3 with all samples in each scalar."""
     matrices, samples = sensitivities(model, *(list(x.T) for x in states)), len(states[0])
     rows = [[[np.broadcast_to(np.asarray(x, float), samples) for x in row] for row in m] for m in matrices]
@@ -152,14 +152,14 @@ def by_differences(torque: Callable[..., Any], states: Sequence[Array], steps: S
     return found
 
 
-def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Model, ModuleType]:
+def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Problem, ModuleType]:
     options = BuildOptions(functions=FUNCTIONS, out=folder)
     if quick:
         options = BuildOptions(functions=FUNCTIONS, out=folder, cflags=("-O0",), targets=("c",))
     return read(ROBOT, options), load(build_package(ROBOT, options, progress).directory)
 
 
-def _compiled(model: Model, states: Sequence[Array], exact: Array) -> dict[str, Any]:
+def _compiled(model: Problem, states: Sequence[Array], exact: Array) -> dict[str, Any]:
     """The article's recursion as straight-line C through all passes, called sample by sample."""
     function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions()).first
     made = by_method(model, function, "zhakatayev", on_model(bound(sensitivities)))

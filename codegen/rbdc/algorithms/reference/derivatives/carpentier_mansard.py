@@ -20,7 +20,7 @@ from rbdc.algorithms.reference.rnea import body_forces, forward_pass
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, zeros
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import Force, Forces, Motion, Placement, Scalars, Vector3
 
 MotionSet = dict[int, tuple[Motion, Motion]]
@@ -30,7 +30,7 @@ ForceSet = dict[int, Force]
 
 
 def rnea_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
 
@@ -62,7 +62,7 @@ def rnea_derivatives(
 
 
 def _derivative(
-    model: Model,
+    model: Problem,
     placements: Sequence[Placement],
     velocities: Sequence[Motion],
     rates: Sequence[Scalars],
@@ -102,7 +102,7 @@ def _derivative(
 
 
 def aba_derivatives(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
     """ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
 

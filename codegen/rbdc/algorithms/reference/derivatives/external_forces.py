@@ -14,18 +14,18 @@ from rbdc.algorithms.reference.rnea import resistance_by_q, resistance_by_v
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix, reduce_vector
 from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
 
 
-def external_torque(model: Model, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
+def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
     """S_i . F_i in the world for each direction (nv; N, N m), F_i the sum over what the joint carries. Test:
     differences of `rnea`.
     """
     return reduce_vector(model, [s.dot(force) for _, s, force in _in_world(model, q, fext)])
 
 
-def _in_world(model: Model, q: Scalars, fext: Sequence[Force]) -> list[tuple[int, Motion, Force]]:
+def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[tuple[int, Motion, Force]]:
     """For each degree of freedom of the tree its joint, its column and the force on what it carries."""
     world, forces = world_placements(model, q), list(fext)
     if not model.world_forces:
@@ -36,7 +36,7 @@ def _in_world(model: Model, q: Scalars, fext: Sequence[Force]) -> list[tuple[int
 
 
 def whole(
-    model: Model, q: Scalars, v: Scalars, fext: Forces | None, by_q: Matrix, by_v: Matrix
+    model: Problem, q: Scalars, v: Scalars, fext: Forces | None, by_q: Matrix, by_v: Matrix
 ) -> tuple[Matrix, Matrix]:
     """dtau_dq and dtau_dv (nv, nv) from the papers' over all degrees of freedom, with what these lack. Test:
     complex-step of `rnea`.
@@ -50,12 +50,12 @@ def whole(
     return by_q, plus_diagonal(by_v, resistance_by_v(model, q, v))
 
 
-def turning_twice(model: Model, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
+def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
     """d2tau_dqdq (nv, nv, nv) of forces of the world: by dual numbers from -(S_k x S_i) . F_i for k at or
     above the joint of i. Test: complex-step of the first derivatives.
     """
 
-    def slopes(model: Model, q: Scalars) -> Matrix:
+    def slopes(model: Problem, q: Scalars) -> Matrix:
         found = _in_world(model, q, fext)
         carriers = [set(model.support(joint)) for joint, _, _ in found]
         rows = [

@@ -25,7 +25,7 @@ from rbdc.algorithms.reference.derivatives.tensors import (
     times_columns,
 )
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Forces, Scalars
 
 
@@ -40,7 +40,7 @@ def _with_products(
     """
 
     def derivatives(
-        model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
+        model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
     ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         a = aba(model, q, v, tau, fext)
         by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext)

@@ -27,7 +27,7 @@ from rbdc.algorithms.reference.rnea import body_forces, forward_pass
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import Force, Forces, Matrix3, Motion, Placement, RigidInertia, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
 
@@ -125,7 +125,7 @@ class Subtree:
 
 
 def _in_motion(
-    model: Model, placements: Sequence[Placement], v: Scalars, a: Scalars
+    model: Problem, placements: Sequence[Placement], v: Scalars, a: Scalars
 ) -> tuple[list[list[Rates]], list[Subtree]]:
     """By body the directions of its joint, and its subtree, in its own frame."""
     velocities, accelerations = forward_pass(model, v, a, placements)
@@ -147,7 +147,7 @@ def _in_motion(
 
 
 def rnea_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space, for the perturbation q (+)
     dq.

@@ -22,7 +22,7 @@ from rbdc.algorithms.reference.rnea import resistance_by_vv
 from rbdc.algorithms.tools.joint_coordinates import full_size, reduce_tensor
 from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, zeros
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Problem
 from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 
 Tensors = tuple[Tensor, ...]
@@ -30,7 +30,7 @@ Tensors = tuple[Tensor, ...]
 
 
 def rnea_second_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
 
@@ -43,7 +43,7 @@ def rnea_second_derivatives(
 
 
 def second_derivatives(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The tensors (nv, nv, nv each)."""
     following, fixed = (None, fext) if model.world_forces else (fext, None)
@@ -68,7 +68,7 @@ class Directions:
     paths: list[list[int]]
 
 
-def _directions(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None) -> Directions:
+def _directions(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None) -> Directions:
     placements, gravity = _frame(model, q)
     moving = motions_in(model, placements, v, a, Motion(-gravity, Vector3.zero()))
     subtrees, rates, joints = _subtrees(model, moving, fext), list[Rates](), list[int]()
@@ -82,7 +82,7 @@ def _directions(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces |
     return Directions(together_rates, carried, joints, paths)
 
 
-def _frame(model: Model, q: Scalars) -> tuple[list[Placement], Vector3]:
+def _frame(model: Problem, q: Scalars) -> tuple[list[Placement], Vector3]:
     """The placements of the bodies and gravity in the one frame: the paper's ground frame, or that of the
     root body where the tree hangs on one free body, whose distance from the world's origin costs no digits.
     """
@@ -94,7 +94,7 @@ def _frame(model: Model, q: Scalars) -> tuple[list[Placement], Vector3]:
     return [inverse.compose(x) for x in world], root.rotation.apply_transposed(model.gravity)
 
 
-def _subtrees(model: Model, moving: TreeMotions, fext: Forces | None) -> list[Subtree]:
+def _subtrees(model: Problem, moving: TreeMotions, fext: Forces | None) -> list[Subtree]:
     """By body; external forces are in the bodies' frames."""
     own = []
     for index, (body, x) in enumerate(zip(model.bodies, moving.world, strict=True)):

@@ -13,14 +13,14 @@ from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, matrix_product, matrix_sum
 from rbdc.algorithms.tools.linear import Matrix, Vector, dot, flat, transposed
-from rbdc.model import Model
+from rbdc.model import Problem
 from rbdc.spatial import Forces, Scalars
 
 Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
 def rnea_vjp(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
     """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: `rnea_adjoint` of generated code."""
     matrices = rnea_derivatives(model, q, v, a, fext)
@@ -29,7 +29,7 @@ def rnea_vjp(
 
 
 def aba_vjp(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
     """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each): those of inverse dynamics by -M^-1 w. Test:
     `aba_adjoint` of generated code.
@@ -41,7 +41,7 @@ def aba_vjp(
 
 
 def rnea_hessian_vector(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
     """The blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
     qq, vv, qv, mq = (_contracted(tensor, w) for tensor in second_derivatives(model, q, v, a, fext))
@@ -55,7 +55,7 @@ def _contracted(tensor: Tensor, w: Scalars) -> Matrix:
 
 
 def aba_hessian_vector(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
     """The blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq: equation (46) of Singh, Russell
     and Wensing with M^-1 w as weights. Test: the tensors.

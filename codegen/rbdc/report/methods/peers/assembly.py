@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from rbdc.errors import ToolchainError
-from rbdc.model import WORLD, Model
-from rbdc.model.attachments import Frame
+from rbdc.model import WORLD, Problem
+from rbdc.model.bodies import Frame
 from rbdc.model.joints import JointType
 from rbdc.options import Progress
 from rbdc.report.methods.assembly import Job, compile_all
@@ -34,7 +34,7 @@ class Peers:
 
 
 def add_peers(
-    model: Model,
+    model: Problem,
     functions: Sequence[FunctionRecord],
     options: CompareOptions,
     tools: Toolchain,
@@ -146,7 +146,7 @@ def _contender(name: str, build: pinocchio.PinocchioBuild, algorithm: str, archi
     )
 
 
-def save_model(model: Model, path: Path) -> str | None:
+def save_model(model: Problem, path: Path) -> str | None:
     """Write the model as Pinocchio's text archive; None, or the reason why Pinocchio cannot represent it."""
     import pinocchio
 
@@ -177,7 +177,7 @@ def save_model(model: Model, path: Path) -> str | None:
     return None
 
 
-def _contacts(model: Model) -> str:
+def _contacts(model: Problem) -> str:
     """A line for each contact: its rows, and of both frames the joint, the rotation by rows and the place.
     Nothing where Pinocchio does not have one of them.
     """

@@ -12,29 +12,31 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rbdc.errors import OptionError
-from rbdc.model.attachments import ParameterRow
-from rbdc.model.tree import WORLD, Model
+from rbdc.model.bodies import WORLD, ParameterRow
+from rbdc.model.problem import Problem
 from rbdc.model.xml import shown
 from rbdc.option_fields import asked
 from rbdc.runtime._suggestions import suggestion
 from rbdc.spatial import Inertia, Placement, Scalar
 
-AnyModel = TypeVar("AnyModel", bound=Model)
+AnyModel = TypeVar("AnyModel", bound=Problem)
 
 NUMBERS = 10
 """Numbers in one row."""
 
 
-def with_rows(model: Model, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Model:
-    """The model whose functions take the parameters of some moving bodies, () for all and None for none of
-    them, and of payloads at some frames. Raises OptionError for those that there are not, or that do not
-    move.
+def with_rows(model: Problem, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Problem:
+    """The problem whose functions take the parameters of some moving bodies, () for all and None for none of
+    them, and of payloads at some frames; without either as it is. Raises OptionError for those that there are
+    not, or that do not move.
     """
+    if bodies is None and not payloads:
+        return model
     rows = [] if bodies is None else _of_bodies(model, bodies)
     return replace(model, parameters=(*rows, *(_payload(model, name) for name in payloads)))
 
 
-def _of_bodies(model: Model, names: Sequence[str]) -> list[ParameterRow]:
+def _of_bodies(model: Problem, names: Sequence[str]) -> list[ParameterRow]:
     known = {body.name: index for index, body in enumerate(model.bodies)}
     for name in names:
         if name not in known:
@@ -46,7 +48,7 @@ def _of_bodies(model: Model, names: Sequence[str]) -> list[ParameterRow]:
     return [ParameterRow(model.bodies[k].name, k, Placement.identity(), added=False) for k in chosen]
 
 
-def _payload(model: Model, name: str) -> ParameterRow:
+def _payload(model: Problem, name: str) -> ParameterRow:
     frame = next((frame for frame in model.frames if frame.name == name), None)
     if frame is None or frame.body == WORLD:
         moving = [shown(frame.name) for frame in model.frames if frame.body != WORLD]
@@ -55,14 +57,14 @@ def _payload(model: Model, name: str) -> ParameterRow:
     return ParameterRow(name, frame.body, frame.placement, added=True)
 
 
-def nominal(model: Model) -> list[list[Scalar]]:
+def nominal(model: Problem) -> list[list[Scalar]]:
     """The rows of the robot as described, payloads without mass."""
     return [
         [0.0] * NUMBERS if row.added else model.bodies[row.body].inertia.scalars() for row in model.parameters
     ]
 
 
-def constant_part(model: Model) -> Model:
+def constant_part(model: Problem) -> Problem:
     """The model with zero for the inertia of bodies that take theirs at run time, which `with_parameters`
     adds.
     """

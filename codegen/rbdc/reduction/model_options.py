@@ -1,0 +1,62 @@
+"""Options of models that are given beside a model, and those that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from rbdc.errors import OptionError
+from rbdc.model import DriveTerm, Problem
+from rbdc.model.options import ModelOptions
+from rbdc.option_fields import options_of
+
+_BY_NAME = ("armature", "lock")
+"""Options of single joints: those of a model hold where others are given beside it."""
+_OF_READING = ("xacro_arguments", "package_path")
+"""Options that count as a file is read."""
+
+
+def under(model: Problem, options: ModelOptions) -> Problem:
+    """The problem under the options of models that the caller gave. Options that it did not give stay as they
+    are, those of single joints and frames are added.
+
+    A problem that was changed after its model was assembled has no `assembly` in the result.
+
+    Raises OptionError with the name of an option that cannot be applied, and as `Model.assemble`.
+    """
+    assembly = model.assembly
+    if assembly is not None and Problem.of_description(*assembly) != model:
+        model, assembly = replace(model, assembly=None), None
+    held = held_options(model)
+    given = [name for name in options_of(ModelOptions) if options.gives(name)]
+    new = {name: getattr(options, name) for name in given if getattr(options, name) != held[name]}
+    if not new:
+        return model
+    if assembly is None:
+        raise OptionError(
+            f"{_names(new)}: the model was not assembled by rbdc.Model.assemble or from_file, or was changed "
+            "since: give the option there, or change the model"
+        )
+    if late := [name for name in new if name in _OF_READING]:
+        raise OptionError(f"{_names(late)}: the model has been read: give it to rbdc.Model.from_file")
+    for name in set(new) & set(_BY_NAME):
+        new[name] = tuple({**dict(held[name]), **dict(new[name])}.items())
+    if "frames" in new:
+        new["frames"] = (*held["frames"], *(frame for frame in new["frames"] if frame not in held["frames"]))
+    return Problem.of_description(assembly.description, replace(assembly.options, **new))
+
+
+def held_options(model: Problem) -> dict[str, Any]:
+    """The options of its model by their fields, None for what one that was not assembled does not tell."""
+    if model.assembly is not None:
+        held = {name: getattr(model.assembly.options, name) for name in options_of(ModelOptions)}
+    else:
+        drives = {str(term): "include" if term in model.drive_terms else "report" for term in DriveTerm}
+        held = dict.fromkeys(options_of(ModelOptions)) | drives | {"friction_width": model.friction_width}
+    return held | {"gravity": tuple(model.gravity.scalars())}
+
+
+def _names(fields: Iterable[str]) -> str:
+    options = options_of(ModelOptions)
+    return ", ".join(options[field].names[0] for field in fields)
