@@ -344,7 +344,7 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
         for source in generated.sources
     ]
     try:
-        return verify_package(folder, job.model, checked, job.robot)
+        return verify_package(folder, job.model, checked)
     except SingularModelError as error:
         raise SingularModelError(f"{job.model.place}: {error}") from error
     except LoadError as error:

@@ -22,9 +22,7 @@ from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import find_compiler
 from rbdc.processes import Helper, HelperEnded
 from rbdc.verification.calls import Call, Callee
-from rbdc.verification.expected import References
-from rbdc.verification.external_derivatives import derivatives
-from rbdc.verification.package import TOLERANCES, Finding, verify_package
+from rbdc.verification.package import Finding, verify_package
 from rbdc.verification.states import Checked, asked, questions
 from tests.support import UNOPTIMISED, Array
 
@@ -96,11 +94,11 @@ class Text:
 
     def verify(self, folder: Path) -> dict[str, Finding]:
         """Verify such a package as a build does."""
-        return verify_package(folder, self.model, self.checked, self.robot)
+        return verify_package(folder, self.model, self.checked)
 
     def results(self, folder: Path, seed: int) -> list[Array] | None:
-        """Every output of every way of calling each function, at other states than those of the verification,
-        and the derivatives for CasADi; None where a call ends the process or is refused.
+        """Every output of every way of calling each function, at other states than those of the verification;
+        None where a call ends the process or is refused.
         """
         found: list[Array] = []
         try:
@@ -111,10 +109,6 @@ class Text:
                         for way in ways:
                             arrays = question.arrays()
                             found += ask(Call(checked.declaration, way, arrays, question.extra))
-                if any(way.kind == "casadi" for way in ways):
-                    references = References(self.model, TOLERANCES["float64"])
-                    for derivative in derivatives(references, self.robot, self.declarations, seed):
-                        found += ask(derivative.external)
         except (HelperEnded, VerificationError):
             return None
         return [np.asarray(x, float) for x in found]

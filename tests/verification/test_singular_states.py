@@ -23,12 +23,10 @@ from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
 from rbdc.verification.expected import References, telling
-from rbdc.verification.external_derivatives import derivatives
 from rbdc.verification.package import TOLERANCES, drawn
-from rbdc.verification.states import MANY, Checked, questions, sampled
+from rbdc.verification.states import Checked, questions, sampled
 from tests.support import UNOPTIMISED, slow_but
 from tests.support_trees import random_inertia
-from tests.support_windows import chain
 from tests.verification.support_compiled import Text
 
 VJP, JVP = "constrained_dynamics_vjp", "constrained_dynamics_jvp"
@@ -108,36 +106,6 @@ def test_tolerances_at_a_state_do_not_depend_on_others(name: str, state: int) ->
         after = References(arm(), 1e-10).expected(declaration, (Part(name),), changed)
         for one, other in zip(before, after, strict=True):
             np.testing.assert_array_equal(one.tolerances[others], other.tolerances[others])
-
-
-def test_derivatives_for_casadi_are_compared_at_states_where_they_are_defined() -> None:
-    names = ("constrained_dynamics", "constrained_dynamics_derivatives")
-    declarations = [functions_of(arm())[name].declaration for name in names]
-    references = References(arm(), 1e-10)
-    found = list(derivatives(references, "arm", declarations))
-    assert {derivative.external.symbol for derivative in found} == {"jac_arm_casadi_constrained_dynamics"}
-    for derivative in found:
-        assert [derivative.name_of_state(k) for k in range(3)] == ["at random within limits"] * 3
-        pairs = zip(derivative.of.inputs, derivative.of.arrays, strict=True)
-        given = {own.name: x.astype(float) for own, x in pairs if x is not None}
-        assert telling(references.expected(declarations[0], (Part(names[0]),), given)).all()
-
-
-def test_derivatives_of_large_matrices_have_states() -> None:
-    """Functions of more entries than `MANY` are verified at fewer states than others."""
-    model = chain(91)
-    declarations = [functions_of(model)[name].declaration for name in ("crba", "crba_derivatives")]
-    assert declarations[0].outputs[0].size > MANY
-    (derivative,) = derivatives(References(model, 1e-10), "chain", declarations)
-    words = [derivative.name_of_state(k) for k in range(3)]
-    assert words == ["neutral", *["at random within limits"] * 2]
-
-
-@pytest.mark.slow
-def test_a_library_for_casadi_is_verified_where_the_neutral_state_is_singular(tmp_path: Path) -> None:
-    names = ["constrained_dynamics", "constrained_dynamics_derivatives"]
-    text = Text.of(arm(), "arm", names, "casadi")
-    assert all(finding.error < 1.0 for finding in text.verify(text.installed(tmp_path / "right")).values())
 
 
 def light_base(mass: float) -> Problem:

@@ -10,6 +10,7 @@ hides no error at others. States without a digit are left out and named, and oth
 a function that has none is refused (`package.drawn`). Angles count as exact, however large, but for their
 last place.
 
-Answers come from a process of its own (`calls`), so that wrong code ends that one. Derivatives for CasADi
-(`external_derivatives`) are compared with differences of what has been compared with the references.
+Answers come from a process of its own (`calls`), so that wrong code ends that one. Each function is called
+through the libraries for CasADi and JAX too. Their derivatives call functions that have been compared; tests
+of the emitter differentiate them (`tests/emit/test_casadi.py`, `tests/runtime/test_jax.py`).
 """

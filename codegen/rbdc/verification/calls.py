@@ -19,8 +19,6 @@ from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Paramet
 from rbdc.runtime._processor import variants
 from rbdc.runtime._runtime import Entry
 from rbdc.runtime.load import load
-from rbdc.verification import casadi_calls
-from rbdc.verification.casadi_calls import External
 
 Array = NDArray[np.floating[Any]]
 
@@ -58,15 +56,11 @@ class Callee:
     folder: Path
     cached: int = 0
 
-    def __call__(self, message: FunctionDeclaration | Call | External) -> Any:
+    def __call__(self, message: FunctionDeclaration | Call) -> Any:
         """The answer to a message."""
-        match message:
-            case Call():
-                return getattr(self, f"_{message.way.kind}")(message)
-            case FunctionDeclaration():
-                return self._ways(message)
-            case External():
-                return casadi_calls.answer(self._path("casadi"), message)
+        if isinstance(message, Call):
+            return getattr(self, f"_{message.way.kind}")(message)
+        return self._ways(message)
 
     @cached_property
     def _module(self) -> ModuleType:
@@ -141,10 +135,10 @@ class Callee:
         return jax_calls.answer(self._path("jax"), symbol, call.declaration, call.arrays, call.extra)
 
     def _casadi(self, call: Call) -> list[Array]:
+        from rbdc.verification import casadi_calls
+
         symbol = f"{self._module.name}_casadi_{call.declaration.name}"
-        external = External.of(symbol, call.declaration, call.arrays, call.extra)
-        found = casadi_calls.answer(self._path("casadi"), external)
-        return [x.reshape(-1, *p.shape) for p, x in zip(call.declaration.outputs, found, strict=True)]
+        return casadi_calls.answer(self._path("casadi"), symbol, call.declaration, call.arrays, call.extra)
 
     def _past(self, call: Call) -> list[Array]:
         """The outputs of the last samples of a batch that is just large enough: the samples' whole blocks,

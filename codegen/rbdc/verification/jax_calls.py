@@ -20,8 +20,6 @@ Array = NDArray[np.floating[Any]]
 _FFI: Any = FFI()
 _FFI.cdef("""
 struct version { size_t size; void *extensions; int major, minor; };
-struct metadata { size_t size; struct version version; uint32_t traits; };
-struct extension { size_t size; int type; void *next; struct metadata *metadata; };
 struct error { size_t size; void *extensions; const char *message; int code; };
 struct api {
     size_t size; void *extensions; struct version version; void *internal; void *(*create)(struct error *);
@@ -35,9 +33,8 @@ struct frame {
     struct buffers arguments, results; struct attributes attributes;
 };
 """)
-_SCALAR_ATTRIBUTE, _INT32, _METADATA, _EXECUTE = 3, 4, 1, 3
+_SCALAR_ATTRIBUTE, _INT32, _EXECUTE = 3, 4, 3
 _TYPES = {"float64": 12, "float32": 11}
-_VERSION = (0, 1)
 
 
 def answer(
@@ -48,11 +45,10 @@ def answer(
     extra: tuple[int, ...],
 ) -> list[Array]:
     """The outputs, (states, *shape) each, of the handler `symbol`. Raises VerificationError where it refuses
-    the call, or does not say its version.
+    the call.
     """
     _FFI.cdef(f"void *{symbol}(struct frame *);", override=True)
     handler = getattr(_FFI.dlopen(str(library)), symbol)
-    _check_version(handler, symbol)
     given = [np.ascontiguousarray(x) for x in arrays if x is not None]
     results = [np.full((len(given[0]), *p.shape), np.nan, given[0].dtype) for p in declaration.outputs]
     refusals: list[str] = []
@@ -68,16 +64,6 @@ def answer(
     if handler(frame) != _FFI.NULL or refusals:
         raise VerificationError(f"{symbol} refuses a call of XLA: {''.join(refusals)}")
     return results
-
-
-def _check_version(handler: Any, symbol: str) -> None:
-    made = _Structures()
-    metadata = made.one("struct metadata")
-    extension = made.one("struct extension", type=_METADATA, metadata=metadata)
-    refused = handler(made.one("struct frame", extensions=extension))
-    said = (metadata.version.major, metadata.version.minor)
-    if refused != _FFI.NULL or said != _VERSION:
-        raise VerificationError(f"{symbol} says that it is for version {said} of XLA's interface")
 
 
 class _Structures:

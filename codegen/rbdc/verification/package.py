@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.sharing import shared_steps
 from rbdc.errors import LoadError, SingularModelError, VerificationError
-from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
+from rbdc.functions.declarations import REFERENCES, Parameter
 from rbdc.model import Problem
 from rbdc.model.xml import shown
 from rbdc.processes import Helper, HelperEnded, uncollected
 from rbdc.runtime._arrays import CACHED
 from rbdc.verification.calls import Call, Callee, Way, entry_of
 from rbdc.verification.expected import Expected, References, telling
-from rbdc.verification.external_derivatives import derivatives
 from rbdc.verification.states import DRAWS, SEED, Checked, Question, asked, name_of_state, questions
 
 Array = NDArray[np.floating[Any]]
@@ -52,11 +51,8 @@ class Finding:
     left_out: tuple[str, ...]
 
 
-def verify_package(
-    folder: Path, model: Problem, functions: Sequence[Checked], robot: str = ""
-) -> dict[str, Finding]:
-    """Compare each function of the package in `folder` with the references on `model`. `robot`: the name of
-    the package, where it has libraries for CasADi to be compared.
+def verify_package(folder: Path, model: Problem, functions: Sequence[Checked]) -> dict[str, Finding]:
+    """Compare each function of the package in `folder` with the references on `model`.
 
     Raises VerificationError where one is beyond its tolerance: with the function, the way it was called, the
     state and the error; and where a call ends the process. Raises SingularModelError where no state has
@@ -66,13 +62,10 @@ def verify_package(
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
     try:
         with Compiled(Callee(folder, CACHED), stderr=DEVNULL) as compiled, shared_steps():
-            found = {
+            return {
                 checked.declaration.name: compiled.verified(references, checked)
                 for checked in asked(functions)
             }
-            if (folder / f"lib{robot}_casadi.so").is_file():
-                compiled.verify_derivatives(references, robot, [c.declaration for c in functions])
-            return found
     finally:
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of a folder that is about to move
 
@@ -107,18 +100,6 @@ class Compiled(Helper[Any, Any]):
                     worst = max(worst, _compared(words, name_of, declaration.outputs, outputs, found))
                 left_out |= dict.fromkeys(name_of(int(k)) for k in np.flatnonzero(~telling(outputs)))
         return Finding(worst, tuple(left_out))
-
-    def verify_derivatives(
-        self, references: References, robot: str, declarations: Sequence[FunctionDeclaration]
-    ) -> None:
-        """Compare what the library for CasADi has of derivatives."""
-        for derivative in derivatives(references, robot, declarations):
-            symbol = derivative.external.symbol
-            called = f"{symbol}, called as CasADi does,"
-            found, beside = (self.answer(x, called) for x in (derivative.external, derivative.beside))
-            words = f"{symbol} does not agree with what it is derived from: called as CasADi does"
-            for output, right, result in derivative.along(found, beside):
-                _compared(words, derivative.name_of_state, [output], [right], [result])
 
 
 def drawn(references: References, first: Question) -> Iterator[tuple[Question, list[Expected]]]:

@@ -46,14 +46,10 @@ FAR = 10.0
 """Times the angles from which on libm is asked, so far."""
 
 
-def sampled(
-    model: Problem, declaration: FunctionDeclaration, seed: int, numbers: Sequence[int] | None = None
-) -> dict[str, Array]:
-    """Values for each input of a function, (states, size), that its scalar type holds; seeded. numbers: of
-    the states, by default those at which the function is verified.
-    """
+def sampled(model: Problem, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
+    """Values for each input of a function, (states, size), that its scalar type holds; seeded."""
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
-    chosen = _chosen(declaration) if numbers is None else list(numbers)
+    chosen = _chosen(declaration)
     return {
         p.name: _values(model, declaration, p, rng)[chosen].astype(dtype).astype(np.float64)
         for p in declaration.inputs
@@ -62,12 +58,7 @@ def sampled(
 
 def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
     """Words for the kind of one of the states at which a function is verified."""
-    return name_of_number(declaration, _chosen(declaration)[state])
-
-
-def name_of_number(declaration: FunctionDeclaration, number: int) -> str:
-    """Words for the kind of the state of that number."""
-    return _kinds(declaration)[number].words
+    return _kinds(declaration)[_chosen(declaration)[state]].words
 
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:

@@ -1,0 +1,146 @@
+"""Every derivative in libraries for CasADi, on trees of every joint type and under a contact: against
+differences of what it is derived from; and each external function by itself, within its arrays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from ctypes import POINTER, c_double
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.record import Function
+from rbdc.model import Problem
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
+from tests.emit.test_casadi import arguments
+from tests.support import UNOPTIMISED, Array, build_module, slow_but
+from tests.support_differences import central
+from tests.support_trees import random_tree
+
+TREES: Mapping[str, tuple[Problem, tuple[str, ...]]] = {
+    "held": (random_tree(4, size=2), ("tip=point@link1:0.1,0.2,0.3",)),
+    **{f"tree {seed}": (random_tree(seed, size=4), ()) for seed in (1, 4)},
+}
+"""By their names trees and contacts; those of four joints have all types together, and one a free root."""
+CASES = slow_but(TREES, ("held",))
+LENGTH = 1.3
+"""Of quaternions, and of cosine and sine, which are divided by it."""
+UNTOUCHED, GUARD = 7.0, 64
+
+
+@cache
+def records(case: str) -> Mapping[str, Function]:
+    """The functions that have derivatives, and those that these are taken from."""
+    tree, contacts = TREES[case]
+    found = functions_of(read(tree, BuildOptions(contacts=contacts)))
+    names = {
+        name for name, f in found.items() if f.differential is not None and f.differential.first in found
+    }
+    for d in [found[name].differential for name in names]:
+        assert d is not None
+        names |= {name for name in (d.first, d.weighted, d.second) if name in found}
+    return {name: f for name, f in found.items() if name in names}
+
+
+@cache
+def built(case: str) -> ModuleType:
+    tree, contacts = TREES[case]
+    options: dict[str, Any] = {"contacts": contacts, "name": f"{case.replace(' ', '')}_ca"}
+    return build_module(
+        tree, functions=tuple(records(case)), targets=("c", "casadi"), cflags=UNOPTIMISED, **options
+    )
+
+
+def agrees(of: Any, found: Any, z: Any, at: Array) -> bool:
+    """Whether the derivatives of an expression by its only symbol are those found."""
+    function = casadi.Function("f", [z], [casadi.vec(of)])
+    expected = central(lambda x: np.array(function(x)).ravel(), at)
+    values = np.array(casadi.Function("d", [z], [found])(at))
+    return bool(np.abs(values - expected).max() <= 1e-7 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_derivatives_of_every_function(case: str) -> None:
+    """Jacobians, products of these with weights, and both differentiated."""
+    m, functions, tried = built(case), records(case), 0
+    for name, function in functions.items():
+        d = function.differential
+        if d is None or d.first not in functions:
+            continue
+        f = m.casadi(f"{name}@{m.frame_names[-1]}@WORLD" if function.declaration.framed else name)
+        at, z = np.concatenate(arguments(m, f, LENGTH)), casadi.MX.sym("z", f.nnz_in())
+        ends = np.cumsum([0, *(f.numel_in(k) for k in range(f.n_in()))])
+        x = [casadi.reshape(z[i:j], f.size_in(k)) for k, (i, j) in enumerate(itertools.pairwise(ends))]
+        y = casadi.veccat(*f.call(x))
+        J = casadi.jacobian(y, z)
+        assert agrees(y, J, z, at), name
+        twice = functions[d.first].differential
+        if d.second in functions or (twice is not None and twice.first in functions):
+            weights = casadi.DM(np.random.default_rng(2).standard_normal(y.numel()))
+            for first in (J, casadi.gradient(casadi.dot(weights, y), z)):
+                assert agrees(first, casadi.jacobian(casadi.vec(first), z), z, at), name
+                tried += 1
+    assert tried > 0
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_external_functions_stay_within_their_arrays(case: str) -> None:
+    """Each output alone has the bits that it has with others, and NULL stands for zeros."""
+    m = built(case)
+    library = Path(str(m.__file__)).parent / f"lib{m.name}_casadi.so"
+    text = library.with_name(f"{m.name}_casadi.c").read_text()
+    symbols = re.findall(r"^RBDC_API int (\w+)\(const double \*\*arg", text, re.MULTILINE)
+    assert any(symbol.startswith("jac_jac_") for symbol in symbols)
+    for symbol in symbols:
+        call = Guarded(library, symbol)
+        zeros = call.inputs(0.0), [None] * call.f.n_in()
+        assert [x.tobytes() for x in call(zeros[0])] == [x.tobytes() for x in call(zeros[1])], symbol
+        given = call.inputs(0.5)
+        results = call(given)
+        for k, result in enumerate(results):
+            assert call(given, only=k)[k].tobytes() == result.tobytes(), f"{symbol}: output {k}"
+
+
+class Guarded:
+    """An external function, called with numbers behind each array that it may not write."""
+
+    def __init__(self, library: Path, symbol: str) -> None:
+        self.f, self._call = casadi.external(symbol, str(library)), ctypes.CDLL(str(library))[symbol]
+
+    def inputs(self, size: float) -> list[Array | None]:
+        """Numbers of a size; first places are frames and references."""
+        names = [self.f.name_in(k) for k in range(self.f.n_in())]
+        return [
+            np.full(self.f.nnz_in(k) + 1, 0.0 if name in ("frame", "reference") else size)
+            for k, name in enumerate(names)
+        ]
+
+    def __call__(self, given: Sequence[Array | None], only: int | None = None) -> list[Array]:
+        """The outputs, or one of them alone."""
+        outputs = range(self.f.n_out())
+        made = [np.full(self.f.nnz_out(k) + GUARD, UNTOUCHED) for k in outputs]
+        work = np.full(self.f.sz_w() + GUARD, UNTOUCHED)
+        asked = [y if only in (None, k) and self.f.nnz_out(k) else None for k, y in enumerate(made)]
+        assert self._call(_pointers(given), _pointers(asked), None, _pointer(work), 0) == 0
+        for x in (*made, work):
+            assert (x[-GUARD:] == UNTOUCHED).all(), self.f.name()
+        return [x[:-GUARD] for x in made]
+
+
+def _pointer(x: Array | None) -> Any:
+    return POINTER(c_double)() if x is None else x.ctypes.data_as(POINTER(c_double))
+
+
+def _pointers(arrays: Sequence[Array | None]) -> Any:
+    return (POINTER(c_double) * len(arrays))(*map(_pointer, arrays))
