@@ -7,13 +7,13 @@ constants, arrays that pass values from one loop to the next, statements one aft
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 from rbdc.ir.cost import Cost, cost
+from rbdc.ir.indices import Index, value_of
 from rbdc.ir.nodes import Program
 
 
@@ -41,12 +41,10 @@ class Place:
 
     strides: pairs of an index and the numbers that one step of it skips. adds: what is stored there is added
     to what there is.
-
-    An index is the variable of a loop, a number, or an entry of a table of integers: `column_of[up[d]]`.
     """
 
     array: str
-    strides: tuple[tuple[str, int], ...] = ()
+    strides: tuple[tuple[Index, int], ...] = ()
     offset: int = 0
     adds: bool = False
 
@@ -78,9 +76,9 @@ class Step:
 class Loop:
     """Statements for each value of a variable from one index to before another, or back from there."""
 
-    index: str
-    start: str
-    stop: str
+    variable: str
+    start: Index
+    stop: Index
     body: tuple[Statement, ...]
     comment: str = ""
     backward: bool = False
@@ -96,7 +94,7 @@ class Loop:
 class Switch:
     """The statements of one of several cases, each with what it is about, by the value of an index."""
 
-    on: str
+    on: Index
     cases: tuple[tuple[str, tuple[Statement, ...]], ...]
 
 
@@ -145,7 +143,8 @@ class LoopNest:
 
     def cost(self) -> Cost:
         """Operations of a call without its optional arguments: those of each step as often as it runs."""
-        return _cost(self.statements, {}, {table.name: table for table in self.tables})
+        columns = {table.name: [int(x) for (x,) in table.rows] for table in self.tables if table.integer}
+        return _cost(self.statements, {}, columns)
 
 
 def every(statements: Sequence[Statement]) -> Iterator[Statement]:
@@ -160,7 +159,11 @@ def every(statements: Sequence[Statement]) -> Iterator[Statement]:
                     yield from every(body)
 
 
-def _cost(statements: Sequence[Statement], indices: Mapping[str, int], tables: Mapping[str, Table]) -> Cost:
+Columns: TypeAlias = Mapping[str, Sequence[int]]
+"""Tables of integers by their names."""
+
+
+def _cost(statements: Sequence[Statement], variables: Mapping[str, int], columns: Columns) -> Cost:
     """The cost of statements at these values of the variables."""
     total = Cost()
     for statement in statements:
@@ -168,33 +171,20 @@ def _cost(statements: Sequence[Statement], indices: Mapping[str, int], tables: M
             case Step():
                 total += statement.cost
             case Loop():
-                total += _loop_cost(statement, indices, tables)
+                total += _loop_cost(statement, variables, columns)
             case Switch():
-                case = _value(statement.on, indices, tables)
-                total += _cost(statement.cases[case][1], indices, tables)
+                case = value_of(statement.on, variables, columns)
+                total += _cost(statement.cases[case][1], variables, columns)
             case Sines():
                 total += Cost(calls=2 * statement.count)
     return total
 
 
-def _loop_cost(loop: Loop, indices: Mapping[str, int], tables: Mapping[str, Table]) -> Cost:
-    start, stop = (_value(index, indices, tables) for index in (loop.start, loop.stop))
+def _loop_cost(loop: Loop, variables: Mapping[str, int], columns: Columns) -> Cost:
+    start, stop = (value_of(index, variables, columns) for index in (loop.start, loop.stop))
     if loop.cost_of_each is not None:
         return loop.cost_of_each.times(max(0, stop - start))
     total = Cost()
     for value in range(start, stop):
-        total += _cost(loop.body, {**indices, loop.index: value}, tables)
+        total += _cost(loop.body, {**variables, loop.variable: value}, columns)
     return total
-
-
-def _value(index: str, indices: Mapping[str, int], tables: Mapping[str, Table]) -> int:
-    """The value of an index at these values of the variables."""
-    table, _, row = index.removesuffix("]").partition("[")
-    if row:
-        return int(tables[table].rows[_value(row, indices, tables)][0])
-    return indices[index] if index in indices else int(index)
-
-
-def tables_in(index: str) -> list[str]:
-    """The tables that an index is looked up in."""
-    return re.findall(r"\w+(?=\[)", index)

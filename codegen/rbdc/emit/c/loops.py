@@ -11,6 +11,7 @@ from rbdc.emit.c.expressions import StatementWriter, names_in
 from rbdc.emit.names import comment
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.indices import Entry, Index, Sum, Variable, plus
 from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, Table, WhereGiven
 
 _INDENT = "    "
@@ -74,15 +75,15 @@ class _LoopWriter:
         return [_INDENT + line if line else "" for part in statements for line in self.lines(part)]
 
     def _loop(self, loop: Loop) -> list[str]:
-        index, start, stop = loop.index, loop.start, loop.stop
-        head = f"for (int {index} = {start}; {index} < {stop}; ++{index}) {{"
+        name, start, stop = loop.variable, _index(loop.start), _index(loop.stop)
+        head = f"for (int {name} = {start}; {name} < {stop}; ++{name}) {{"
         if loop.backward:
-            head = f"for (int {index} = {int(stop) - 1}; {index} >= {start}; --{index}) {{"
+            head = f"for (int {name} = {_index(plus(loop.stop, -1))}; {name} >= {start}; --{name}) {{"
         about = ["", f"/* {loop.comment} */"] if loop.comment else []
         return [*about, head, *self.body(loop.body), "}"]
 
     def _switch(self, switch: Switch) -> list[str]:
-        lines = [f"switch ({switch.on}) {{"]
+        lines = [f"switch ({_index(switch.on)}) {{"]
         for number, (about, body) in enumerate(switch.cases):
             last = ["default:"] if number == len(switch.cases) - 1 else []
             lines += [f"case {number}: /* {about} */", *last, *self.body(body), f"{_INDENT}break;"]
@@ -128,8 +129,26 @@ def _is_alone(step: Step, name: str) -> bool:
 
 def _address(place: Place) -> str:
     """The address of a place in C."""
-    terms = [index if stride == 1 else f"{stride} * {index}" for index, stride in place.strides]
+    terms = [_index(index) if stride == 1 else _times(stride, index) for index, stride in place.strides]
     return " + ".join([place.array, *terms, *([str(place.offset)] if place.offset else [])])
+
+
+def _index(index: Index) -> str:
+    """An index in C."""
+    match index:
+        case Variable(name):
+            return name
+        case Entry(table, row):
+            return f"{table}[{_index(row)}]"
+        case Sum(inner, number):
+            return f"{_index(inner)} {'-' if number < 0 else '+'} {abs(number)}"
+        case _:
+            return str(index)
+
+
+def _times(stride: int, index: Index) -> str:
+    """An index times a number in C."""
+    return f"{stride} * ({_index(index)})" if isinstance(index, Sum) else f"{stride} * {_index(index)}"
 
 
 def titled(title: str, formula: str, lines: Sequence[str]) -> list[str]:

@@ -8,11 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from rbdc.ir.indices import Entry, Index
 from rbdc.ir.loops import Loop, Statement
-from rbdc.planning.loops.recording import Record, StepRecorder, each, recorded
+from rbdc.planning.loops.recording import DOF, Record, StepRecorder, each, recorded
 from rbdc.planning.loops.tree import Tree
 
 Body = tuple[Statement, ...]
+
+_OWN = Entry("row_own_of", DOF)
+"""The place of row k in the list of those above it."""
 
 BLOCK = 8
 """Columns of a row that are taken together."""
@@ -46,7 +50,8 @@ class Factors:
         def scale(step: StepRecorder) -> None:
             step.write(h, [step.read(h, 1, k=n, above=1)[0] * step.read(h, 1, k=n + 1)[0]], k=n, above=1)
 
-        below = self._below((recorded(ratio), self._above((recorded(reduce),), stop="row_stop_of[k]")))
+        reduced = self._above((recorded(reduce),), stop=Entry("row_stop_of", DOF))
+        below = self._below((recorded(ratio), reduced))
         rows = self._rows((below, recorded(pivot)), "D L, row by row from the last", backward=True)
         return [rows, self._rows((self._above((recorded(scale),)),), "L")]
 
@@ -122,24 +127,24 @@ class Factors:
         return [self._rows(body, "row k of M^-1 from those above")]
 
     def _rows(self, body: Body, about: str, *, backward: bool = False) -> Loop:
-        return Loop("k", "0", str(self.n), body, about, backward)
+        return Loop("k", 0, self.n, body, about, backward)
 
     def _below(self, body: Body) -> Loop:
         """For each row i below k."""
-        return Loop("i", "below_of[k]", "row_end_of[k]", body)
+        return Loop("i", Entry("below_of", DOF), Entry("row_end_of", DOF), body)
 
-    def _above(self, body: Body, stop: str = "row_own_of[k]") -> Loop:
+    def _above(self, body: Body, stop: Index = _OWN) -> Loop:
         """For each row above k, or from there to another place of its list."""
-        return Loop("e", "row_start_of[k]", stop, body)
+        return Loop("e", Entry("row_start_of", DOF), stop, body)
 
     def _columns(self, record: Record) -> Loop:
         """For each column c before k."""
-        return Loop("c", "0", "k", (recorded(record),))
+        return Loop("c", 0, DOF, (recorded(record),))
 
     def _blocks(self, body: Callable[..., Body]) -> Body:
         """For all columns of a row, whole blocks c of them and the rest: how many, and where they begin."""
         count, rest = divmod(self.n, BLOCK)
-        whole = (Loop("c", "0", str(count), body(BLOCK, 0, c=BLOCK)),) if count else ()
+        whole = (Loop("c", 0, count, body(BLOCK, 0, c=BLOCK)),) if count else ()
         return (*whole, *(body(rest, self.n - rest) if rest else ()))
 
 

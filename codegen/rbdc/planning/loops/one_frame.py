@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from rbdc.algorithms.derivatives.rnea_derivatives import doubled
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
+from rbdc.ir.indices import Entry, Index
 from rbdc.ir.loops import Clear, Loop, Statement, WhereGiven
 from rbdc.model import WORLD
-from rbdc.planning.loops.recording import Record, StepRecorder, each, recorded
+from rbdc.planning.loops.recording import DOF, Record, StepRecorder, each, recorded
 from rbdc.planning.loops.tree import ARTICULATED, FACTOR, INERTIA, BodyStep, Tree
 from rbdc.spatial import ArticulatedInertia, Force, MomentInertia, Motion, Placement, Scalar, Vector3
 from rbdc.spatial.vectors import motion_sum
@@ -96,14 +97,14 @@ def mass(tree: Tree, out: str) -> list[Statement]:
         step.add(out, [value], column=tree.nv, up_column=1)
         step.add(out, [value], up_column=tree.nv, column=1)
 
-    above = _path("up_own[k]", entry, "M_jk = S_j^T I S_k for each j above k")
-    rows = Loop("k", "0", str(len(tree.dofs)), (recorded(force), above), "r = I S_k, M_kk = S_k^T r")
+    above = _path(Entry("up_own", DOF), entry, "M_jk = S_j^T I S_k for each j above k")
+    rows = Loop("k", 0, len(tree.dofs), (recorded(force), above), "r = I S_k, M_kk = S_k^T r")
     return [Clear(out, tree.nv**2), rows, *diagonal(tree, out, "armature")]
 
 
-def _path(stop: str, record: Record, about: str) -> Loop:
+def _path(stop: Index, record: Record, about: str) -> Loop:
     """For the degrees of freedom up[d] above k, from the root to before a place of their list."""
-    return Loop("d", "up_start[k]", stop, (recorded(record),), about)
+    return Loop("d", Entry("up_start", DOF), stop, (recorded(record),), about)
 
 
 def diagonal(tree: Tree, out: str, table: str) -> list[Statement]:
@@ -174,12 +175,13 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
             step.add(by_a, [inertial], up_column=n, column=1)
             step.add(by_a, [inertial], column=n, up_column=1)
 
-    own = Loop("j", "dof_of[body_of[k]]", "dof_end[body_of[k]]", (recorded(same),), "rows of the same joint")
-    others = _path("up_own[dof_of[body_of[k]]]", above, "rows and columns of the joints above")
+    first, end = (Entry(table, Entry("body_of", DOF)) for table in ("dof_of", "dof_end"))
+    own = Loop("j", first, end, (recorded(same),), "rows of the same joint")
+    others = _path(Entry("up_own", first), above, "rows and columns of the joints above")
     about = "c_q = 2 B psidot + I psiddot, c_v = 2 B s + I (psidot + sdot), r_b = 2 B^T s, r = I s"
     nested = any(body.parent != WORLD for body in tree.model.bodies)
     inner = (own, others) if nested else (own,)  # gcc 12 warns of a loop that never runs
-    rows = Loop("k", "0", str(len(tree.dofs)), (recorded(row), *inner), about)
+    rows = Loop("k", 0, len(tree.dofs), (recorded(row), *inner), about)
     made = [*(Clear(name, n * n) for name in outputs), rows, *diagonal(tree, by_v, "damping")]
     return [*made, *(diagonal(tree, by_a, "armature") if by_a else [])]
 

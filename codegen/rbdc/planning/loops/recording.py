@@ -4,10 +4,12 @@ arguments of a program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
+from rbdc.ir.indices import Entry, Index, Variable
 from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.loops import Loop, Place, Step
 from rbdc.ir.passes.simplify import optimise
@@ -16,25 +18,33 @@ from rbdc.ir.verify import verify
 from rbdc.reduction.schedules import LIMBS
 from rbdc.spatial import Motion, Scalar
 
-INDICES = {
-    "parent": "parent_of[i]",
-    "at_q": "q_of[i]",
-    "at_v": "v_of[i]",
-    "dof": "dof_of[i]",
-    "turn": "turn_of[i]",
-    "entry": "q_of_turning[n]",
-    "b": "body_of[k]",
-    "column": "column_of[k]",
-    "j_column": "column_of[j]",
-    "up": "up[d]",
-    "up_column": "column_of[up[d]]",
-    "above": "row_up[e]",
+BODY, DOF, SAME, UP, ABOVE, ANGLE = map(Variable, "ikjden")
+INDICES: Mapping[str, Index] = {
+    "parent": Entry("parent_of", BODY),
+    "at_q": Entry("q_of", BODY),
+    "at_v": Entry("v_of", BODY),
+    "dof": Entry("dof_of", BODY),
+    "turn": Entry("turn_of", BODY),
+    "entry": Entry("q_of_turning", ANGLE),
+    "b": Entry("body_of", DOF),
+    "column": Entry("column_of", DOF),
+    "j_column": Entry("column_of", SAME),
+    "up": Entry("up", UP),
+    "up_column": Entry("column_of", Entry("up", UP)),
+    "above": Entry("row_up", ABOVE),
 }
 """Indices by the names that places have for them; others are variables of loops.
 
 Loops go over bodies i, degrees of freedom k of the whole tree, j of a joint and those above, at d in the list
 of paths; in eliminations over rows k of M, i below and those above, at e in the list of rows; n: over angles.
 """
+
+
+class _Argument(NamedTuple):
+    """An argument of a step: its place, and the scalars there."""
+
+    place: Place
+    values: list[Scalar]
 
 
 class StepRecorder:
@@ -47,23 +57,24 @@ class StepRecorder:
     def __init__(self, title: str) -> None:
         self.title = title
         self._labels = Recorder()
-        self._read: dict[Place, list[Scalar]] = {}
-        self._written: dict[Place, list[Scalar]] = {}
+        self._read: dict[str, _Argument] = {}
+        self._written: dict[str, _Argument] = {}
 
     def read(self, array: str, size: int, offset: int = 0, **strides: int) -> list[Scalar]:
         """The `size` numbers at a place; read twice they are the same symbols."""
-        place = Place(array, tuple(strides.items()), offset)
-        if place not in self._read:
-            self._read[place] = symbols(_argument(place), size)
-        return self._read[place]
+        name = _name(array, strides, offset)
+        if name not in self._read:
+            self._read[name] = _Argument(_place(array, strides, offset), symbols(name, size))
+        return self._read[name].values
 
     def write(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
         """Store values from a place on."""
-        self._written[Place(array, tuple(strides.items()), offset)] = list(values)
+        self._written[_name(array, strides, offset)] = _Argument(_place(array, strides, offset), list(values))
 
     def add(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
         """Add values to those from a place on."""
-        self._written[Place(array, tuple(strides.items()), offset, adds=True)] = list(values)
+        place = replace(_place(array, strides, offset), adds=True)
+        self._written[_name(array, strides, offset)] = _Argument(place, list(values))
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         """Name values and the formula that gives them, for the reader of the C."""
@@ -71,20 +82,17 @@ class StepRecorder:
 
     def step(self) -> Step:
         """The simplified program of all that was stored, and where its arguments lie."""
-        inputs = {_argument(place): place for place in self._read}
-        outputs = {_argument(place, inputs): place for place in self._written}
+        inputs = self._read
+        outputs = {f"new_{name}" if name in inputs else name: own for name, own in self._written.items()}
         program = from_casadi(
             "step",
-            [(name, self._read[place]) for name, place in inputs.items()],
-            [(name, self._written[place]) for name, place in outputs.items()],
+            [(name, own.values) for name, own in inputs.items()],
+            [(name, own.values) for name, own in outputs.items()],
             self._labels,
         )
         program = verify(chain_sums(optimise(program)))
-        arrays = tuple(replace(array, adds=outputs[array.name].adds) for array in program.outputs)
-        places = {
-            name: replace(place, strides=tuple((INDICES.get(k, k), stride) for k, stride in place.strides))
-            for name, place in {**inputs, **outputs}.items()
-        }
+        arrays = tuple(replace(array, adds=outputs[array.name].place.adds) for array in program.outputs)
+        places = {name: own.place for name, own in {**inputs, **outputs}.items()}
         return Step(replace(program, outputs=arrays), places)
 
 
@@ -94,7 +102,7 @@ Record = Callable[[StepRecorder], None]
 
 def each(index: str, stop: int, record: Record, about: str) -> Loop:
     """A loop from 0 with one step."""
-    return Loop(index, "0", str(stop), (recorded(record),), about)
+    return Loop(index, 0, stop, (recorded(record),), about)
 
 
 def recorded(record: Record) -> Step:
@@ -104,11 +112,15 @@ def recorded(record: Record) -> Step:
     return recorder.step()
 
 
-def _argument(place: Place, taken: Collection[str] = ()) -> str:
+def _name(array: str, strides: Iterable[str], offset: int) -> str:
     """The name of the argument at a place: of its array, and of the indices that lead there."""
-    words = [place.array, *(index for index, _ in place.strides)]
-    name = "_".join([*words, *([str(place.offset)] if place.offset else [])])
-    return f"new_{name}" if name in taken else name
+    return "_".join([array, *strides, *([str(offset)] if offset else [])])
+
+
+def _place(array: str, strides: Mapping[str, int], offset: int) -> Place:
+    """The place that indices lead to by their names."""
+    found = ((INDICES.get(name, Variable(name)), stride) for name, stride in strides.items())
+    return Place(array, tuple(found), offset)
 
 
 @dataclass

@@ -9,7 +9,8 @@ from functools import partial
 
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
-from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every, tables_in
+from rbdc.ir.indices import tables_in
+from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
 from rbdc.model import Problem
 from rbdc.planning.loops import body_frames, one_frame
 from rbdc.planning.loops.body_frames import drives, inverse_dynamics

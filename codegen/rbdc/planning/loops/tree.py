@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
+from rbdc.ir.indices import Entry
 from rbdc.ir.loops import Loop, Statement, Switch, Table
 from rbdc.model import WORLD, Problem
 from rbdc.model.joint_space import with_z_axes
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.ancestors import Ancestors, elimination_parents
-from rbdc.planning.loops.recording import StepRecorder
+from rbdc.planning.loops.recording import BODY, StepRecorder
 from rbdc.reduction.schedules import nodes_of, parent_columns
 from rbdc.spatial import Force, MomentInertia, Placement, Scalar
 
@@ -209,6 +210,6 @@ class Tree:
             recorder = BodyStep(self, kind)
             visit(recorder)
             cases.append((recorder.title, (recorder.step(),)))
-        every = Switch("kind_of[i]", tuple(cases))
+        every = Switch(Entry("kind_of", BODY), tuple(cases))
         body = cases[0][1] if len(cases) == 1 else (every,)
-        return Loop("i", "0", str(len(self.model.bodies)), body, about, backward)
+        return Loop("i", 0, len(self.model.bodies), body, about, backward)

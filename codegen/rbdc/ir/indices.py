@@ -1,0 +1,67 @@
+"""Indices of loops as expressions: a number, a variable, an entry of a table, a sum with a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Variable:
+    """The variable of a loop."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The integer in a row of a table that has one column."""
+
+    table: str
+    row: Index
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An index and a number."""
+
+    index: Index
+    number: int
+
+
+Index: TypeAlias = int | Variable | Entry | Sum
+
+
+def plus(index: Index, number: int) -> Index:
+    """An index so many further on."""
+    match index:
+        case int():
+            return index + number
+        case Sum(inner, already):
+            return plus(inner, already + number)
+        case _:
+            return Sum(index, number) if number else index
+
+
+def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, Sequence[int]]) -> int:
+    """The value of an index at these values of the variables, with the tables' columns by name."""
+    match index:
+        case Variable(name):
+            return variables[name]
+        case Entry(table, row):
+            return columns[table][value_of(row, variables, columns)]
+        case Sum(inner, number):
+            return value_of(inner, variables, columns) + number
+        case _:
+            return index
+
+
+def tables_in(index: Index) -> Iterator[str]:
+    """The tables that an index is looked up in, the last one first."""
+    match index:
+        case Entry(table, row):
+            yield table
+            yield from tables_in(row)
+        case Sum(inner, _):
+            yield from tables_in(inner)
