@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from rbdc.ir.indices import Entry, Index
+from rbdc.ir.indices import Entry, Index, plus
 from rbdc.ir.loops import Loop, Statement
 from rbdc.planning.loops.recording import DOF, Record, StepRecorder, each, recorded
 from rbdc.planning.loops.tree import Tree
@@ -50,7 +50,7 @@ class Factors:
         def scale(step: StepRecorder) -> None:
             step.write(h, [step.read(h, 1, k=n, above=1)[0] * step.read(h, 1, k=n + 1)[0]], k=n, above=1)
 
-        reduced = self._above((recorded(reduce),), stop=Entry("row_stop_of", DOF))
+        reduced = self._above((recorded(reduce),), stop=plus(_OWN, 1))
         below = self._below((recorded(ratio), reduced))
         rows = self._rows((below, recorded(pivot)), "D L, row by row from the last", backward=True)
         return [rows, self._rows((self._above((recorded(scale),)),), "L")]
@@ -131,7 +131,7 @@ class Factors:
 
     def _below(self, body: Body) -> Loop:
         """For each row i below k."""
-        return Loop("i", Entry("below_of", DOF), Entry("row_end_of", DOF), body)
+        return Loop("i", plus(DOF, 1), Entry("row_end_of", DOF), body)
 
     def _above(self, body: Body, stop: Index = _OWN) -> Loop:
         """For each row above k, or from there to another place of its list."""

@@ -184,9 +184,7 @@ class Tree:
             "row_up": rows.entries,
             "row_start_of": rows.start,
             "row_own_of": rows.own,
-            "row_stop_of": [own + 1 for own in rows.own],
             "row_end_of": rows.end,
-            "below_of": range(1, self.nv + 1),
         }
 
     def table(self, name: str) -> Table | None:
