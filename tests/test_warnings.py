@@ -15,9 +15,9 @@ import rbdc
 from rbdc.build_result import remarks
 from rbdc.cli.commands import commands
 from rbdc.model import Effect, Note, Problem
-from tests.cli.test_bad_input import LIMIT, with_joint
+from tests.support_urdf import LIMIT, pair
 
-DAMPED = with_joint(f'<axis xyz="0 0 1"/><dynamics damping="0.5"/>{LIMIT}')
+DAMPED = pair(f'<axis xyz="0 0 1"/><dynamics damping="0.5"/>{LIMIT}')
 ODD = DAMPED.replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><colour/><colour/><weather/>')
 """Two remarks beside the damping."""
 OPTIONS: dict[str, Any] = {"functions": "nle", "cflags": "-O0", "targets": "c", "verify": False}
@@ -135,7 +135,7 @@ def test_functions_that_a_preset_leaves_out_are_kept(tmp_path: Path) -> None:
 
 def test_no_warning(tmp_path: Path) -> None:
     path = tmp_path / "clean.urdf"
-    path.write_text(with_joint(f'<axis xyz="0 0 1"/>{LIMIT}'))
+    path.write_text(pair(f'<axis xyz="0 0 1"/>{LIMIT}'))
     module, found = built(path, tmp_path / "out")
     assert (module.warnings, found) == ((), [])
 

@@ -10,19 +10,14 @@ from pathlib import Path
 from shlex import quote
 
 import pytest
-from click.testing import CliRunner, Result
 
-from rbdc.cli.commands import commands, main
+from rbdc.cli.commands import main
 from rbdc.errors import OptionError
 from rbdc.resources import resolve, robot_names
+from tests.cli.test_bad_input import run
 from tests.support_urdf import joint, link, pair, robot
 
 QUICK = ("--functions", "nle", "--cflags", "-O0")
-
-
-def run(*arguments: str) -> Result:
-    """A command in this process."""
-    return CliRunner().invoke(commands, list(arguments))
 
 
 @pytest.mark.parametrize("command", ["build", "compare", "benchmark", "info", "list", "clean"])

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import rbdc
-from tests.cli.test_bad_input import GOOD, joint, link, robot, run
+from tests.cli.test_bad_input import GOOD, run
 from tests.support import slow_but
+from tests.support_urdf import joint, link, robot
 
 HOSTILE_NAMES = [
     '"; rm -rf / #',

@@ -5,24 +5,17 @@ that cannot be written.
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import rbdc
-from rbdc.cli.commands import commands
-from rbdc.native.toolchain import find_compiler
+from tests.cli.test_bad_input import run
 
 QUICK = ("--functions", "nle", "--cflags", "-O0")
-
-
-def run(*arguments: str) -> Result:
-    """A command in this process."""
-    return CliRunner().invoke(commands, list(arguments))
 
 
 def build(out: Path, *options: str) -> Result:
@@ -85,53 +78,6 @@ def test_clean_tells_of_packages_that_it_cannot_be_sure_of(tmp_path: Path) -> No
     assert "0 packages, 0 cached artefacts removed" in result.stdout
     assert len(result.stderr.splitlines()) == 1
     assert "has no manifest.json by which rbdc tells its files from yours" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("where", "lost", "emptied"),
-    [
-        ("cache", "manifest.json", False),
-        ("cache", "_native.abi3.so", True),
-        ("package", "_runtime.py", False),
-        ("package", "_native.abi3.so", True),
-    ],
-)
-def test_what_was_lost_is_made_again(
-    where: str, lost: str, emptied: bool, tmp_path: Path, store: Path
-) -> None:
-    """By cleaners of caches, and by crashes, which leave empty files."""
-    out = tmp_path / "out"
-    build(out)
-    files = list(store.rglob(lost)) if where == "cache" else [out / "double_pendulum" / lost]
-    assert files
-    for file in files:
-        file.unlink()
-        if emptied:
-            file.write_bytes(b"")
-    if where == "cache":
-        shutil.rmtree(out)
-    (result,) = json.loads(build(out, "--json").stdout)
-    assert result["cached"] is (where == "package")
-    assert rbdc.load(out / "double_pendulum").nle([0.1, 0.2], [0.0, 0.0]).shape == (2,)
-
-
-def test_a_relative_compiler(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "wrapper").write_text(f'#!/bin/sh\nexec {find_compiler().path} "$@"\n')
-    (tmp_path / "wrapper").chmod(0o755)
-    monkeypatch.chdir(tmp_path)
-    build(tmp_path / "out", "--cc", "./wrapper")
-    assert store.is_dir()
-
-
-def test_a_compiler_that_makes_nothing(tmp_path: Path, store: Path) -> None:
-    silent = tmp_path / "silent"
-    silent.write_text('#!/bin/sh\ntest "$1" = --version && echo silent 1.0\nexit 0\n')
-    silent.chmod(0o755)
-    result = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path / "out"), "--cc", str(silent))
-    assert result.exit_code == 2
-    assert f"the compiler {silent} ended with exit status 0 but made no" in result.stderr
-    assert "cache" not in result.stderr.splitlines()[0]
-    assert not (tmp_path / "out").exists()
 
 
 def test_clean_where_nothing_can_be_removed(

@@ -170,17 +170,6 @@ def test_c_is_clean(compiler: str, seed: int | None, level: str, tmp_path: Path)
     ]
 
 
-def test_header_is_usable_from_cpp(tmp_path: Path) -> None:
-    write_c(c_of(one_joint()), tmp_path)
-    (tmp_path / "main.cpp").write_text('#include "tree.h"\nint main() { return TREE_NV > 0 ? 0 : 1; }\n')
-    subprocess.run(
-        ["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.cpp", "-o", "main"],
-        cwd=tmp_path,
-        check=True,
-    )
-    subprocess.run([str(tmp_path / "main")], check=True)
-
-
 def test_cmake_builds_the_library(tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
         pytest.skip("cmake is not installed")

@@ -180,37 +180,6 @@ def test_impacts_are_pinocchios(case: str) -> None:
         close(fv, np.array(data.dlambda_dv))
 
 
-@pytest.mark.parametrize("case", TRIED)
-def test_the_equations_hold(case: str) -> None:
-    model, module = built(case)
-    q, v, tau = states(model, 5)
-    ddq, forces = module.constrained_dynamics(q, v, tau)
-    jacobian, inertia = module.contact_jacobian(q), module.crba(q)
-    close(inertia @ ddq + module.nle(q, v), tau + jacobian.T @ forces)
-    close(jacobian @ ddq + module.contact_drift(q, v), np.zeros(len(forces)))
-    torque, residual = module.contact_inverse_dynamics(q, v, ddq, forces)
-    close(torque, tau)
-    close(residual, np.zeros(len(forces)))
-    close(module.contact_forward_dynamics(q, v, tau, forces), ddq)
-    close(
-        module.delassus(q, 0.25), jacobian @ np.linalg.solve(inertia, jacobian.T) + 0.25 * np.eye(len(forces))
-    )
-    by_torque = module.constrained_dynamics_derivatives(q, v, tau)[2]
-    close(jacobian @ by_torque, np.zeros((len(forces), model.nv)))
-    assert np.array_equal(by_torque, by_torque.T)
-    assert np.min(np.linalg.eigvalsh(by_torque)) > -1e-9 * np.max(by_torque)
-
-
-@pytest.mark.slow
-def test_an_elastic_impact_keeps_the_energy() -> None:
-    model, module = built("hyq")
-    q, v, _ = states(model, 6)
-    after, _ = module.impulse_dynamics(q, v, 1.0)
-    inertia = module.crba(q)
-    assert after @ inertia @ after == pytest.approx(v @ inertia @ v, rel=1e-11)
-    close(module.contact_jacobian(q) @ (after + v), np.zeros(12), 1e-11)
-
-
 MASKS = list(itertools.product([0.0, 1.0], repeat=4))
 
 

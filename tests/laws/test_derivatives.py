@@ -1,6 +1,4 @@
-"""First derivatives on random trees with every joint type: complex-step of the algorithms, identities,
-other algorithms.
-"""
+"""First derivatives on random trees with every joint type: complex-step of the algorithms, identities."""
 
 from __future__ import annotations
 
@@ -12,8 +10,6 @@ import numpy as np
 import pytest
 
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva
-from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.model import Problem
 from rbdc.spatial import Force, Vector3
@@ -99,22 +95,6 @@ def test_products(pair: tuple[ModuleType, Problem]) -> None:
             assert_close(got, w @ matrix, tolerance, float(np.abs(matrix).max()))
         expected = sum(m @ d for m, d in zip(matrices, (dq, dv, da), strict=True))
         assert_close(getattr(module, f"{name}_jvp")(q, v, a, dq, dv, da, fext), expected, tolerance)
-
-
-def test_the_papers_other_algorithms(pair: tuple[ModuleType, Problem]) -> None:
-    module, model = pair
-    q, v, a = ([float(x) for x in y] for y in state(module))
-    forces = np.random.default_rng(5).standard_normal((module.njoints, 6))
-    fext = [Force.of([float(f) for f in row]) for row in forces]
-    compiled = module.rnea_derivatives(q, v, a, forces)
-    for paper in (carpentier_mansard, idsva):
-        for got, expected in zip(paper.rnea_derivatives(model, q, v, a, fext), compiled, strict=True):
-            assert_close(np.array(got, dtype=float), expected, 1e-10)
-    tolerance = max(1e-10, 1e-13 * float(np.linalg.cond(module.crba(q))))
-    for got, expected in zip(
-        aba_derivatives(model, q, v, a, fext), module.aba_derivatives(q, v, a, forces), strict=True
-    ):
-        assert_close(np.array(got, dtype=float), expected, tolerance)
 
 
 def test_zero_gravity_at_rest_is_exactly_zero() -> None:

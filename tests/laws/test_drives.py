@@ -13,7 +13,6 @@ from types import ModuleType
 from typing import Any
 
 import casadi
-import mujoco
 import numpy as np
 import pinocchio
 import pytest
@@ -33,11 +32,9 @@ from rbdc.report.methods.peers.assembly import save_model
 from rbdc.resources import resolve
 from tests.laws.test_derivatives import complex_step
 from tests.laws.test_lanes import creature
-from tests.laws.test_mimic import OFFSET, G
 from tests.laws.test_second_derivatives import check
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_differences import central
-from tests.support_mujoco import MujocoPeer
 from tests.support_trees import mimic_tree, random_tree
 
 FUNCTIONS = (
@@ -60,7 +57,6 @@ DAMPED = (DriveTerm.DAMPING,)
 ROLLED = tuple(name for name in FUNCTIONS if not name.startswith("kinetic"))
 
 pin: Any = pinocchio
-mj: Any = mujoco
 
 
 def driven(model: Problem, seed: int = 0, *, root: bool = False) -> Problem:
@@ -147,16 +143,6 @@ def test_armature_is_pinocchios(pair: tuple[Problem, ModuleType], tmp_path: Path
     assert_close(found[0], by_q + np.diag(by_q_diagonal))
     assert_close(found[1], by_v + np.diag(by_v_diagonal))
     assert_close(found[2], module.crba(q))
-
-
-def test_derivatives_by_complex_steps(pair: tuple[Problem, ModuleType]) -> None:
-    model, module = pair
-    q, v, a = state(module, 1)
-    fext = np.random.default_rng(2).standard_normal((module.njoints, 6))
-    for name, algorithm in (("rnea", rnea), ("aba", aba)):
-        found = getattr(module, f"{name}_derivatives")(q, v, a, fext)
-        for got, expected in zip(found, complex_step(algorithm, model, q, v, a, fext), strict=True):
-            assert_close(got, expected)
 
 
 def test_the_width_of_friction_at_run_time() -> None:
@@ -290,46 +276,6 @@ def test_rolled_and_single_precision() -> None:
         name="driven_float",
         cflags=UNOPTIMISED,
     )
-
-
-FOLLOWED = ("rnea", "crba", "aba", "kinetic_energy", "rnea_derivatives")
-
-
-@pytest.mark.slow
-def test_followers_give_the_square_of_their_multiplier_to_their_leader() -> None:
-    coupled, full = driven(mimic_tree("coupled"), root=True), driven(mimic_tree("independent"), root=True)
-    one, other = (build_module(m, functions=FOLLOWED, cflags=UNOPTIMISED) for m in (coupled, full))
-    q, v, a = state(one)
-    Q, V, A = G @ q + OFFSET, G @ v, G @ a
-    assert_close(one.rnea(q, v, a), G.T @ other.rnea(Q, V, A), 1e-12)
-    assert_close(one.crba(q), G.T @ other.crba(Q) @ G, 1e-12)
-    assert_close(one.aba(q, v, one.rnea(q, v, a)), a, 1e-11)
-    assert_close(one.kinetic_energy(q, v), other.kinetic_energy(Q, V), 1e-12)
-    assert_close(one.rnea_derivatives(q, v, a)[1], G.T @ other.rnea_derivatives(Q, V, A)[1] @ G, 1e-12)
-
-
-def test_they_are_mujocos() -> None:
-    """Springs too; MuJoCo's dry friction is a constraint, and stays out."""
-    peer = MujocoPeer(resolve("ur5").read_text(encoding="utf-8"), "fixed")
-    names = tuple(body.joint_name for body in Problem.from_urdf(resolve("ur5")).bodies)
-    armature, damping = np.random.default_rng(0).uniform(0.1, 1.0, (2, len(names)))
-    model = Problem.from_urdf(
-        resolve("ur5"), armature=tuple(zip(names, map(float, armature), strict=True)), damping="include"
-    )
-    bodies = [
-        replace(body, damping=float(d), stiffness=float(k), spring_rest=float(d))
-        for body, d, k in zip(model.bodies, damping, armature, strict=True)
-    ]
-    model = replace(model, name="driven_ur5", bodies=tuple(bodies), drive_terms=OF_PATHS)
-    module = build_module(model, functions=("rnea", "aba", "crba"), cflags=UNOPTIMISED)
-    for joint, k, d in zip(peer.joints(names), armature, damping, strict=True):
-        peer.model.dof_armature[joint.qvel], peer.model.dof_damping[joint.qvel] = k, d
-        peer.model.jnt_stiffness[joint.qvel], peer.model.qpos_spring[joint.qpos] = k, d
-    q, v, a = state(module)
-    g = peer.set_state(names, q, v, a)
-    assert_close(module.rnea(q, v, a), g.T @ peer.data.qfrc_inverse)
-    assert_close(module.crba(q), g.T @ peer.inertia() @ g)
-    assert_close(module.aba(q, v, a), peer.forward_dynamics(names, q, v, a))
 
 
 def test_references_of_hessian_products_tell_rates_of_springs_and_of_damping_apart() -> None:

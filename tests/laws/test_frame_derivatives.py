@@ -1,5 +1,5 @@
-"""Derivatives of a frame's velocity and acceleration on random trees and coupled joints, against the
-functions they are derivatives of.
+"""Derivatives of a frame's velocity and acceleration on random trees and coupled joints, against the complex
+step of the references.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from rbdc.algorithms.reference import frames
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.references import reference_of
 from rbdc.model import Problem
-from tests.laws.test_motion import TOLERANCE as DIFFERENCES
-from tests.laws.test_motion import rate, state
+from tests.laws.test_motion import state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import TREES, mimic_tree, random_tree
 
@@ -84,92 +83,3 @@ def test_complex_step(case: Case, base: str, where: str) -> None:
             for got, true in zip(evaluated, expected, strict=True):
                 entries = np.array(got, dtype=float).reshape(true.shape)
                 assert_close(entries, true, TOLERANCE, 1.0, f"{module.name} {frame}, {of}")
-
-
-@pytest.mark.parametrize("where", REFERENCES)
-def test_central_differences(case: Case, where: str) -> None:
-    """Of the compiled functions themselves."""
-    module, (q, v, a) = case[1], state(case[1])
-    unit = np.eye(module.nv)
-    for frame in module.frame_names:
-
-        def velocity(t: float, u: float, frame: str = frame) -> Array:
-            return np.asarray(
-                module.frame_velocity(module.integrate(q, t * unit), v + u * unit, frame, where)
-            )
-
-        def acceleration(t: float, u: float, w: float, frame: str = frame) -> Array:
-            given = module.integrate(q, t * unit), v + u * unit, a + w * unit
-            return np.asarray(module.frame_acceleration(*given, frame, where))
-
-        by_velocity = [rate(lambda t: velocity(t, 0.0)), rate(lambda t: velocity(0.0, t))]
-        by_acceleration = [rate(lambda t: acceleration(*(t * row))) for row in np.eye(3)]  # noqa: B023 - called at once
-        found = (
-            module.frame_velocity_derivatives(q, v, frame, where),
-            module.frame_acceleration_derivatives(q, v, a, frame, where),
-        )
-        for got, expected in zip((*found[0], *found[1]), (*by_velocity, *by_acceleration), strict=True):
-            assert_close(got, expected.T, DIFFERENCES, 10.0, f"{module.name} {frame}")
-
-
-def test_the_velocity_is_linear_in_v(case: Case) -> None:
-    """dv_dv is the Jacobian, which is da_da as well."""
-    module, (q, v, a) = case[1], state(case[1])
-    for frame in module.frame_names:
-        _, jacobian = module.frame_velocity_derivatives(q, v, frame, "WORLD")
-        assert_close(jacobian @ v, module.frame_velocity(q, v, frame, "WORLD"), TOLERANCE, 1.0, frame)
-        assert np.array_equal(module.frame_acceleration_derivatives(q, v, a, frame, "WORLD")[2], jacobian)
-
-
-@pytest.mark.parametrize("base", BASES)
-def test_batch_and_out(case: Case, base: str) -> None:
-    """A batch gives what its samples give, into new arrays or given ones."""
-    module, rng = case[1], np.random.default_rng(21)
-    function, frame = getattr(module, f"{base}_derivatives"), module.frame_names[-1]
-    q = np.array([[module.random_configuration(rng) for _ in range(3)] for _ in range(2)])
-    rest = [rng.standard_normal((2, 3, module.nv)), rng.standard_normal(module.nv)][
-        : 1 if base == "frame_velocity" else 2
-    ]
-    batched = function(q, *rest, frame, "WORLD")
-    out = tuple(np.full_like(matrix, np.nan) for matrix in batched)
-    returned = function(q, *rest, frame, "WORLD", out=out)
-    assert all(one is other for one, other in zip(returned, out, strict=True))
-    for k in np.ndindex(2, 3):
-        single = function(q[k], *(np.broadcast_to(x, (2, 3, module.nv))[k] for x in rest), frame, "WORLD")
-        given = tuple(np.full((6, module.nv), np.nan) for _ in single)
-        function(q[k], *(np.broadcast_to(x, (2, 3, module.nv))[k] for x in rest), frame, "WORLD", out=given)
-        for matrix, filled, alone, into in zip(batched, out, single, given, strict=True):
-            assert matrix[k].shape == (6, module.nv)
-            assert np.array_equal(matrix[k], alone)
-            assert np.array_equal(filled[k], alone)
-            assert np.array_equal(into, alone)
-
-
-def test_out_is_checked(case: Case) -> None:
-    module, (q, v, _) = case[1], state(case[1])
-    good = np.empty((6, module.nv))
-    with pytest.raises(TypeError, match="tuple of 2 arrays"):
-        module.frame_velocity_derivatives(q, v, 0, out=good)
-    with pytest.raises(ValueError, match="overlaps"):
-        module.frame_velocity_derivatives(q, v, 0, out=(good, good))
-
-
-@pytest.mark.parametrize(("frame", "reference"), [(-1, 0), (10_000, 0), (0, -1), (0, 3)])
-def test_c_gives_nan_where_there_is_no_such_frame_or_reference(
-    case: Case, frame: int, reference: int
-) -> None:
-    """Every entry of every output, and nothing beyond them."""
-    model, module = case
-    native: Any = module._native
-    arrays = dict(zip("qva", state(module), strict=True))
-    for name in FRAMED:
-        given = [
-            native.ffi.from_buffer("double[]", arrays[letter])
-            for letter in ("qva" if "acceleration" in name else "qv")
-        ]
-        shape = (6, module.nv) if name.endswith("derivatives") else (6,)
-        count = 1 if shape == (6,) else len(given)
-        outputs = [np.zeros(int(np.prod(shape)) + 1) for _ in range(count)]
-        pointers = [native.ffi.from_buffer("double[]", x) for x in outputs]
-        getattr(native.lib, f"{model.name}_{name}")(*given, frame, reference, *pointers)
-        assert all(np.isnan(x[:-1]).all() and x[-1] == 0.0 for x in outputs), name

@@ -14,7 +14,6 @@ import pytest
 
 from tests.laws.test_contacts_in_lanes import mirrored
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
-from tests.support_differences import central
 
 CONTACTS = tuple(f"c{leg}=point@leg{leg}_2:0.1,0.2,-0.1,0.3,0.2,0.1" for leg in range(2))
 FUNCTIONS = ("impulse_dynamics", "impulse_dynamics_derivatives", "contact_jacobian", "crba", "integrate")
@@ -53,20 +52,6 @@ def test_each_contact_bounces_by_its_own_restitution() -> None:
 def test_limbs_stay_side_by_side() -> None:
     manifest = json.loads((Path(str(module().__file__)).parent / "manifest.json").read_text())
     assert manifest["functions"]["impulse_dynamics"]["lanes"] > 1
-
-
-def test_derivatives() -> None:
-    m, (q, v) = module(), state()
-    found = m.impulse_dynamics_derivatives(q, v, DIFFERENT)
-    for k in range(2):
-
-        def moved(x: Array, k: int = k) -> Array:
-            after: Array = m.impulse_dynamics(m.integrate(q, x[: m.nv]), v + x[m.nv :], DIFFERENT)[k]
-            return after
-
-        by_q, by_v = np.split(central(moved, np.zeros(2 * m.nv)), 2, axis=1)
-        assert_close(found[2 * k], by_q, 1e-6)
-        assert_close(found[2 * k + 1], by_v, 1e-6)
 
 
 def test_one_number_is_that_of_all_contacts() -> None:

@@ -1,5 +1,5 @@
-"""Limbs in lanes: random trees with alike limbs, mirrored, offset, with inertias of their own, against the
-recursions on plain floats.
+"""Limbs in lanes: random trees with alike limbs, mirrored, offset, with inertias of their own. Their builds
+compare every function with the references.
 """
 
 from __future__ import annotations
@@ -7,20 +7,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Placement, Vector3
-from rbdc.algorithms.reference import centroidal
-from rbdc.algorithms.reference.aba import aba, minverse
-from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.derivatives import idsva, products
-from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
-from rbdc.algorithms.reference.regressor import torque_regressor
-from rbdc.algorithms.reference.rnea import rnea
 from rbdc.analysis.pass_statistics import limb_groups
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import InLanes
@@ -34,24 +25,12 @@ from rbdc.reduction import limb_frames
 from rbdc.reduction.limb_frames import aligned
 from rbdc.reduction.limbs import groups
 from rbdc.reduction.passes import reduced
-from rbdc.spatial import Force
-from tests.support import FLAGS, UNOPTIMISED, Array, assert_close, build_module, slow_but
+from tests.support import FLAGS, UNOPTIMISED, build_module, slow_but
 from tests.support_trees import random_inertia, random_placement
 
-OF_Q = ("com", "com_jacobian", "centroidal_momentum_matrix", "potential_energy")
 FUNCTIONS = (
-    *(
-        "rnea",
-        "crba",
-        "minverse",
-        "aba",
-        "torque_regressor",
-        "rnea_derivatives",
-        "aba_derivatives",
-        "rnea_vjp",
-        "kinetic_energy",
-    ),
-    *OF_Q,
+    *("rnea", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives"),
+    *("rnea_vjp", "kinetic_energy", "com", "com_jacobian", "centroidal_momentum_matrix", "potential_energy"),
 )
 PLACES = {4: ((1, 1), (1, -1), (-1, 1), (-1, -1)), 3: ((1, 1), (1, -1), (-1, 1)), 2: ((1, 1), (1, -1))}
 TARGETS = {"native": FLAGS, "avx2": ("-O1", "-mavx2", "-mfma"), "sse2": ("-O1",)}
@@ -133,70 +112,13 @@ def widths(model: Tree, name: str = "rnea") -> set[int]:
     return {value.width for value in program.arithmetic()}
 
 
-def state(model: Tree, module: ModuleType, seed: int) -> tuple[Array, Array, Array, Array]:
-    """q, v, a and external forces."""
-    rng = np.random.default_rng(seed)
-    return (
-        module.random_configuration(rng),
-        *rng.normal(size=(2, model.nv)),
-        rng.normal(size=(model.njoints, 6)),
-    )
-
-
-def check(module: ModuleType, model: Tree, tolerance: float) -> None:
-    """Every function, with and without external forces, against the papers' recursions on floats."""
-    for seed in range(3):
-        q, v, a, fext = state(model, module, seed)
-        given: list[Any] = [list(map(float, x)) for x in (q, v, a)]
-        forces = [Force.of([float(x) for x in row]) for row in fext]
-        condition = max(tolerance, 1e-15 * float(np.linalg.cond(module.crba(q))))
-        assert_close(module.rnea(q, v, a), rnea(model, *given), tolerance, what="rnea")
-        assert_close(
-            module.rnea(q, v, a, fext),
-            rnea(model, given[0], given[1], given[2], forces),
-            tolerance,
-            what="rnea with forces",
-        )
-        assert_close(module.crba(q), crba(model, given[0]), tolerance, what="crba")
-        assert_close(module.minverse(q), minverse(model, given[0]), condition, what="minverse")
-        assert_close(module.aba(q, v, a), aba(model, *given), condition, what="aba")
-        assert_close(
-            module.torque_regressor(q, v, a),
-            torque_regressor(model, *given),
-            tolerance,
-            what="torque_regressor",
-        )
-        for name in OF_Q:
-            algorithm = getattr(centroidal, name)
-            found = getattr(module, name)(q)
-            assert_close(found, np.reshape(algorithm(model, given[0]), found.shape), tolerance, what=name)
-        assert_close(
-            module.kinetic_energy(q, v),
-            centroidal.kinetic_energy(model, given[0], given[1])[0],
-            tolerance,
-            what="kinetic_energy",
-        )
-        weighted = products.rnea_vjp(model, given[0], given[1], given[2], given[1])
-        for got, expected in zip(module.rnea_vjp(q, v, a, v), weighted, strict=True):
-            assert_close(got, expected, tolerance, what="rnea_vjp")
-        for got, expected in zip(
-            module.rnea_derivatives(q, v, a), idsva.rnea_derivatives(model, *given), strict=True
-        ):
-            assert_close(got, expected, tolerance, what="rnea_derivatives")
-        for got, expected in zip(
-            module.aba_derivatives(q, v, a), aba_derivatives(model, *given), strict=True
-        ):
-            assert_close(got, expected, condition, what="aba_derivatives")
-
-
 @pytest.mark.parametrize("seed", slow_but(range(12), (1,), ()))
 def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     model = creature(seed)
     assert lane_model(model) is not None
-    module = build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED, verify=False)
+    module = build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED)
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())
     assert any(entry["lanes"] > 1 for entry in manifest["functions"].values())
-    check(module, model, 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -210,20 +132,15 @@ def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
 def test_fingers_of_all_arms_are_side_by_side(fingers: int, kinds: tuple[str, ...], root: str) -> None:
     model = with_hands(2, fingers, kinds, root)
     assert {2, 4} <= widths(model)
-    check(build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED), model, 1e-13)
+    build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("target", ["avx2", "sse2"])
 def test_fingers_in_every_width_of_registers(target: str) -> None:
     model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
-    check(
-        build_module(
-            model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"hands_{target}"
-        ),
-        model,
-        1e-13,
-    )
+    flags = (*TARGETS[target], "-Werror")
+    build_module(model, functions=FUNCTIONS, cflags=flags, name=f"hands_{target}")
 
 
 @pytest.mark.parametrize(("fingers", "root"), slow_but([(2, "free-flyer"), (4, "fixed")], (), []))
@@ -231,7 +148,7 @@ def test_fingers_of_one_arm_are_a_group_of_their_own(fingers: int, root: str) ->
     model = with_hands(1, fingers, ("revolute", "revolute"), root)
     assert limb_groups(model) == [[f"hand0_{n}_0" for n in range(fingers)]]
     assert fingers in widths(model)
-    check(build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED), model, 1e-13)
+    build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED)
 
 
 def test_groups_within_limbs_are_shown_with_those_of_all_limbs() -> None:
@@ -260,24 +177,16 @@ def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(
 
 @pytest.mark.parametrize("target", slow_but(TARGETS, (), ()))
 def test_every_width_of_registers(target: str) -> None:
-    model = creature(7)
-    check(
-        build_module(
-            model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"creature_{target}"
-        ),
-        model,
-        1e-12,
-    )
+    flags = (*TARGETS[target], "-Werror")
+    build_module(creature(7), functions=FUNCTIONS, cflags=flags, name=f"creature_{target}")
 
 
 @pytest.mark.parametrize("compiler", slow_but(["gcc", "clang"], (), ["clang"]))
 def test_both_compilers_take_the_vectors_without_a_warning(compiler: str) -> None:
-    model = creature(5)
     flags = (*FLAGS, "-Werror", "-Wshadow")
-    module = build_module(
-        model, functions=FUNCTIONS, compiler=compiler, cflags=flags, name=f"creature_{compiler}", verify=False
+    build_module(
+        creature(5), functions=FUNCTIONS, compiler=compiler, cflags=flags, name=f"creature_{compiler}"
     )
-    check(module, model, 1e-12)
 
 
 def test_most_of_a_quadruped_is_in_lanes() -> None:

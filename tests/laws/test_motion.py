@@ -1,6 +1,4 @@
-"""Laws along a motion, by differences of fourth order: what `test_random_trees` checks in one frame is
-checked in all here.
-"""
+"""Laws along a motion, by differences of fourth order, in every frame."""
 
 from __future__ import annotations
 

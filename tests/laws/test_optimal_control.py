@@ -1,5 +1,5 @@
-"""Optimal control over the external functions of CasADi, by ipopt with exact Hessians: it ends, with
-motions that the module's forward dynamics gives too.
+"""Problems of optimal control over the external functions of CasADi: ipopt finds no wrong derivative.
+`test_task_space_control.py` solves such problems.
 """
 
 from __future__ import annotations
@@ -33,26 +33,6 @@ def swing(robot: str, steps: int = STEPS) -> tuple[Any, Any, Any, Any]:
         opti.subject_to(entries == value)
     opti.minimize(STEP * casadi.sumsqr(tau) + 1e-3 * casadi.sumsqr(v))
     return opti, q, v, tau
-
-
-@pytest.mark.parametrize(
-    "robot", ["double_pendulum", pytest.param("kuka_iiwa", marks=pytest.mark.exhaustive)]
-)
-def test_an_arm_swings(robot: str) -> None:
-    opti, _, v, _ = swing(robot)
-    opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "tol": 1e-9})
-    found = opti.solve()
-    assert found.stats()["success"]
-    m = build_module(
-        robot, functions=FUNCTIONS, targets=("c", "casadi"), cflags=UNOPTIMISED, name=f"{robot}_control"
-    )
-    q, tau = (
-        found.value(opti.x)[: m.nq * (STEPS + 1)].reshape(STEPS + 1, m.nq),
-        found.value(opti.x)[-m.nv * STEPS :],
-    )
-    speeds = np.array(found.value(v)).T
-    expected = m.aba(q[:-1], speeds[:-1], tau.reshape(STEPS, m.nv))
-    np.testing.assert_allclose(np.diff(speeds, axis=0), STEP * expected, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -118,19 +98,3 @@ def fall(steps: int, step: float) -> tuple[Any, Any, Any, Any, Any]:
 def test_ipopt_finds_no_wrong_derivative_of_a_free_flyer(tmp_path: Path) -> None:
     _, opti, *_ = fall(1, 0.05)
     assert_checked(opti, tmp_path / "ipopt.txt", 1)
-
-
-@pytest.mark.slow
-def test_a_free_flyer_falls() -> None:
-    steps, step = 4, 0.05
-    m, opti, q, v, tau = fall(steps, step)
-    opti.solver("ipopt", {"print_time": False}, {"print_level": 0})
-    found = opti.solve()
-    assert found.stats()["success"]
-    qs, speeds = (np.array(found.value(x)).T for x in (q, v))
-    torques = np.hstack([np.zeros((steps, 6)), np.array(found.value(tau)).T])
-    units = qs[:-1].copy()
-    units[:, 3:7] /= np.linalg.norm(units[:, 3:7], axis=1, keepdims=True)
-    np.testing.assert_allclose(
-        np.diff(speeds, axis=0), step * m.aba(units, speeds[:-1], torques), rtol=1e-6, atol=1e-6
-    )

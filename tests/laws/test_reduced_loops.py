@@ -57,42 +57,6 @@ def test_accelerations_are_pinocchios(four_bar: ModuleType) -> None:
         assert_close(slope * second + bent, expected, 1e-7)
 
 
-def test_derivatives(four_bar: ModuleType) -> None:
-    for seed in range(3):
-        y, rate, x = state(seed)
-        assert_close(four_bar.aba(y, rate, four_bar.rnea(y, rate, x)), x, 1e-11, 1.0)
-        for name in ("rnea", "aba"):
-            value = getattr(four_bar, name)
-            found = getattr(four_bar, f"{name}_derivatives")(y, rate, x)
-            for k, given in enumerate((y, rate, x)):
-
-                def moved(at: Array, k: int = k, f: Any = value, all_: Any = (y, rate, x)) -> Array:
-                    return np.asarray(f(*all_[:k], at, *all_[k + 1 :]))
-
-                assert_close(found[k], central(moved, given), 1e-7, 1.0)
-
-
-def test_energy_is_kept(four_bar: ModuleType) -> None:
-    """A free fall by Runge and Kutta's steps."""
-    y, rate, h = np.array([0.4]), np.array([1.0]), 1e-3
-
-    def slope(at: Array) -> Array:
-        return np.concatenate([at[1:], four_bar.aba(at[:1], at[1:], np.zeros(1))])
-
-    def energy(at: Array) -> float:
-        return float(four_bar.kinetic_energy(at[:1], at[1:]) + four_bar.potential_energy(at[:1]))
-
-    at = np.concatenate([y, rate])
-    before = energy(at)
-    for _ in range(400):
-        k1 = slope(at)
-        k2 = slope(at + 0.5 * h * k1)
-        k3 = slope(at + 0.5 * h * k2)
-        at = at + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + slope(at + h * k3))
-    assert abs(at[0] - 0.4) > 0.1
-    assert abs(energy(at) - before) < 1e-9
-
-
 def six_bar() -> tuple[Path, tuple[str, ...]]:
     """A crank, two dyads in one cluster on a link that moves, and what the last of it carries."""
     tree = Tree("six_bar")

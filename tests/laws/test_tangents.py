@@ -1,32 +1,21 @@
-"""Dual numbers and recorded ones, and the products of derivatives that come of them: against complex-step and
-the papers' recursions.
-"""
+"""Dual numbers and recorded ones against the complex step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
 import pytest
 
-from rbdc.algorithms.derivatives.products import aba_adjoint, aba_tangent, rnea_adjoint, rnea_tangent
-from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
-from rbdc.functions.catalogue import functions_of
-from rbdc.functions.references import reference_of
 from rbdc.ir.symbolic import Symbolic
-from rbdc.report.accuracy import draw
 from rbdc.report.methods.differentiation import Bicomplex
-from rbdc.spatial import Force
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.adjoint import value_of as recorded_value
 from rbdc.spatial.scalars import atan2, cos, hypot, sin, sqrt, where_less
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, value_of
 from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
-from tests.support import assert_close, slow_but
-from tests.support_trees import random_tree
+from tests.support import assert_close
 
 STEP = 1e-100
 STATES, DIRECTIONS = 3, 2
@@ -148,40 +137,3 @@ def test_what_has_no_tangent_or_adjoint_is_refused() -> None:
         hypot(Tangent(1.0, 1.0), Tangent(1.0, 0.0))
     with pytest.raises(TypeError, match="no adjoint of atan2"):
         atan2(*Tape().variables([1.0, 1.0]))
-
-
-METHODS: dict[str, tuple[Callable[..., Any], str, tuple[str, ...]]] = {
-    "rnea": (rnea_tangent, "rnea_jvp", ("q", "v", "a", "dq", "dv", "da")),
-    "aba, factors": (
-        partial(aba_tangent, solved_by_factors),
-        "aba_jvp",
-        ("q", "v", "tau", "dq", "dv", "dtau"),
-    ),
-    "aba, articulated": (
-        partial(aba_tangent, solved_by_articulated_bodies),
-        "aba_jvp",
-        ("q", "v", "tau", "dq", "dv", "dtau"),
-    ),
-    "adjoint": (rnea_adjoint, "rnea_vjp", ("q", "v", "a", "w")),
-    "adjoint, factors": (partial(aba_adjoint, solved_by_factors), "aba_vjp", ("q", "v", "tau", "w")),
-    "adjoint, articulated": (
-        partial(aba_adjoint, solved_by_articulated_bodies),
-        "aba_vjp",
-        ("q", "v", "tau", "w"),
-    ),
-}
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("seed", slow_but(range(0, 50, 3), (0, 3, 6)))
-def test_the_papers_recursions_give_the_same(seed: int, method: str) -> None:
-    """On trees with every joint type, with and without external forces."""
-    model, (ours, name, names) = random_tree(seed), METHODS[method]
-    theirs = reference_of(functions_of(model)[name])
-    drawn = {name: [float(x) for x in array[0].ravel()] for name, array in draw(model, 1).items()}
-    forces = np.random.default_rng(seed).standard_normal((model.njoints, 6)).tolist()
-    for fext in (None, [Force.of(force) for force in forces]):
-        given = [drawn[name] for name in names]
-        got, expected = ours(model, *given, fext=fext), theirs(model, *given, fext=fext)
-        got, expected = (np.array(x, dtype=float).ravel() for x in (got, expected))
-        assert_close(got, expected, 1e-9, what=f"tree {seed}, {method}")

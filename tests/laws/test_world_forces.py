@@ -19,7 +19,7 @@ from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import OptionError, UnsupportedError, VerificationError
-from rbdc.functions.catalogue import functions_of, presets
+from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Part
 from rbdc.model import Problem
 from rbdc.options import BuildOptions
@@ -160,31 +160,12 @@ def test_second_derivatives(model: Problem) -> None:
         assert_close(evaluated(model, f"{short}_hessian_product", still)[0], blocks[0] @ dq, tolerance)
 
 
-@pytest.mark.exhaustive
-def test_compiled_second_derivatives() -> None:
-    model = ball_and_hinge("free-flyer")
-    module = build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, fext_frame="world")
-    second.check(module, in_world(model))
-
-
 @pytest.fixture(scope="module")
 def module() -> Any:
     """A tree on a free base, verified while it was built."""
     model = ball_and_hinge("free-flyer")
     functions = ("rnea", "frame_jacobian", "rnea_derivatives")
     return build_module(model, functions=functions, cflags=UNOPTIMISED, fext_frame="world", name="in_world")
-
-
-def test_virtual_work(module: Any) -> None:
-    """A force of the world does the work of its product with the body's velocity at the world's origin."""
-    rng = np.random.default_rng(3)
-    q, (v, a) = module.random_configuration(rng), rng.normal(size=(2, module.nv))
-    fext = rng.normal(size=(module.njoints, 6))
-    work = sum(
-        module.frame_jacobian(q, name, reference="WORLD").T @ row
-        for name, row in zip(("base", "a", "b", "c"), fext, strict=True)
-    )
-    assert_close(module.rnea(q, v, a) - module.rnea(q, v, a, fext), work, 1e-12)
 
 
 def test_a_module_says_so(module: Any) -> None:

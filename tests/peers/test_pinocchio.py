@@ -30,13 +30,6 @@ def tolerance(name: str, module: ModuleType, q: Array) -> float:
     return max(TOLERANCE, 1e-14 * conditioning(module.crba(q)))
 
 
-def test_sizes_and_names(case: tuple[ModuleType, Peer]) -> None:
-    module, reference = case
-    assert module.nv == reference.model.nv
-    assert list(module.joint_names) == list(reference.model.names)[1:]
-    assert set(module.frame_names) == {f.name for f in reference.model.frames if f.type == pin.FrameType.BODY}
-
-
 def skip_where_not_defined(name: str, module: ModuleType) -> None:
     """aba and minverse of a robot whose M is singular."""
     root = "free-flyer" if "root_joint" in module.joint_names else "fixed"

@@ -13,7 +13,6 @@ from tests.support import (
     UNOPTIMISED,
     VALUES,
     WITH_DERIVATIVES,
-    WITHOUT_PRODUCTS,
     Array,
     assert_close,
     build_module,
@@ -83,38 +82,3 @@ def test_forward_dynamics(case: Case, forces: bool) -> None:
         scale = max(np.abs(m).max() for m in expected)
         for matrix, reference, name in zip(got, expected, ("q", "v", "tau"), strict=True):
             assert_close(matrix, reference, conditioned(module, q), 1e-3 * scale, f"ddq_d{name}")
-
-
-@pytest.mark.parametrize(("robot", "root"), without(WITH_DERIVATIVES, WITHOUT_PRODUCTS))
-def test_products(robot: str, root: str) -> None:
-    module = (products if robot in WITHOUT_PRODUCTS else full_module)(robot, root)
-    rng = np.random.default_rng(3)
-    for q, v, a, fext in states(module, 4):
-        w, dq, dv, da = rng.standard_normal((4, module.nv))
-        for name in ("rnea", "aba"):
-            if name not in module.functions:
-                continue
-            tolerance = TOLERANCE if name == "rnea" else conditioned(module, q)
-            matrices = getattr(module, f"{name}_derivatives")(q, v, a, fext)
-            floor = 1e-3 * max(np.abs(m).max() for m in matrices)
-            for got, matrix in zip(getattr(module, f"{name}_vjp")(q, v, a, w, fext), matrices, strict=True):
-                assert_close(got, w @ matrix, tolerance, floor, f"{name}_vjp")
-            expected = sum(m @ d for m, d in zip(matrices, (dq, dv, da), strict=True))
-            assert_close(
-                getattr(module, f"{name}_jvp")(q, v, a, dq, dv, da, fext),
-                expected,
-                tolerance,
-                floor,
-                f"{name}_jvp",
-            )
-
-
-def test_batches(case: Case) -> None:
-    module, _ = case
-    made = states(module, 5)
-    q, v, a, fext = (np.array(column) for column in zip(*made, strict=True))
-    for name in {"rnea_derivatives", "aba_derivatives"} & set(module.functions):
-        batched = getattr(module, name)(q, v, a, fext)
-        for k, state in enumerate(made):
-            for matrix, single in zip(batched, getattr(module, name)(*state), strict=True):
-                assert_close(matrix[k], single, 1e-14)

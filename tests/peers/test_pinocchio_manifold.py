@@ -97,14 +97,3 @@ def test_against_differences(pair: tuple[ModuleType, pin.Model], size: float) ->
         step = [m.difference(moved, m.integrate(q, dv + s * e)) for s in (1.0, -1.0)]
         for found, (ahead, behind) in ((by_q, start), (by_step, step)):
             assert_close(found, (ahead - behind) / (2.0 * h), 1e-7, 1.0)
-
-
-def test_a_batch_is_its_samples(pair: tuple[ModuleType, pin.Model]) -> None:
-    m, model = pair
-    rng = np.random.default_rng(4)
-    q = np.array([m.random_configuration(rng) for _ in SIZES])
-    dv = np.array([steps(model, size) for size in SIZES])
-    moved = m.integrate(q, dv)
-    for f, given in ((m.dintegrate, (q, dv)), (m.ddifference, (q, moved))):
-        for whole, *single in zip(f(*given), *(f(*row) for row in zip(*given, strict=True)), strict=True):
-            assert_close(whole, np.array(single), 1e-15, 1.0)

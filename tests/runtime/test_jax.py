@@ -138,29 +138,6 @@ def test_derivatives_by_external_forces() -> None:
     np.testing.assert_allclose(twice[1], twice[0], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("robot", "name"),
-    [
-        pytest.param("double_pendulum", "aba", marks=pytest.mark.slow),
-        *(pytest.param("kuka_iiwa", name, marks=pytest.mark.exhaustive) for name in TWICE),
-    ],
-)
-def test_hessians(robot: str, name: str) -> None:
-    """Symmetric, and against central differences of gradients."""
-    m = module(robot, "free-flyer" if robot == "double_pendulum" else "fixed")
-    ours, x, _ = case(m, name)
-    weights = np.random.default_rng(1).standard_normal(m.nv)
-
-    def weighted(x: Any) -> Any:
-        return weights @ ours(x)
-
-    H = np.asarray(jax.jit(jax.hessian(weighted))(x))
-    gradient = jax.jit(jax.grad(weighted))
-    expected = central(lambda x: np.asarray(gradient(x)), x)
-    assert np.abs(H - expected).max() <= 1e-7 * np.abs(expected).max()
-    assert np.abs(H - H.T).max() <= 1e-12 * np.abs(H).max()
-
-
 @pytest.mark.parametrize("name", TWICE)
 def test_derivatives_of_matrices(name: str) -> None:
     """In reverse with either mode."""
