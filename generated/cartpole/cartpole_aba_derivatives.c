@@ -39,7 +39,7 @@ static void cartpole_aba_derivatives_without_fext(const double *restrict q, cons
     const double t33 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
     /* pole: more of F */
-    const double t34 = 0.05 * qddot_1;
+    const double f1_fx = 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B1_px = v[1] * 0.1;
@@ -48,7 +48,7 @@ static void cartpole_aba_derivatives_without_fext(const double *restrict q, cons
     const double B0_px = sin_q1 * B1_px;
 
     /* cart: fC: force of the subtree */
-    const double t40 = cos_q1 * f1_fy + sin_q1 * t34;
+    const double t40 = cos_q1 * f1_fy + sin_q1 * f1_fx;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double t41 = 0.05 * t33;
@@ -102,8 +102,8 @@ static void cartpole_aba_derivatives_with_fext(const double *restrict q, const d
     const double t14 = fext[10] + sin_q1 * 0.49050000000000005;
 
     /* pole: f_parent = f_parent + X* f */
-    const double f1_fy = fext[8] + 0.05 * t10;
-    const double t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * f1_fy;
+    const double fC1_fy = fext[8] + 0.05 * t10;
+    const double t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * fC1_fy;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double moving_0 = tau[0] + t23;
@@ -119,17 +119,17 @@ static void cartpole_aba_derivatives_with_fext(const double *restrict q, const d
     /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double t42 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
-    /* pole: more of F */
-    const double t44 = fext[6] - 0.05 * qddot_1;
-
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B1_px = v[1] * 0.1;
+
+    /* pole: fC: force of the subtree */
+    const double t46 = fext[6] - 0.05 * qddot_1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B0_px = sin_q1 * B1_px;
 
     /* cart: fC: force of the subtree */
-    const double t50 = cos_q1 * f1_fy - sin_q1 * t44;
+    const double t50 = cos_q1 * fC1_fy - sin_q1 * t46;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double t51 = 0.05 * t42;

@@ -39,7 +39,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_deriva
     const cartpole_vector8 t33 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
     /* pole: more of F */
-    const cartpole_vector8 t34 = 0.05 * qddot_1;
+    const cartpole_vector8 f1_fx = 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const cartpole_vector8 B1_px = v[1] * 0.1;
@@ -48,7 +48,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_deriva
     const cartpole_vector8 B0_px = sin_q1 * B1_px;
 
     /* cart: fC: force of the subtree */
-    const cartpole_vector8 t40 = cos_q1 * f1_fy + sin_q1 * t34;
+    const cartpole_vector8 t40 = cos_q1 * f1_fy + sin_q1 * f1_fx;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const cartpole_vector8 t41 = 0.05 * t33;
@@ -96,8 +96,8 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_deriva
     const cartpole_vector8 t14 = fext[10] + sin_q1 * 0.49050000000000005;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f1_fy = fext[8] + 0.05 * t10;
-    const cartpole_vector8 t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * f1_fy;
+    const cartpole_vector8 fC1_fy = fext[8] + 0.05 * t10;
+    const cartpole_vector8 t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * fC1_fy;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const cartpole_vector8 moving_0 = tau[0] + t23;
@@ -113,17 +113,17 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_deriva
     /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 t42 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
-    /* pole: more of F */
-    const cartpole_vector8 t44 = fext[6] - 0.05 * qddot_1;
-
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const cartpole_vector8 B1_px = v[1] * 0.1;
+
+    /* pole: fC: force of the subtree */
+    const cartpole_vector8 t46 = fext[6] - 0.05 * qddot_1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const cartpole_vector8 B0_px = sin_q1 * B1_px;
 
     /* cart: fC: force of the subtree */
-    const cartpole_vector8 t50 = cos_q1 * f1_fy - sin_q1 * t44;
+    const cartpole_vector8 t50 = cos_q1 * fC1_fy - sin_q1 * t46;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const cartpole_vector8 t51 = 0.05 * t42;

@@ -68,18 +68,21 @@ static void cartpole_rnea_derivatives_with_fext(const double *restrict q, const 
     const double t11 = cos_q1 * 9.81 + sin_q1 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_fx = a[1] * 0.05 - fext[6];
-    const double f1_fy = fext[8] + 0.05 * (v[1] * v[1]);
+    const double t13 = v[1] * v[1];
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B1_px = v[1] * 0.1;
+
+    /* pole: fC: force of the subtree */
+    const double fC1_fx = a[1] * 0.05 - fext[6];
+    const double fC1_fy = fext[8] + 0.05 * t13;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double d1_5 = -(sin_q1 * B1_px);
     dtau_dv[1] = d1_5;
 
     /* cart: fC: force of the subtree */
-    const double d1_2 = -(sin_q1 * f1_fx) - cos_q1 * f1_fy;
+    const double d1_2 = -(sin_q1 * fC1_fx) - cos_q1 * fC1_fy;
     dtau_dq[1] = d1_2;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */

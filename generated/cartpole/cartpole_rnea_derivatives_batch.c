@@ -64,18 +64,21 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_rnea_deriv
     const cartpole_vector8 t11 = cos_q1 * 9.81 + sin_q1 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_fx = a[1] * 0.05 - fext[6];
-    const cartpole_vector8 f1_fy = fext[8] + 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 t13 = v[1] * v[1];
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const cartpole_vector8 B1_px = v[1] * 0.1;
+
+    /* pole: fC: force of the subtree */
+    const cartpole_vector8 fC1_fx = a[1] * 0.05 - fext[6];
+    const cartpole_vector8 fC1_fy = fext[8] + 0.05 * t13;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const cartpole_vector8 d1_5 = -(sin_q1 * B1_px);
     results[3] = d1_5;
 
     /* cart: fC: force of the subtree */
-    const cartpole_vector8 d1_2 = -(sin_q1 * f1_fx) - cos_q1 * f1_fy;
+    const cartpole_vector8 d1_2 = -(sin_q1 * fC1_fx) - cos_q1 * fC1_fy;
     results[1] = d1_2;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */

@@ -187,20 +187,20 @@ static void double_pendulum_aba_derivatives_with_fext(const double *restrict q, 
     const double t81 = sin_q1 * (v[0] * 0.1);
     const double t86 = cos_q1 * t35 - sin_q1 * (m0_ay + 0.1 * t75);
 
-    /* link2: more of F */
-    const double t88 = t47 + 0.0335304944 * t79;
-
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B1_py = m1_wz * 0.0670609888;
-    const double t91 = t81 * 0.0670609888;
-    const double t92 = 6.048672483535452e-12 * m1_wz;
-    const double t93 = t91 - t92;
+    const double t89 = t81 * 0.0670609888;
+    const double t90 = 6.048672483535452e-12 * m1_wz;
+    const double t91 = t89 - t90;
+
+    /* link2: fC: force of the subtree */
+    const double t93 = t47 + 0.0335304944 * t79;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double d1_5 = 0.1 * (sin_q1 * B1_py);
 
     /* link1: fC: force of the subtree */
-    const double t98 = cos_q1 * t51 - sin_q1 * t88;
+    const double t98 = cos_q1 * t51 - sin_q1 * t93;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double d0_0 = IC0_hx * t23 - IC0_hy * m0_ay;
@@ -223,7 +223,7 @@ static void double_pendulum_aba_derivatives_with_fext(const double *restrict q, 
     ddq_dq[3] = ddq_dq_1_1;
 
     /* forward dynamics: column 0 of ddq_dv */
-    const double t125 = t73 * (t92 - d1_5 + t65 * t91 + t93);
+    const double t125 = t73 * (t90 - d1_5 + t65 * t89 + t91);
     const double ddq_dv_0_0 = -t125;
     ddq_dv[0] = ddq_dv_0_0;
     const double ddq_dv_0_1 = t81 * 14.713274125551637 - t65 * t125;

@@ -187,20 +187,20 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 t84 = X1_Ryx * (v[0] * 0.1);
     const double_pendulum_vector8 t89 = X1_Rxx * t37 - X1_Ryx * (m0_ay + 0.1 * t78);
 
-    /* link2: more of F */
-    const double_pendulum_vector8 t91 = t49 + 0.0335304944 * t82;
-
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 B1_py = m1_wz * 0.0670609888;
-    const double_pendulum_vector8 t94 = t84 * 0.0670609888;
-    const double_pendulum_vector8 t95 = 6.048672483535452e-12 * m1_wz;
-    const double_pendulum_vector8 t96 = t94 - t95;
+    const double_pendulum_vector8 t92 = t84 * 0.0670609888;
+    const double_pendulum_vector8 t93 = 6.048672483535452e-12 * m1_wz;
+    const double_pendulum_vector8 t94 = t92 - t93;
+
+    /* link2: fC: force of the subtree */
+    const double_pendulum_vector8 t96 = t49 + 0.0335304944 * t82;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 d1_5 = 0.1 * (X1_Ryx * B1_py);
 
     /* link1: fC: force of the subtree */
-    const double_pendulum_vector8 t101 = X1_Rxx * t53 - X1_Ryx * t91;
+    const double_pendulum_vector8 t101 = X1_Rxx * t53 - X1_Ryx * t96;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double_pendulum_vector8 d0_0 = IC0_hx * t25 - IC0_hy * m0_ay;
@@ -223,7 +223,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     results[3] = ddq_dq_1_1;
 
     /* forward dynamics: column 0 of ddq_dv */
-    const double_pendulum_vector8 t128 = t76 * (t95 - d1_5 + t67 * t94 + t96);
+    const double_pendulum_vector8 t128 = t76 * (t93 - d1_5 + t67 * t92 + t94);
     const double_pendulum_vector8 ddq_dv_0_0 = -t128;
     results[4] = ddq_dv_0_0;
     const double_pendulum_vector8 ddq_dv_0_1 = t84 * 14.713274125551637 - t67 * t128;

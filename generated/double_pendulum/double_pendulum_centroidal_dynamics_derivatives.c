@@ -68,32 +68,32 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
     const double t89 = sin_q1 * t47 - cos_q1 * f2_ny;
     const double t90 = t29 + t89;
 
+    /* link1: IC = I + sum of X* IC_child X: composite inertia */
+    const double t91 = cos_q1 * 0.0335304944;
+    const double IC1_hx = -0.04285428436 + t91;
+    const double t93 = sin_q1 * 0.0335304944;
+    const double IC1_hy = 5.801760809999999e-07 + t93;
+    const double t97 = sin_q1 * 3.8534375079666787e-13;
+    const double IC1_xz = 0.00010896273703172167 + t97;
+    const double t99 = cos_q1 * 3.8534375079666787e-13;
+    const double IC1_yz = -6.709246438575111e-09 - t99;
+
     /* root: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double d5_17 = cos_q0 * t65 + sin_q0 * t61;
     const double B0_py = -d5_17;
     dhdot_dv[4] = B0_py;
     const double B0_pz = cos_q0 * t61 - sin_q0 * t65;
-    const double t100 = cos_q0 * B1_Nzy + sin_q0 * B1_Nzx;
-    const double t103 = cos_q0 * B1_Nzx - sin_q0 * B1_Nzy;
+    const double t110 = cos_q0 * B1_Nzy + sin_q0 * B1_Nzx;
+    const double t113 = cos_q0 * B1_Nzx - sin_q0 * B1_Nzy;
 
     /* root: fC: force of the subtree */
-    const double t106 = cos_q0 * t82 - sin_q0 * fC1_fx;
-    const double fC0_fy = -t106;
+    const double t116 = cos_q0 * t82 - sin_q0 * fC1_fx;
+    const double fC0_fy = -t116;
     dhdot_dq[4] = fC0_fy;
     const double d6_8 = cos_q0 * fC1_fx + sin_q0 * t82;
     dhdot_dq[2] = d6_8;
-    const double t113 = sin_q0 * t86 + cos_q0 * t90;
-    const double t116 = sin_q0 * t90 - cos_q0 * t86;
-
-    /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double t117 = cos_q1 * 0.0335304944;
-    const double IC1_hx = -0.04285428436 + t117;
-    const double t119 = sin_q1 * 0.0335304944;
-    const double IC1_hy = 5.801760809999999e-07 + t119;
-    const double t123 = sin_q1 * 3.8534375079666787e-13;
-    const double IC1_xz = 0.00010896273703172167 + t123;
-    const double t125 = cos_q1 * 3.8534375079666787e-13;
-    const double IC1_yz = -6.709246438575111e-09 - t125;
+    const double t123 = sin_q0 * t86 + cos_q0 * t90;
+    const double t126 = sin_q0 * t90 - cos_q0 * t86;
 
     /* root: IC = I + sum of X* IC_child X: composite inertia */
     const double IC0_hy = sin_q0 * IC1_hx + cos_q0 * IC1_hy;
@@ -125,13 +125,13 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
     const double d7_26 = d7_29 + 0.035 * t161;
     const double t170 = sin_q0 * t68 + cos_q0 * t72;
     const double t173 = sin_q0 * t72 - cos_q0 * t68;
-    const double d7_31 = cos_q0 * t117 - sin_q0 * t119;
+    const double d7_31 = cos_q0 * t91 - sin_q0 * t93;
     dhdot_da[3] = d7_31;
-    const double d7_32 = cos_q0 * t119 + sin_q0 * t117;
+    const double d7_32 = cos_q0 * t93 + sin_q0 * t91;
     dhdot_da[5] = d7_32;
     const double d7_33 = 0.004557856275071999 - cos_q1 * 0.0033530494400000003 - 0.035 * d7_31;
-    const double t186 = cos_q0 * t125 - sin_q0 * t123;
-    const double t189 = cos_q0 * t123 + sin_q0 * t125;
+    const double t186 = cos_q0 * t99 - sin_q0 * t97;
+    const double t189 = cos_q0 * t97 + sin_q0 * t99;
 
     /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const double h0_0 = -0.07149410980797784 + cos_q1 * 0.05593916417810847;
@@ -182,18 +182,18 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
     dh_dq[9] = -t238 - H1_2 * 0.00417892830083921;
     dh_dq[10] = t223 + H0_1 * 0.00417892830083921;
     dh_dq[11] = t241 - t226 * 0.00417892830083921;
-    const double t296 = t106 * t244 - 0.035 * d6_8 + d6_8 * t249 - d6_8 * t251 - t106 * t255;
+    const double t296 = t116 * t244 - 0.035 * d6_8 + d6_8 * t249 - d6_8 * t251 - t116 * t255;
     dhdot_dq[6] = t296;
-    dhdot_dq[7] = d7_11 - d7_10 * t244 - t143 * t249 + d6_8 * t268 - t106 * t269;
-    dhdot_dq[8] = t116 + t106 * 0.00417892830083921;
+    dhdot_dq[7] = d7_11 - d7_10 * t244 - t143 * t249 + d6_8 * t268 - t116 * t269;
+    dhdot_dq[8] = t126 + t116 * 0.00417892830083921;
     dhdot_dq[9] = t155 - d7_10 * 0.00417892830083921;
-    dhdot_dq[10] = d6_8 * 0.00417892830083921 - t113;
+    dhdot_dq[10] = d6_8 * 0.00417892830083921 - t123;
     dhdot_dq[11] = -t158 - t143 * 0.00417892830083921;
     dhdot_dv[6] = d7_29 - t53 - t55 + d5_17 * t244 + 0.035 * B0_pz - B0_pz * t249;
     dhdot_dv[7] = d7_26 - d7_25 * t244 - t161 * t249;
-    dhdot_dv[8] = d5_17 * 0.00417892830083921 - t100;
+    dhdot_dv[8] = d5_17 * 0.00417892830083921 - t110;
     dhdot_dv[9] = -t170 - d7_25 * 0.00417892830083921;
-    dhdot_dv[10] = t103 - B0_pz * 0.00417892830083921;
+    dhdot_dv[10] = t113 - B0_pz * 0.00417892830083921;
     dhdot_dv[11] = -t173 - t161 * 0.00417892830083921;
     dhdot_da[6] = 0.008636227908704868 - cos_q1 * 0.006706098880000001 - IC0_hy * t244 + 0.035 * IC0_hz - IC0_hz * t249;
     dhdot_da[7] = d7_33 - d7_32 * t244 + d7_31 * t249;

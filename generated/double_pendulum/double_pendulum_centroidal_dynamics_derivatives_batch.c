@@ -70,32 +70,32 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 t90 = X2_Ryx * t48 - X2_Rxx * f2_ny;
     const double_pendulum_vector8 t91 = t30 + t90;
 
+    /* link1: IC = I + sum of X* IC_child X: composite inertia */
+    const double_pendulum_vector8 t92 = X2_Rxx * 0.0335304944;
+    const double_pendulum_vector8 IC1_hx = -0.04285428436 + t92;
+    const double_pendulum_vector8 t94 = X2_Ryx * 0.0335304944;
+    const double_pendulum_vector8 IC1_hy = 5.801760809999999e-07 + t94;
+    const double_pendulum_vector8 t98 = X2_Ryx * 3.8534375079666787e-13;
+    const double_pendulum_vector8 IC1_xz = 0.00010896273703172167 + t98;
+    const double_pendulum_vector8 t100 = X2_Rxx * 3.8534375079666787e-13;
+    const double_pendulum_vector8 IC1_yz = -6.709246438575111e-09 - t100;
+
     /* root: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 d5_17 = cos_q0 * t66 + sin_q0 * t62;
     const double_pendulum_vector8 B0_py = -d5_17;
     results[23] = B0_py;
     const double_pendulum_vector8 B0_pz = cos_q0 * t62 - sin_q0 * t66;
-    const double_pendulum_vector8 t101 = cos_q0 * B1_Nzy + sin_q0 * B1_Nzx;
-    const double_pendulum_vector8 t104 = cos_q0 * B1_Nzx - sin_q0 * B1_Nzy;
+    const double_pendulum_vector8 t111 = cos_q0 * B1_Nzy + sin_q0 * B1_Nzx;
+    const double_pendulum_vector8 t114 = cos_q0 * B1_Nzx - sin_q0 * B1_Nzy;
 
     /* root: fC: force of the subtree */
-    const double_pendulum_vector8 t107 = cos_q0 * t83 - sin_q0 * fC1_fx;
-    const double_pendulum_vector8 fC0_fy = -t107;
+    const double_pendulum_vector8 t117 = cos_q0 * t83 - sin_q0 * fC1_fx;
+    const double_pendulum_vector8 fC0_fy = -t117;
     results[13] = fC0_fy;
     const double_pendulum_vector8 d6_8 = cos_q0 * fC1_fx + sin_q0 * t83;
     results[11] = d6_8;
-    const double_pendulum_vector8 t114 = sin_q0 * t87 + cos_q0 * t91;
-    const double_pendulum_vector8 t117 = sin_q0 * t91 - cos_q0 * t87;
-
-    /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double_pendulum_vector8 t118 = X2_Rxx * 0.0335304944;
-    const double_pendulum_vector8 IC1_hx = -0.04285428436 + t118;
-    const double_pendulum_vector8 t120 = X2_Ryx * 0.0335304944;
-    const double_pendulum_vector8 IC1_hy = 5.801760809999999e-07 + t120;
-    const double_pendulum_vector8 t124 = X2_Ryx * 3.8534375079666787e-13;
-    const double_pendulum_vector8 IC1_xz = 0.00010896273703172167 + t124;
-    const double_pendulum_vector8 t126 = X2_Rxx * 3.8534375079666787e-13;
-    const double_pendulum_vector8 IC1_yz = -6.709246438575111e-09 - t126;
+    const double_pendulum_vector8 t124 = sin_q0 * t87 + cos_q0 * t91;
+    const double_pendulum_vector8 t127 = sin_q0 * t91 - cos_q0 * t87;
 
     /* root: IC = I + sum of X* IC_child X: composite inertia */
     const double_pendulum_vector8 IC0_hy = sin_q0 * IC1_hx + cos_q0 * IC1_hy;
@@ -127,13 +127,13 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 d7_26 = d7_29 + 0.035 * t162;
     const double_pendulum_vector8 t171 = sin_q0 * t69 + cos_q0 * t73;
     const double_pendulum_vector8 t174 = sin_q0 * t73 - cos_q0 * t69;
-    const double_pendulum_vector8 d7_31 = cos_q0 * t118 - sin_q0 * t120;
+    const double_pendulum_vector8 d7_31 = cos_q0 * t92 - sin_q0 * t94;
     results[32] = d7_31;
-    const double_pendulum_vector8 d7_32 = cos_q0 * t120 + sin_q0 * t118;
+    const double_pendulum_vector8 d7_32 = cos_q0 * t94 + sin_q0 * t92;
     results[34] = d7_32;
     const double_pendulum_vector8 d7_33 = 0.004557856275071999 - X2_Rxx * 0.0033530494400000003 - 0.035 * d7_31;
-    const double_pendulum_vector8 t187 = cos_q0 * t126 - sin_q0 * t124;
-    const double_pendulum_vector8 t190 = cos_q0 * t124 + sin_q0 * t126;
+    const double_pendulum_vector8 t187 = cos_q0 * t100 - sin_q0 * t98;
+    const double_pendulum_vector8 t190 = cos_q0 * t98 + sin_q0 * t100;
 
     /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const double_pendulum_vector8 h0_0 = -0.07149410980797784 + X2_Rxx * 0.05593916417810847;
@@ -184,18 +184,18 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     results[8] = -t239 - H1_2 * 0.00417892830083921;
     results[9] = t224 + H0_1 * 0.00417892830083921;
     results[10] = t242 - t227 * 0.00417892830083921;
-    const double_pendulum_vector8 t297 = t107 * t245 - 0.035 * d6_8 + d6_8 * t250 - d6_8 * t252 - t107 * t256;
+    const double_pendulum_vector8 t297 = t117 * t245 - 0.035 * d6_8 + d6_8 * t250 - d6_8 * t252 - t117 * t256;
     results[15] = t297;
-    results[16] = d7_11 - d7_10 * t245 - t144 * t250 + d6_8 * t269 - t107 * t270;
-    results[17] = t117 + t107 * 0.00417892830083921;
+    results[16] = d7_11 - d7_10 * t245 - t144 * t250 + d6_8 * t269 - t117 * t270;
+    results[17] = t127 + t117 * 0.00417892830083921;
     results[18] = t156 - d7_10 * 0.00417892830083921;
-    results[19] = d6_8 * 0.00417892830083921 - t114;
+    results[19] = d6_8 * 0.00417892830083921 - t124;
     results[20] = -t159 - t144 * 0.00417892830083921;
     results[25] = d7_29 - t54 - t56 + d5_17 * t245 + 0.035 * B0_pz - B0_pz * t250;
     results[26] = d7_26 - d7_25 * t245 - t162 * t250;
-    results[27] = d5_17 * 0.00417892830083921 - t101;
+    results[27] = d5_17 * 0.00417892830083921 - t111;
     results[28] = -t171 - d7_25 * 0.00417892830083921;
-    results[29] = t104 - B0_pz * 0.00417892830083921;
+    results[29] = t114 - B0_pz * 0.00417892830083921;
     results[30] = -t174 - t162 * 0.00417892830083921;
     results[35] = 0.008636227908704868 - X2_Rxx * 0.006706098880000001 - IC0_hy * t245 + 0.035 * IC0_hz - IC0_hz * t250;
     results[36] = d7_33 - d7_32 * t245 + d7_31 * t250;

@@ -109,23 +109,26 @@ static void double_pendulum_rnea_derivatives_with_fext(const double *restrict q,
     const double m1_ax = sin_q1 * (m0_ay - a[0] * 0.1) - cos_q1 * (t11 - t14 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t38 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * (m1_wz * m1_wz);
-    const double f1_fy = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
+    const double t31 = m1_wz * m1_wz;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B1_py = m1_wz * 0.0670609888;
-    const double t46 = t22 * 0.0670609888;
-    const double d1_3 = -t46;
+    const double t35 = t22 * 0.0670609888;
+    const double d1_3 = -t35;
     dtau_dv[2] = d1_3;
-    const double t49 = m1_wz * 6.048672483535452e-12;
-    const double t50 = t46 - t49;
+    const double t38 = m1_wz * 6.048672483535452e-12;
+    const double t39 = t35 - t38;
+
+    /* link2: fC: force of the subtree */
+    const double t46 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t31;
+    const double fC1_fy = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double d1_5 = 0.1 * (sin_q1 * B1_py);
     dtau_dv[1] = d1_5;
 
     /* link1: fC: force of the subtree */
-    const double t55 = cos_q1 * t38 + sin_q1 * f1_fy;
+    const double t55 = cos_q1 * t46 + sin_q1 * fC1_fy;
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t56 = cos_q1 * 0.0335304944;
@@ -136,7 +139,7 @@ static void double_pendulum_rnea_derivatives_with_fext(const double *restrict q,
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double d0_0 = t11 * IC0_hx - m0_ay * IC0_hy;
     dtau_dq[0] = d0_0;
-    const double d0_1 = d1_5 - t49 - t50;
+    const double d0_1 = d1_5 - t38 - t39;
     dtau_dv[0] = d0_1;
     const double d0_2 = 0.008636227908704868 - cos_q1 * 0.006706098880000001;
     dtau_da[0] = d0_2;

@@ -111,23 +111,26 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 m1_ax = X1_Ryx * (m0_ay - a[0] * 0.1) - X1_Rxx * (t12 - t15 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t39 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * (m1_wz * m1_wz);
-    const double_pendulum_vector8 f1_fy = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
+    const double_pendulum_vector8 t32 = m1_wz * m1_wz;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 B1_py = m1_wz * 0.0670609888;
-    const double_pendulum_vector8 t47 = t23 * 0.0670609888;
-    const double_pendulum_vector8 d1_3 = -t47;
+    const double_pendulum_vector8 t36 = t23 * 0.0670609888;
+    const double_pendulum_vector8 d1_3 = -t36;
     results[6] = d1_3;
-    const double_pendulum_vector8 t50 = m1_wz * 6.048672483535452e-12;
-    const double_pendulum_vector8 t51 = t47 - t50;
+    const double_pendulum_vector8 t39 = m1_wz * 6.048672483535452e-12;
+    const double_pendulum_vector8 t40 = t36 - t39;
+
+    /* link2: fC: force of the subtree */
+    const double_pendulum_vector8 t47 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t32;
+    const double_pendulum_vector8 fC1_fy = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 d1_5 = 0.1 * (X1_Ryx * B1_py);
     results[5] = d1_5;
 
     /* link1: fC: force of the subtree */
-    const double_pendulum_vector8 t56 = X1_Rxx * t39 + X1_Ryx * f1_fy;
+    const double_pendulum_vector8 t56 = X1_Rxx * t47 + X1_Ryx * fC1_fy;
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double_pendulum_vector8 t57 = X1_Rxx * 0.0335304944;
@@ -138,7 +141,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double_pendulum_vector8 d0_0 = t12 * IC0_hx - m0_ay * IC0_hy;
     results[0] = d0_0;
-    const double_pendulum_vector8 d0_1 = d1_5 - t50 - t51;
+    const double_pendulum_vector8 d0_1 = d1_5 - t39 - t40;
     results[4] = d0_1;
     const double_pendulum_vector8 d0_2 = 0.008636227908704868 - X1_Rxx * 0.006706098880000001;
     results[8] = d0_2;

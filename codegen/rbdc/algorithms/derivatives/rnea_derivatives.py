@@ -49,26 +49,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from rbdc.algorithms.derivatives.along_curves import add_bends
 from rbdc.algorithms.derivatives.world_forces import add_world_forces
+from rbdc.algorithms.dynamics.body_motion import BodyMotion, SpatialMotion
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
-from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.dynamics.drives import resistance_by_v
-from rbdc.algorithms.dynamics.external_forces import without_external
-from rbdc.algorithms.dynamics.newton_euler import BodyMotion, carried_motion, moved_by_joint, wrench
-from rbdc.algorithms.tools.joint_coordinates import (
-    first_dofs,
-    full_size,
-    joint_accelerations,
-    joint_velocities,
-    reduce_matrix,
-)
+from rbdc.algorithms.dynamics.external_forces import loaded_machine, without_external
+from rbdc.algorithms.dynamics.newton_euler import body_motions
+from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
 from rbdc.algorithms.tools.kinematics import subtree_sums
-from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
-from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
+from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Problem
+from rbdc.model import Problem
 from rbdc.spatial import (
     Force,
     Forces,
@@ -81,12 +76,54 @@ from rbdc.spatial import (
     Vector3,
 )
 
+MATRICES = "dtau_dq", "dtau_dv", "dtau_da"
+
 
 @dataclass(frozen=True)
-class Carried(BodyMotion):
-    """The motion a body has from its parent before its joint moves, with its velocity v, in its own frame."""
+class Travelling(BodyMotion):
+    """A motion with the velocity v of the origin."""
 
     v: Vector3
+
+    @staticmethod
+    def of_world(gravity: Vector3) -> Travelling:
+        return Travelling.at(BodyMotion.of_world(gravity), Vector3.zero())
+
+    @staticmethod
+    def at(motion: BodyMotion, v: Vector3) -> Travelling:
+        """A motion with its velocity."""
+        return Travelling(motion.w, motion.alpha, motion.a, motion.spin, v)
+
+    def named(self) -> tuple[str, list[Scalar]]:
+        w, alpha, v, a = (x.scalars() for x in (self.w, self.alpha, self.v, self.a))
+        return "w, alpha, v, and a = R^T (a_parent + U_parent P)", [*w, *alpha, *v, *a]
+
+    def seen_from(self, placement: Placement) -> Any:
+        v = placement.rotation.apply_transposed(self.v + self.w.cross(placement.translation))
+        return Travelling.at(super().seen_from(placement), v)
+
+    def moved_by_joint(self, rate: Motion, second: Motion) -> Any:
+        return Travelling.at(super().moved_by_joint(rate, second), self.v + rate.linear)
+
+    def at_rest(self) -> Any:
+        return replace(self, v=Vector3.zero())
+
+    def velocity(self) -> Motion:
+        """v and w."""
+        return Motion(self.v, self.w)
+
+    def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
+        """psidot and psiddot of a direction of a joint whose body this carries, in its frame."""
+        psi_rate = Motion(self.w.cross(s.linear) + self.v.cross(s.angular), self.w.cross(s.angular))
+        doubled = psi_rate + psi_rate
+        second = Motion(
+            self.spin.times(s.linear) + self.a.cross(s.angular) + self.v.cross(doubled.angular),
+            self.spin.times(s.angular),
+        )
+        return psi_rate, second
+
+
+MovingKind = TypeVar("MovingKind", Travelling, SpatialMotion)
 
 
 @dataclass(frozen=True)
@@ -97,6 +134,15 @@ class Direction:
     psi_rate: Motion
     psi_second: Motion
     sigma: Motion
+
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> Direction:
+        """The direction whose `scalars` these are."""
+        return Direction(*(Motion.of(scalars[k : k + 6]) for k in range(0, 24, 6)))
+
+    def scalars(self) -> list[Scalar]:
+        """Twenty-four numbers."""
+        return [x for m in (self.s, self.psi_rate, self.psi_second, self.sigma) for x in m.scalars()]
 
 
 @dataclass(frozen=True)
@@ -110,9 +156,22 @@ class Row:
     r_b: Force
     r: Force
 
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> Row:
+        """The row whose `scalars` these are."""
+        return Row(*(Force.of(scalars[k : k + 6]) for k in range(0, 24, 6)))
+
+    def forces(self) -> tuple[Force, Force, Force, Force]:
+        """All of them."""
+        return self.c_q, self.c_v, self.r_b, self.r
+
+    def scalars(self) -> list[Scalar]:
+        """Twenty-four numbers."""
+        return [x for force in self.forces() for x in force.scalars()]
+
     def moved(self, placement: Placement) -> Row:
         """In the parent's coordinates."""
-        return Row(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
+        return Row(*(placement.act_force(f) for f in self.forces()))
 
 
 def rnea_derivatives(
@@ -133,116 +192,76 @@ def rnea_derivatives(
     are left as zero but for 2 B of its angular velocity and for forces in the world: the rest is M x with
     known x.
     """
-    m = Numbers(model, trace=trace, q=q)
-    placements = m.placements
     following = None if model.world_forces else fext
-    carried, velocities, forces = _forward_pass(model, v, a, following, placements, trace)
-    factors, forces = _composites(model, placements, velocities, forces, trace)
-    inertias = m.in_order(composite_inertias(m))
-    starts, rates = first_dofs(model), joint_velocities(model, v)
-    directions = [_directions(model, index, c, rates[index]) for index, c in enumerate(carried)]
-    size = full_size(model)
-    dq, dv, inertia = zeros(size, size), zeros(size, size), zeros(size, size)
-    for index, body in enumerate(model.bodies):
-        for k, direction in enumerate(directions[index]):
-            dof, ancestor = starts[index] + k, index
-            row = _row(factors[index], inertias[index], direction)
-            while True:
-                above = model.bodies[ancestor]
-                rooted = above.parent == WORLD and above.joint.free
-                for which, s in enumerate(above.joint.subspace()):
-                    j = starts[ancestor] + which
-                    inertia[j][dof] = inertia[dof][j] = s.dot(row.r)
-                    if ancestor != index or not rooted:
-                        dq[j][dof], dv[j][dof] = s.dot(row.c_q), s.dot(row.c_v)
-                    if ancestor != index and not rooted:
-                        d = directions[ancestor][which]
-                        dq[dof][j] = d.psi_rate.dot(row.r_b) + d.psi_second.dot(row.r)
-                        dv[dof][j] = d.s.dot(row.r_b) + d.sigma.dot(row.r)
-                if rooted:
-                    root = slice(starts[ancestor], starts[ancestor] + 6)
-                    dv[dof][root] = [0.0, 0.0, 0.0, *row.r_b.angular.scalars()]
-                    if root_columns:
-                        of_root = carried[ancestor].a, velocities[ancestor].angular, rates[ancestor]
-                        dq[dof][root], dv[dof][root] = _root_columns(row, *of_root)
-                if above.parent == WORLD:
-                    break
-                if ancestor == index:
-                    row = replace(row, c_q=row.c_q + direction.s.cross_force(forces[index]))
-                row = row.moved(placements[ancestor])
-                ancestor = above.parent
-            values = [x for m in (dq, dv, inertia) for x in [*m[dof][: dof + 1], *(r[dof] for r in m[:dof])]]
-            trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
+    m = loaded_machine(model, q, v, a, following, trace)
+    world = Travelling.of_world(m.gravity)
+    force, *found = inverse_dynamics_derivatives(m, world, MATRICES, root_columns=root_columns)
+    dq, dv, inertia = map(m.rows, found)
     if fext is not None and model.world_forces:
-        add_world_forces(model, placements, fext, dq, trace)
+        add_world_forces(model, m.placements, fext, dq, trace)
     by_q = plus_diagonal(reduce_matrix(model, dq), model.stiffness)
     by_v = plus_diagonal(reduce_matrix(model, dv), resistance_by_v(model, v))
     if model.curves:
+        forces = m.in_order(force)
         if fext is not None and model.world_forces:
-            external = without_external(model, placements, [Force.zero()] * model.njoints, fext, trace)
-            external = subtree_sums(model, placements, external, Placement.act_force)
+            external = without_external(model, m.placements, [Force.zero()] * model.njoints, fext, trace)
+            external = subtree_sums(model, m.placements, external, Placement.act_force)
             forces = [f + own for f, own in zip(forces, external, strict=True)]
         add_bends(model, (v, a), forces, (dv, inertia), (by_q, by_v))
     return by_q, by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
 
 
-def _forward_pass(
-    model: Problem, v: Scalars, a: Scalars, fext: Forces | None, placements: Sequence[Placement], trace: Trace
-) -> tuple[list[Carried], list[Motion], list[Force]]:
-    """The motion carried to each body, its velocity with a free root's linear one zero, the force that moves
-    it.
+def inverse_dynamics_derivatives(
+    m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
+) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:
+    """The forces of subtrees, and the matrices of these names without drives: rows and columns of each degree
+    of freedom and those above it.
     """
-    carried: list[Carried] = []
-    velocities: list[Motion] = []
-    forces: list[Force] = []
-    motions: list[BodyMotion] = []
-    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
-    for index, body in enumerate(model.bodies):
-        rate, second = body.joint.motion(rates[index]), body.joint.motion(seconds[index])
-        parent, v_carried = None, Vector3.zero()
-        if body.parent != WORLD:
-            parent, x = motions[body.parent], placements[index]
-            point = velocities[body.parent].linear + parent.w.cross(x.translation)
-            v_carried = x.rotation.apply_transposed(point)
-        above = carried_motion(placements[index], parent, model.gravity)
-        own = Carried(above.w, above.alpha, above.a, above.spin, v_carried)
-        motion = moved_by_joint(own, rate, second)
-        resting = body.parent == WORLD and body.joint.free
-        carried.append(own)
-        velocities.append(Motion(own.v if resting else own.v + rate.linear, motion.w))
-        motions.append(motion)
-        force = wrench(body.inertia, motion)
-        forces.append(force if fext is None else force - fext[index])
-        values = [
-            *motion.w.scalars(),
-            *motion.alpha.scalars(),
-            *velocities[index].linear.scalars(),
-            *motion.a.scalars(),
-        ]
-        trace(body.name, "w, alpha, v, and a = R^T (a_parent + U_parent P)", f"m{index}", values)
-        trace(body.name, "F = m a + U h, N = h x a + n(U, K)", f"f{index}", forces[index].scalars())
-    return carried, velocities, forces
-
-
-def _composites(
-    model: Problem,
-    placements: Sequence[Placement],
-    velocities: Sequence[Motion],
-    forces: Sequence[Force],
-    trace: Trace,
-) -> tuple[list[CoriolisFactor], list[Force]]:
-    """2 B and the force of the whole subtree of each body."""
-    factors = [
-        CoriolisFactor.of_body(doubled(b.inertia), u) for b, u in zip(model.bodies, velocities, strict=True)
-    ]
-    factors = subtree_sums(model, placements, factors, lambda x, factor: factor.moved(x))
-    totals = subtree_sums(model, placements, forces, Placement.act_force)
-    formula = "p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree"
-    for index in reversed(range(model.njoints)):
-        name = model.bodies[index].name
-        trace(name, formula, f"B{index}", factors[index].scalars())
-        trace(name, "fC: force of the subtree", f"fC{index}", totals[index].scalars())
-    return factors, totals
+    force, composite, factor = m.array("f", Force), m.array("IC", RigidInertia), m.array("B", CoriolisFactor)
+    direction, roots = m.array("direction", Direction), dict[Any, Root]()
+    for b, carried, motion, _ in body_motions(m, world):
+        inertia = composite[b] = b.inertia()
+        force[b] = f = motion.wrench(inertia)
+        b.label("F = m a + U h, N = h x a + n(U, K)", "f", f.scalars())
+        factor[b] = CoriolisFactor.of_body(doubled(inertia), motion.velocity())
+        own = b.motion(b.rates())
+        for k in b.columns():
+            rate, psi_second = carried.rates_of(k.s)
+            turned = own.cross(k.s) if b.joint.nv > 1 else Motion.zero()
+            direction[k] = Direction(k.s, rate, psi_second, rate + rate + turned)
+        if b.resting and isinstance(carried, Travelling):
+            roots[b.at] = Root(carried.a, motion.velocity().angular, Vector3.of(b.rates()[:3]))
+    for b in m.loaded():
+        force.add(b, -b.external_force())
+    for b in m.up("sums over subtrees"):
+        b.label("p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree", "B", factor[b].scalars())
+        b.label("fC: force of the subtree", "fC", force[b].scalars())
+        b.label("IC = I + sum of X* IC_child X: composite inertia", "IC", composite[b].scalars())
+        b.add_to_parent(composite, composite[b])
+        b.add_to_parent(factor, factor[b])
+        b.add_to_parent(force, force[b])
+    by_q, by_v, by_a = (m.matrix(name) for name in names)
+    m.label_columns("rows and columns of dtau_dq, dtau_dv and M of this joint", "d", by_q, by_v, by_a)
+    for k in m.columns("c_q = 2 B psidot + I psiddot, c_v = 2 B s + I sigma, r_b = 2 B^T s, r = I s"):
+        row = _row(factor[k.body], composite[k.body], direction[k])
+        turned_row = replace(row, c_q=row.c_q + direction[k].s.cross_force(force[k.body]))
+        for j, r in k.same(row):
+            s = direction[j].s
+            by_a.mirror(j, k, s.dot(r.r))
+            if j.body.resting:
+                by_q[k, j], by_v[k, j] = roots[j.body.at].columns(s, r, by_q=root_columns)
+            else:
+                by_q[j, k], by_v[j, k] = s.dot(r.c_q), s.dot(r.c_v)
+        for j, r in k.above(turned_row):
+            d = direction[j]
+            by_a.mirror(j, k, d.s.dot(r.r))
+            by_q[j, k], by_v[j, k] = d.s.dot(r.c_q), d.s.dot(r.c_v)
+            if j.body.resting:
+                by_q[k, j], by_v[k, j] = roots[j.body.at].columns(d.s, r, by_q=root_columns)
+            else:
+                by_q[k, j] = d.psi_rate.dot(r.r_b) + d.psi_second.dot(r.r)
+                by_v[k, j] = d.s.dot(r.r_b) + d.sigma.dot(r.r)
+    return force, by_q, by_v, by_a
 
 
 def doubled(inertia: RigidInertia) -> MomentInertia:
@@ -252,32 +271,24 @@ def doubled(inertia: RigidInertia) -> MomentInertia:
     )
 
 
-def _directions(model: Problem, index: int, own: Carried, rate: Scalars) -> list[Direction]:
-    """psidot, psiddot and psidot + sdot of each degree of freedom of a joint."""
-    joint, spin = model.bodies[index].joint, own.spin
-    joint_velocity = joint.motion(rate)
-    result = []
-    for s in joint.subspace():
-        w = own.w.cross(s.angular)
-        psi_rate = Motion(own.w.cross(s.linear) + own.v.cross(s.angular), w)
-        doubled = psi_rate + psi_rate
-        second = Motion(
-            spin.times(s.linear) + own.a.cross(s.angular) + own.v.cross(doubled.angular),
-            spin.times(s.angular),
-        )
-        result.append(Direction(s, psi_rate, second, doubled + joint_velocity.cross(s)))
-    return result
+@dataclass(frozen=True)
+class Root:
+    """A free root at rest: its acceleration from the world, its angular and its linear velocity."""
+
+    a: Vector3
+    w: Vector3
+    v: Vector3
+
+    def columns(self, s: Motion, row: Row, *, by_q: bool) -> tuple[Scalar, Scalar]:
+        """The entries by q and by v of a direction of the root; see the module's docstring."""
+        if not by_q:
+            return 0.0, s.angular.dot(row.r_b.angular)
+        f, n = row.r.linear, row.r.angular
+        turning = row.r_b.angular + n.cross(self.w) + self.v.cross(f)
+        return s.angular.dot(f.cross(self.a)), s.dot(Force(f.cross(self.w), turning))
 
 
 def _row(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
     c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
     c_v = doubled.apply(d.s) + inertia @ d.sigma
     return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)
-
-
-def _root_columns(row: Row, a: Vector3, w: Vector3, rate: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """The columns of a free root in one row, by q and by v; see the module's docstring."""
-    f, n = row.r.linear, row.r.angular
-    turning = row.r_b.angular + n.cross(w) + Vector3.of(rate[:3]).cross(f)
-    by_q = [0.0, 0.0, 0.0, *f.cross(a).scalars()]
-    return by_q, [*f.cross(w).scalars(), *turning.scalars()]

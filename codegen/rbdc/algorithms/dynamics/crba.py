@@ -26,7 +26,7 @@ def composite_inertias(m: Machine) -> Array[RigidInertia]:
     for b in m.up():
         inertia = composite[b]
         b.label("IC = I + sum of X* IC_child X: composite inertia", "IC", inertia.scalars())
-        composite.add(b.parent, b.to_parent(inertia))
+        b.add_to_parent(composite, inertia)
     return composite
 
 
@@ -40,5 +40,5 @@ def inertia_matrix(m: Machine, composite: Array[RigidInertia], name: str = "M") 
         force = composite[k.body] @ k.s
         out[k, k] = k.s.dot(force)
         for j, f in k.earlier(force):
-            out[j, k] = out[k, j] = j.s.dot(f)
+            out.mirror(j, k, j.s.dot(f))
     return out

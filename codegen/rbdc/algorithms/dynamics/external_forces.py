@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.kinematics import free_root, in_one_frame
-from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques, subtree_sums
+from rbdc.algorithms.tools.kinematics import subtree_sums
+from rbdc.algorithms.tools.machine import Array, Machine
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
 from rbdc.spatial import Force, Forces, Placement, Scalar, Scalars
@@ -21,8 +23,38 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force], trace: Tr
     """sum of J_i^T fext_i (nv; N, N m) at q (nq), fext (N, N m) in the bodies' frames, or the world's if the
     model has `world_forces`. Test: tau of inverse dynamics without fext less that with it.
     """
-    placements = joint_placements(model, q, trace)
-    return joint_torques(model, placements, in_bodies(model, placements, fext, trace), trace)
+    m = loaded_machine(model, q, fext=fext, trace=trace)
+    force = m.array("f", Force)
+    for b in m.loaded():
+        force[b] = b.external_force()
+    return m.reduced_vector(joint_torques(m, force))
+
+
+def loaded_machine(
+    model: Problem,
+    q: Scalars,
+    v: Scalars | None = None,
+    a: Scalars | None = None,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+) -> Numbers:
+    """A machine with external forces, if any."""
+    m = Numbers(model, q, v, a, trace=trace)
+    if fext is not None:
+        m.fext = in_bodies(model, m.placements, fext, trace)
+    return m
+
+
+def joint_torques(m: Machine, force: Array[Force], name: str = "tau") -> Array[Scalar]:
+    """tau = S^T f of forces on the bodies, which become those on subtrees."""
+    tau = m.vector(name)
+    for b in m.up("tau = S^T f, f_parent += X* f"):
+        own = [k.s.dot(force[b]) for k in b.columns()]
+        b.label("tau = S^T f", "tau", own)
+        for k, x in zip(b.columns(), own, strict=True):
+            tau[k] = x
+        b.add_to_parent(force, force[b], "f_parent = f_parent + X* f", "f")
+    return tau
 
 
 def without_external(

@@ -8,9 +8,9 @@ from dataclasses import replace
 from rbdc.algorithms.dynamics.articulated_bodies import articulated, articulated_accelerations
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.drives import without_resistance
-from rbdc.algorithms.dynamics.external_forces import without_external
+from rbdc.algorithms.dynamics.external_forces import joint_torques, loaded_machine
 from rbdc.algorithms.dynamics.newton_euler import reference_pass
-from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
+from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Factorisation, Vector
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Problem
@@ -63,13 +63,12 @@ def by_articulated_bodies(
         return by_factors(model, q, v, tau, fext, trace)
     weightless = replace(model, gravity=Vector3.zero())
     falls = all(is_free(model, root) for root in model.children(WORLD))
-    placements = joint_placements(model, q, trace)
-    wrenches, reference = reference_pass(model if falls else weightless, v, placements, trace)
-    joints = articulated(model, placements, trace)
-    wrenches = without_external(model, placements, wrenches, fext, trace)
+    m = loaded_machine(model, q, v, fext=fext, trace=trace)
+    wrenches, reference = reference_pass(m, (model if falls else weightless).gravity)
+    joints = articulated(model, m.placements, trace)
     still = weightless if falls else model
     tau = without_resistance(model, tau, q, v)
-    return articulated_accelerations(still, placements, joints, wrenches, tau, reference, trace)
+    return articulated_accelerations(still, m.placements, joints, m.in_order(wrenches), tau, reference, trace)
 
 
 def inverse_inertia_product(model: Problem, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
@@ -95,10 +94,9 @@ def from_reference(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Vector]:
     """tau - inverse dynamics of reference accelerations, and these (nv each)."""
-    placements = joint_placements(model, q, trace)
-    wrenches, reference = reference_pass(model, v, placements, trace)
-    wrenches = without_external(model, placements, wrenches, fext, trace)
-    torques = joint_torques(model, placements, wrenches, trace)
+    m = loaded_machine(model, q, v, fext=fext, trace=trace)
+    wrenches, reference = reference_pass(m, model.gravity)
+    torques = m.reduced_vector(joint_torques(m, wrenches))
     moving = [t - b for t, b in zip(without_resistance(model, tau, q, v), torques, strict=True)]
     return moving, reference
 

@@ -8,13 +8,14 @@ joints above down to the body, whichever is less work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from rbdc.algorithms.dynamics.newton_euler import BodyMotion, body_motions
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_accelerations, reduce_columns
-from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.algorithms.dynamics.body_motion import BodyMotion
+from rbdc.algorithms.dynamics.newton_euler import body_motions
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Problem
 from rbdc.model.joint_space import JointSpaceBody
@@ -43,8 +44,8 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
     """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies:
     the ten forces of each body go up the tree, past joints on parallel axes in one step.
     """
-    placements = joint_placements(model, q, trace)
-    starts = first_dofs(model)
+    m = Numbers(model, q, v, a, trace=trace)
+    placements, starts = m.placements, first_dofs(model)
 
     def rows(index: int, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
         below: Placement | None = None  # of the frame that the forces are in, where that is not the body's
@@ -61,7 +62,7 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
             index = body.parent
 
     formula = "Y_j = S_j^T X* (F, N) of the k-th unit parameter"
-    return _by_rows(model, v, a, placements, rows, formula, trace)
+    return _by_rows(m, rows, formula)
 
 
 def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
@@ -69,8 +70,8 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
 
     Less work on arms, and on bodies with two or more of them.
     """
-    placements = joint_placements(model, q, trace)
-    starts = first_dofs(model)
+    m = Numbers(model, q, v, a, trace=trace)
+    placements, starts = m.placements, first_dofs(model)
     axes: list[list[tuple[int, Motion]]] = []
 
     def rows(index: int, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
@@ -81,7 +82,7 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
         return ((row, [axis.dot(force) for force in forces]) for row, axis in axes[index])
 
     formula = "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter"
-    return _by_rows(model, v, a, placements, rows, formula, trace)
+    return _by_rows(m, rows, formula)
 
 
 def _is_parallel(model: Problem, index: int) -> bool:
@@ -94,23 +95,16 @@ def _is_parallel(model: Problem, index: int) -> bool:
     return max(abs(float(x)) for x in off.scalars()) < _PARALLEL
 
 
-def _by_rows(
-    model: Problem,
-    v: Scalars,
-    a: Scalars,
-    placements: Sequence[Placement],
-    rows: _Rows,
-    formula: str,
-    trace: Trace,
-) -> Matrix:
+def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
     """The regressor, body by body from the rows of its ten columns that are not zero."""
-    motions = [*body_motions(model, v, joint_accelerations(model, v, a), placements, trace)]
+    model = m.model
+    motions = [*body_motions(m, BodyMotion.of_world(m.gravity))]
     full = zeros(full_size(model), PARAMETERS_PER_BODY * model.njoints)
     for index, body in enumerate(model.bodies):
         own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
-        for row, entries in rows(index, body_regressor(motions[index][0])):
+        for row, entries in rows(index, body_regressor(motions[index][2])):
             full[row][own] = entries
-        trace(body.name, formula, f"Y{index}", [x for row in full for x in row[own]])
+        m.trace(body.name, formula, f"Y{index}", [x for row in full for x in row[own]])
     return transposed(reduce_columns(model, transposed(full)))
 
 

@@ -7,7 +7,7 @@ How a recursion is written: as in its paper, with nothing of frames, order of me
         for b in m.down():                                  # bodies, parents first
             composite[b] = b.inertia()
         for b in m.up():                                    # bodies, children first
-            composite.add(b.parent, b.to_parent(composite[b]))
+            b.add_to_parent(composite, composite[b])
         return composite
 
 Arrays hold quantities (a `Force`, an inertia, anything with `scalars` and `of`) by bodies `b` and `b.parent`
@@ -38,8 +38,11 @@ Quantity = TypeVar("Quantity")
 class Index:
     """A body or a column as an index of arrays.
 
-    at: where the machine keeps what belongs to it.
+    at: where the machine keeps what belongs to it. resting: it is a free root whose linear velocity the
+    machine takes as zero.
     """
+
+    resting = False
 
     def __init__(self, at: Any) -> None:
         self.at = at
@@ -60,6 +63,11 @@ class Array(ABC, Generic[Quantity]):
     @abstractmethod
     def add(self, at: At, value: Quantity) -> None:
         """Add to the entry; nothing at the world."""
+
+    def mirror(self, j: Index, k: Index, value: Quantity) -> None:
+        """Set an entry of a symmetric matrix, in both triangles."""
+        self[j, k] = value
+        self[k, j] = value
 
 
 class Column(Index, ABC):
@@ -116,8 +124,12 @@ class Body(Index, ABC):
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns from a body on")
 
     @abstractmethod
-    def rates(self, name: str) -> list[Scalar]:
-        """The joint's entries of an input `v` or `a`, zeros without such an input."""
+    def rates(self) -> list[Scalar]:
+        """The joint's velocity, zero for a machine that has no v."""
+
+    @abstractmethod
+    def seconds(self) -> list[Scalar]:
+        """The joint's acceleration, zero for a machine that has no a."""
 
     @abstractmethod
     def external_force(self) -> Force:
@@ -127,9 +139,13 @@ class Body(Index, ABC):
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         """Name values, and the formula that they come from, for readers of the C."""
 
-    def motion(self, name: str) -> Motion:
-        """S times the joint's entries of an input."""
-        return motion_sum((k.s for k in self.columns()), self.rates(name))
+    def motion(self, entries: Sequence[Scalar]) -> Motion:
+        """S times entries of the joint."""
+        return motion_sum((k.s for k in self.columns()), entries)
+
+    def add_to_parent(self, array: Array[Quantity], x: Quantity, formula: str = "", symbol: str = "") -> None:
+        """Add a quantity of this body to that of its parent, whose sum has a name; nothing at the root."""
+        array.add(self.parent, self.to_parent(x))
 
     def to_parent(self, x: Quantity) -> Quantity:
         """A force, an inertia or the like in the frame of the parent."""
@@ -153,11 +169,11 @@ class Machine(ABC):
     gravity: Vector3
 
     @abstractmethod
-    def down(self) -> Iterator[Body]:
-        """The bodies, parents first."""
+    def down(self, about: str = "") -> Iterator[Body]:
+        """The bodies, parents first. about: what the loop does, for readers of the C."""
 
     @abstractmethod
-    def up(self) -> Iterator[Body]:
+    def up(self, about: str = "") -> Iterator[Body]:
         """The bodies, children first."""
 
     @abstractmethod
@@ -165,7 +181,7 @@ class Machine(ABC):
         """The bodies, where external forces are given; none otherwise."""
 
     @abstractmethod
-    def columns(self) -> Iterator[Column]:
+    def columns(self, about: str = "") -> Iterator[Column]:
         """The degrees of freedom of all joints, from the root."""
 
     @abstractmethod

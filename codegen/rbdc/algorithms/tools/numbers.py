@@ -30,35 +30,46 @@ class Numbers(Machine):
     """Bodies one after the other, quantities in the frames of the bodies; vectors and matrices over all
     degrees of freedom, those of joints that follow others too (`rbdc.algorithms.tools.joint_coordinates`).
 
-    inputs: q (nq), v and a (nv). placements: each body's frame in its parent's. fext: external forces in the
-    frames of the bodies (N, N m), or none.
+    v and a (nv) are zero, and there are no placements, where they are not given. placements: each body's
+    frame in its parent's. fext: external forces in the frames of the bodies (N, N m), or none.
     """
 
     def __init__(
-        self, model: Problem, *, fext: Forces = (), trace: Trace = silent, **inputs: Scalars
+        self,
+        model: Problem,
+        q: Scalars | None = None,
+        v: Scalars | None = None,
+        a: Scalars | None = None,
+        fext: Forces = (),
+        trace: Trace = silent,
     ) -> None:
-        self.model, self.fext, self.trace, self.inputs = model, fext, trace, inputs
+        self.model, self.fext, self.trace = model, fext, trace
+        self.v, self.a = ([0.0] * model.nv if x is None else x for x in (v, a))
         self.gravity, self.starts = model.gravity, first_dofs(model)
         self.bodies = [NumberBody(self, index) for index in range(model.njoints)]
-        self.placements = joint_placements(model, inputs["q"], trace) if "q" in inputs else []
+        self.placements = [] if q is None else joint_placements(model, q, trace)
         self._labels: list[tuple[str, str, tuple[Rows, ...]]] = []
 
     @cached_property
-    def rates(self) -> dict[str, list[list[Scalar]]]:
-        """Velocities v and accelerations a of the joints."""
-        v, a = (self.inputs.get(name, [0.0] * self.model.nv) for name in "va")
-        return {"v": joint_velocities(self.model, v), "a": joint_accelerations(self.model, v, a)}
+    def rates(self) -> list[list[Scalar]]:
+        """Velocities of the joints."""
+        return joint_velocities(self.model, self.v)
 
-    def down(self) -> Iterator[NumberBody]:
+    @cached_property
+    def seconds(self) -> list[list[Scalar]]:
+        """Accelerations of the joints."""
+        return joint_accelerations(self.model, self.v, self.a)
+
+    def down(self, about: str = "") -> Iterator[NumberBody]:
         yield from self.bodies
 
-    def up(self) -> Iterator[NumberBody]:
+    def up(self, about: str = "") -> Iterator[NumberBody]:
         yield from reversed(self.bodies)
 
     def loaded(self) -> Iterator[NumberBody]:
         yield from self.bodies if self.fext else ()
 
-    def columns(self) -> Iterator[NumberColumn]:
+    def columns(self, about: str = "") -> Iterator[NumberColumn]:
         for k in (k for body in self.bodies for k in body.columns()):
             yield k
             for formula, symbol, matrices in self._labels:
@@ -106,6 +117,7 @@ class NumberBody(Body):
         self.m, self.at, self.own = m, at, m.model.bodies[at]
         self.joint, self.parent = self.own.joint, Index(self.own.parent)
         self.rooted = self.own.parent == WORLD
+        self.resting = self.rooted and self.joint.free
 
     @cached_property
     def chain(self) -> list[NumberBody]:
@@ -135,11 +147,20 @@ class NumberBody(Body):
     def onwards(self) -> list[NumberColumn]:
         return [k for body in self.m.bodies[self.at :] for k in body.columns()]
 
-    def rates(self, name: str) -> list[Scalar]:
-        return self.m.rates[name][self.at]
+    def rates(self) -> list[Scalar]:
+        return self.m.rates[self.at]
+
+    def seconds(self) -> list[Scalar]:
+        return self.m.seconds[self.at]
 
     def external_force(self) -> Force:
         return self.m.fext[self.at]
+
+    def add_to_parent(self, array: Array[Quantity], x: Quantity, formula: str = "", symbol: str = "") -> None:
+        super().add_to_parent(array, x)
+        if formula and not self.rooted:
+            values = cast(Any, array[self.parent]).scalars()
+            self.m.trace(self.own.name, formula, f"{symbol}{self.parent.at}_from{self.at}", values)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         self.m.trace(self.own.name, formula, f"{symbol}{self.at}", values)

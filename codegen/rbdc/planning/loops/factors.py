@@ -31,6 +31,11 @@ class Factors:
     n: int
     h: str
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Numbers of each array that the loops use."""
+        return {"H": self.n**2, "l": self.n, "s": BLOCK}
+
     def factorise(self) -> list[Statement]:
         """H = M becomes L below the diagonal and 1 / D on it.
 

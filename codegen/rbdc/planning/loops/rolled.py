@@ -7,15 +7,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+from rbdc.algorithms.derivatives.rnea_derivatives import inverse_dynamics_derivatives
+from rbdc.algorithms.dynamics.body_motion import BodyMotion, SpatialMotion
+from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
+from rbdc.algorithms.dynamics.newton_euler import inverse_dynamics
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.ir.indices import tables_in
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
 from rbdc.model import Problem
-from rbdc.planning.loops import body_frames, one_frame
-from rbdc.planning.loops.body_frames import drives, inverse_dynamics
-from rbdc.planning.loops.factors import BLOCK, Factors, subtract
-from rbdc.planning.loops.tree import ARTICULATED, FACTOR, INERTIA, Tree
+from rbdc.planning.loops import drives, one_frame
+from rbdc.planning.loops.factors import Factors, subtract
+from rbdc.planning.loops.machine import Loops
+from rbdc.planning.loops.tree import Tree
 
 MAXIMUM_BODIES = 1000
 """Some 700 bytes of stack for each body."""
@@ -26,72 +30,68 @@ _LARGEST_ON_STACK = 48
 _ARTICULATED = "articulated_bodies"
 """The recursion that keeps nothing of the size of M, and does not know that one joint follows another."""
 
-_SIZES: Mapping[str, Callable[[Tree], int]] = {
-    "X": lambda tree: 12 * tree.model.njoints,
-    "motion": lambda tree: body_frames.MOTION * tree.model.njoints,
-    "I": lambda tree: INERTIA * tree.model.njoints,
-    "B": lambda tree: FACTOR * tree.model.njoints,
-    "IA": lambda tree: ARTICULATED * tree.model.njoints,
-    **dict.fromkeys(("f", "V", "A", "F"), lambda tree: 6 * tree.model.njoints),
-    **dict.fromkeys(("S", "U"), lambda tree: 6 * len(tree.dofs)),
-    "psi": lambda tree: 18 * len(tree.dofs),
-    "row": lambda tree: 27,
-    "r": lambda tree: 6,
-    "l": lambda tree: tree.nv,
-    "s": lambda tree: BLOCK,
-    "H": lambda tree: tree.nv**2,
-    "x": lambda tree: tree.nv,
-}
-"""Numbers of each array of a function's own."""
+
+def _inverse_dynamics(m: Loops, tau: str, *, v: str = "", a: str = "", external: bool = False) -> None:
+    m.one_frame, m.v, m.a, m.external = False, v, a, external
+    inverse_dynamics(m, BodyMotion.of_world(m.gravity), tau)
+    if v:
+        m.statements += drives.drives(m.tree, tau, accelerating=bool(a))
 
 
-def _composite_bodies(tree: Tree, inertia: str) -> list[Statement]:
-    sums = one_frame.composites(tree, ("I", INERTIA))
-    return [one_frame.world(tree), sums, *one_frame.mass(tree, inertia)]
+def _composite_bodies(m: Loops, inertia: str) -> None:
+    inertia_matrix(m, composite_inertias(m), inertia)
+    m.statements += drives.diagonal(m.tree, inertia, "armature")
 
 
-def _inverse_inertia(tree: Tree, inverse: str) -> list[Statement]:
-    factors = Factors(tree.nv, inverse)
-    return [*_composite_bodies(tree, inverse), *factors.factorise(), *factors.invert()]
+def _inverse_inertia(m: Loops, inverse: str) -> None:
+    factors = Factors(m.tree.nv, inverse)
+    _composite_bodies(m, inverse)
+    m.sizes |= factors.sizes
+    m.statements += [*factors.factorise(), *factors.invert()]
 
 
-def _articulated_bodies(tree: Tree, ddq: str) -> list[Statement]:
-    return [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree, ddq)]
+def _articulated_bodies(m: Loops, ddq: str) -> None:
+    tree = m.tree
+    n = tree.model.njoints
+    m.sizes |= {"X": 12 * n, "I": 10 * n, "IA": 21 * n, "V": 6 * n, "A": 6 * n, "F": 6 * n}
+    m.sizes |= dict.fromkeys("SU", 6 * len(tree.dofs))
+    m.statements += [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree, ddq)]
 
 
-def _accelerations(tree: Tree, ddq: str, h: str) -> list[Statement]:
+def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:
     """Accelerations, and the factors of M."""
-    made = [one_frame.world(tree), *one_frame.forces(tree)]
-    rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq), *subtract(tree, ddq, "tau")]
-    factors, sums = Factors(tree.nv, h), one_frame.composites(tree, ("I", INERTIA))
-    return [*made, *rest, sums, *one_frame.mass(tree, h), *factors.factorise(), *factors.solve(ddq)]
+    m.v, m.a, m.external = "v", "", True
+    inverse_dynamics(m, SpatialMotion.of_world(m.gravity), ddq)
+    m.statements += [*drives.drives(m.tree, ddq), *subtract(m.tree, ddq, "tau")]
+    _composite_bodies(m, h)
+    factors = Factors(m.tree.nv, h)
+    m.sizes |= factors.sizes
+    m.statements += [*factors.factorise(), *factors.solve(ddq)]
 
 
-_SUMS = (("I", INERTIA), ("B", FACTOR), ("F", 6))
+def _inverse_dynamics_derivatives(m: Loops, *outputs: str, a: str = "a") -> None:
+    m.v, m.a, m.external = "v", a, True
+    inverse_dynamics_derivatives(m, SpatialMotion.of_world(m.gravity), outputs)
+    for name, table in zip(outputs[1:], ("damping", "armature"), strict=True):
+        m.statements += drives.diagonal(m.tree, name, table) if name else []
 
 
-def _inverse_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
-    made = [one_frame.world(tree), *one_frame.forces(tree, accelerating="a"), *one_frame.directions(tree)]
-    return [*made, one_frame.composites(tree, *_SUMS), *one_frame.derivatives(tree, *outputs)]
-
-
-def _forward_dynamics_derivatives(tree: Tree, by_q: str, by_v: str, inverse: str) -> list[Statement]:
+def _forward_dynamics_derivatives(m: Loops, by_q: str, by_v: str, inverse: str) -> None:
     """d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
-    factors = Factors(tree.nv, inverse)
-    made = [*_accelerations(tree, "x", inverse), one_frame.world(tree)]
-    made += [*one_frame.forces(tree, accelerating="x"), *one_frame.directions(tree)]
-    made += [one_frame.composites(tree, *_SUMS), *one_frame.derivatives(tree, by_q, by_v)]
-    return [*made, *factors.solve_rows(by_q), *factors.solve_rows(by_v), *factors.invert()]
+    factors = Factors(m.tree.nv, inverse)
+    _accelerations(m, "x", inverse)
+    _inverse_dynamics_derivatives(m, by_q, by_v, "", a="x")
+    m.statements += [*factors.solve_rows(by_q), *factors.solve_rows(by_v), *factors.invert()]
 
 
-RECURSIONS: Mapping[str, Callable[..., list[Statement]]] = {
-    "inverse_dynamics": partial(inverse_dynamics, moving=True, accelerating=True, external=True),
-    "nonlinear_effects": partial(inverse_dynamics, moving=True),
-    "gravity": inverse_dynamics,
+RECURSIONS: Mapping[str, Callable[..., None]] = {
+    "inverse_dynamics": partial(_inverse_dynamics, v="v", a="a", external=True),
+    "nonlinear_effects": partial(_inverse_dynamics, v="v"),
+    "gravity": _inverse_dynamics,
     "composite_bodies": _composite_bodies,
     "inverse_inertia": _inverse_inertia,
     _ARTICULATED: _articulated_bodies,
-    "forward_dynamics_by_factors": partial(_accelerations, h="H"),
+    "forward_dynamics_by_factors": _accelerations,
     "inverse_dynamics_derivatives": _inverse_dynamics_derivatives,
     "forward_dynamics_derivatives": _forward_dynamics_derivatives,
 }
@@ -111,11 +111,12 @@ def nest(tree: Tree, recursion: str, declaration: FunctionDeclaration) -> LoopNe
     """A recursion as loops, with the tables and arrays that it uses."""
     outputs = [p.name for p in declaration.outputs]
     lanes = declaration.scalar.lanes_of_angles(len(tree.turning))
-    statements = [*body_frames.sines(tree, lanes), *RECURSIONS[recursion](tree, *outputs)]
+    m = Loops(tree)
+    statements = [*drives.sines(tree, lanes), *m.run(lambda m: RECURSIONS[recursion](m, *outputs))]
     names = dict.fromkeys(_names(statements))
     sines = [s for s in statements if isinstance(s, Sines)]
     arrays = {name: s.whole for s in sines for name in (s.angles, s.sines, s.cosines)}
-    arrays |= {name: size(tree) for name, size in _SIZES.items() if name in names and name not in outputs}
+    arrays |= {name: size for name, size in m.sizes.items() if name in names and name not in outputs}
     tables = tuple(table for name in names if (table := tree.table(name)) is not None)
     return LoopNest(tables, arrays, tuple(statements))
 

@@ -1,0 +1,233 @@
+"""How a body moves as its joints do, and the force that takes: with the classical acceleration of each body's
+origin in its own frame, or with spatial vectors in one frame.
+
+Derivation. A body turns with w (rad/s) and alpha (rad/s^2), and its origin accelerates by a (m/s^2). With U =
+[alpha] + [w][w] its point at r accelerates by a + U r. Mass m, first moment h = sum m r and second moments K
+= sum m r r^T then give the wrench about the origin:
+
+    F = sum m (a + U r)     = m a + U h
+    N = sum m r x (a + U r) = h x a + n,   n_x = sum_k (K_yk U_zk - K_zk U_yk), and cyclic
+
+With the entries of U, of which U_zz - U_yy = w_z^2 - w_y^2,
+
+    n_x = K_yy U_zy - K_zz U_yz + K_yz (w_z^2 - w_y^2) + K_xy U_zx - K_xz U_yx
+
+A child's frame lies at P, turned by R, in its parent's. Before its joint moves it has R^T w, R^T alpha and
+R^T (a + U P) from there. The joint adds the velocity (v_J, w_J) = S qdot, constant in the child's frame,
+which turns by w + w_J with w what it has from its parent; v_J moves it past the parent's points, which turn
+by w:
+
+    w_child = w + w_J
+    alpha_child = alpha + S_angular qddot + w x w_J
+    a_child = a + S_linear qddot + (w + w_J) x v_J + w x v_J
+
+so that no linear velocity of any body is needed. Gravity is an acceleration -g of the world.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+from rbdc.errors import UnsupportedError
+from rbdc.model.joints import JointType
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
+
+
+@dataclass(frozen=True)
+class Spin:
+    """U = [alpha] + [w][w] by its entries, and the differences of its diagonal that n needs."""
+
+    rows: tuple[Vector3, Vector3, Vector3]
+    differences: Vector3
+
+    @staticmethod
+    def of(w: Vector3, alpha: Vector3) -> Spin:
+        """U of an angular velocity (rad/s) and acceleration (rad/s^2)."""
+        xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
+        xy, yz, xz = w.x * w.y, w.y * w.z, w.x * w.z
+        rows = (
+            Vector3(-(yy + zz), xy - alpha.z, xz + alpha.y),
+            Vector3(xy + alpha.z, -(xx + zz), yz - alpha.x),
+            Vector3(xz - alpha.y, yz + alpha.x, -(xx + yy)),
+        )
+        return Spin(rows, Vector3(zz - yy, xx - zz, yy - xx))
+
+    def times(self, r: Vector3) -> Vector3:
+        """U r."""
+        return Vector3(*(row.dot(r) for row in self.rows))
+
+
+class AnyMotion(ABC):
+    """How a body moves, in the frame of a machine's bodies or in its one frame."""
+
+    @abstractmethod
+    def scalars(self) -> list[Scalar]:
+        """The numbers that `of` makes it from, for what is below it."""
+
+    @abstractmethod
+    def named(self) -> tuple[str, list[Scalar]]:
+        """A formula and its values, for readers of the C."""
+
+    @abstractmethod
+    def seen_from(self, placement: Placement) -> Self:
+        """The motion that a body below has from this one, before its joint moves, in its own frame."""
+
+    @abstractmethod
+    def moved_by_joint(self, rate: Motion, second: Motion) -> Self:
+        """With the motion of the joint, `rate` and `second` being S qdot and S qddot."""
+
+    @abstractmethod
+    def wrench(self, inertia: RigidInertia) -> Force:
+        """The force that moves a body so."""
+
+    def without_own(self, joint: JointType) -> tuple[Self, list[Scalar]]:
+        """Without its acceleration along those directions of the joint that are axes, and the joint's
+        acceleration that does it.
+        """
+        raise UnsupportedError(f"{type(self).__name__} does not choose accelerations of joints")
+
+    def at_rest(self) -> Self:
+        """With a linear velocity of zero."""
+        return self
+
+
+MotionKind = TypeVar("MotionKind", bound=AnyMotion)
+
+
+@dataclass(frozen=True)
+class BodyMotion(AnyMotion):
+    """Angular velocity w, angular acceleration alpha, and the classical acceleration a of the origin, in the
+    body's frame; U.
+    """
+
+    w: Vector3
+    alpha: Vector3
+    a: Vector3
+    spin: Spin
+
+    @staticmethod
+    def turning(w: Vector3, alpha: Vector3, a: Vector3) -> BodyMotion:
+        """From w, alpha and a."""
+        return BodyMotion(w, alpha, a, Spin.of(w, alpha))
+
+    @staticmethod
+    def of_world(gravity: Vector3) -> BodyMotion:
+        """The world's, which accelerates by -g."""
+        return BodyMotion.turning(Vector3.zero(), Vector3.zero(), -gravity)
+
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> BodyMotion:
+        """The motion whose `scalars` these are, for what is below it."""
+        w, alpha, a, *rows = (Vector3.of(scalars[k : k + 3]) for k in range(0, 18, 3))
+        return BodyMotion(w, alpha, a, Spin((rows[0], rows[1], rows[2]), Vector3.zero()))
+
+    def scalars(self) -> list[Scalar]:
+        """Eighteen numbers: w, alpha, a, the rows of U."""
+        return [x for row in (self.w, self.alpha, self.a, *self.spin.rows) for x in row.scalars()]
+
+    def named(self) -> tuple[str, list[Scalar]]:
+        return "w, alpha, and a = R^T (a_parent + U_parent P)", self.scalars()[:9]
+
+    def seen_from(self, placement: Placement) -> Any:
+        r, point = placement.rotation, self.a + self.spin.times(placement.translation)
+        return BodyMotion.turning(*map(r.apply_transposed, (self.w, self.alpha, point)))
+
+    def moved_by_joint(self, rate: Motion, second: Motion) -> Any:
+        # The joint's velocity is constant in the body's frame, which turns at w + its own rate in the world.
+        w = self.w
+        origin = self.a + second.linear + (w + w + rate.angular).cross(rate.linear)
+        return BodyMotion.turning(
+            w + rate.angular, self.alpha + second.angular + w.cross(rate.angular), origin
+        )
+
+    def without_own(self, joint: JointType) -> tuple[Any, list[Scalar]]:
+        entries = Motion(self.a, self.alpha).scalars()
+        seconds: list[Scalar] = []
+        for direction in joint.subspace():
+            axis = [k for k, x in enumerate(direction.scalars()) if x != 0.0]
+            if len(axis) > 1:
+                seconds.append(0.0)
+                continue
+            seconds.append(-direction.scalars()[axis[0]] * entries[axis[0]])
+            entries[axis[0]] = 0.0
+        left = Motion.of(entries)
+        return BodyMotion.turning(self.w, left.angular, left.linear), seconds
+
+    def wrench(self, inertia: RigidInertia) -> Force:
+        h, k, spin = inertia.first_moment, inertia.second_moments(), self.spin
+        w, alpha, (x, y, z) = self.w, self.alpha, spin.rows
+        turning = Vector3(
+            _turned(k.yy, k.zz, z.y, y.z, w.y * w.z, alpha.x)
+            + k.yz * spin.differences.x
+            + k.xy * z.x
+            - k.xz * y.x,
+            _turned(k.zz, k.xx, x.z, z.x, w.x * w.z, alpha.y)
+            + k.xz * spin.differences.y
+            + k.yz * x.y
+            - k.xy * z.y,
+            _turned(k.xx, k.yy, y.x, x.y, w.x * w.y, alpha.z)
+            + k.xy * spin.differences.z
+            + k.xz * y.z
+            - k.yz * x.z,
+        )
+        return Force(self.a.scaled(inertia.mass) + spin.times(h), h.cross(self.a) + turning)
+
+
+@dataclass(frozen=True)
+class SpatialMotion(AnyMotion):
+    """Velocity v and acceleration a of a body, as spatial vectors; the world accelerates by -g."""
+
+    v: Motion
+    a: Motion
+
+    @staticmethod
+    def of_world(gravity: Vector3) -> SpatialMotion:
+        """The world's."""
+        return SpatialMotion(Motion.zero(), Motion(-gravity, Vector3.zero()))
+
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> SpatialMotion:
+        """The motion whose `scalars` these are."""
+        return SpatialMotion(Motion.of(scalars[:6]), Motion.of(scalars[6:]))
+
+    def scalars(self) -> list[Scalar]:
+        """Twelve numbers: v, a."""
+        return [*self.v.scalars(), *self.a.scalars()]
+
+    def named(self) -> tuple[str, list[Scalar]]:
+        return "v = v_parent + S qdot, a = a_parent + S qddot + v x S qdot", self.scalars()
+
+    def seen_from(self, placement: Placement) -> Any:
+        return SpatialMotion(placement.act_inverse(self.v), placement.act_inverse(self.a))
+
+    def moved_by_joint(self, rate: Motion, second: Motion) -> Any:
+        v = self.v + rate
+        return SpatialMotion(v, self.a + second + self.v.cross(v))
+
+    def wrench(self, inertia: RigidInertia) -> Force:
+        return inertia @ self.a + self.v.cross_force(inertia @ self.v)
+
+    def velocity(self) -> Motion:
+        """v."""
+        return self.v
+
+    def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
+        """psidot and psiddot of a direction of a joint whose body this carries."""
+        psi_rate = self.v.cross(s)
+        return psi_rate, self.a.cross(s) + self.v.cross(psi_rate)
+
+
+def _turned(
+    first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar
+) -> Scalar:
+    """first above - second below, with above = product + alpha and below = product - alpha two entries of U.
+    Where neither moment is zero by their sum and difference, which are constants: hardly ever are both
+    entries needed for anything else.
+    """
+    if is_zero(first) or is_zero(second):
+        return first * above - second * below
+    return (first + second) * alpha + (first - second) * product
