@@ -34,7 +34,7 @@ def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, tot
     words = {"robot": robot, **scalar.words, **sizes}
     source.files[f"{robot}_paths.h"] = render("paths.h.jinja", **words, lane_functions=operators)
     # What is too large for one file goes to files that all functions of a package share, the same in each.
-    start = FunctionSource(preparation(declaration, made.size), Cost(), source.files)
+    start = FunctionSource(preparation(declaration, made.size), total, source.files)
     parts, call = add_kernels(robot, f"{robot}_paths_state", loops.programs, start)
     parts[0].declared[:0] = [use.declaration.prototype(robot) for use in loops.uses]
     forward = "paths_forward.c.jinja" if loops.uses else "paths_inverse.c.jinja"

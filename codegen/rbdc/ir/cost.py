@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rbdc.ir.nodes import Program
-from rbdc.ir.operations import MUL, NEG, REDUCE, Form
+from rbdc.ir.operations import MUL, NEG, REDUCE, Form, Operation
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,9 @@ class Cost:
         return Cost(*(count * getattr(self, name) for name in self.__dataclass_fields__))
 
 
+NOTHING = Cost()
+
+
 def cost(program: Program) -> Cost:
     """The counts of one program."""
     counts: Counter[str] = Counter()
@@ -67,11 +71,30 @@ def cost(program: Program) -> Cost:
             counts["additions"] += program.values[value.arguments[0]].width - 1
         elif operation.form is Form.LANES:
             counts["moves"] += 1
-        elif operation.is_elementary:
-            counts["calls"] += value.width
-        elif value.width > 1 and operation is not NEG:
-            counts["vectors"] += 1
-            counts["lane_flops"] += value.width if operation.is_sum or operation is MUL else 0
         else:
-            counts[operation.counted_as] += 1
+            _count(counts, operation, value.width, 1)
     return Cost(**counts)
+
+
+def counted(operations: Mapping[Operation, int], width: int = 1) -> Cost:
+    """The counts of so many of each operation, on numbers or on vectors of so many lanes."""
+    counts: Counter[str] = Counter()
+    for operation, number in operations.items():
+        _count(counts, operation, width, number)
+    return Cost(**counts)
+
+
+def summed(costs: Iterable[Cost]) -> Cost:
+    """The counts of all together."""
+    return sum(costs, NOTHING)
+
+
+def _count(counts: Counter[str], operation: Operation, width: int, number: int) -> None:
+    """Add so many of an operation in so many lanes."""
+    if operation.is_elementary:
+        counts["calls"] += number * width
+    elif width > 1 and operation is not NEG:
+        counts["vectors"] += number
+        counts["lane_flops"] += number * width if operation.is_sum or operation is MUL else 0
+    else:
+        counts[operation.counted_as] += number

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import Cost, cost, summed
 from rbdc.ir.indices import Index, value_of
 from rbdc.ir.nodes import Program
 
@@ -87,7 +87,7 @@ class Loop:
     def cost_of_each(self) -> Cost | None:
         """The cost of each trip where all are the same."""
         steps = [statement for statement in self.body if isinstance(statement, Step)]
-        return sum((step.cost for step in steps), Cost()) if len(steps) == len(self.body) else None
+        return summed(step.cost for step in steps) if len(steps) == len(self.body) else None
 
 
 @dataclass(frozen=True)

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from rbdc.algorithms import frame_pairs, frame_placements, frames
 from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.tools.joint_coordinates import dof_table
 from rbdc.functions.record import Function
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import NOTHING, Cost, cost, counted
+from rbdc.ir.formulas import formula_cost
 from rbdc.ir.nodes import Program
+from rbdc.ir.operations import ADD, DIV, MUL, SQRT
 from rbdc.model import Problem
-
-_ENTRY = Cost(additions=1, multiplications=1)
-_ENTRY_OF_PAIR = Cost(additions=1, multiplications=2)
-_CROSS = Cost(additions=18, multiplications=18)
-_EXPRESS = Cost(additions=18, multiplications=24)
-_PUT = _EXPRESS + _ENTRY.times(6)
-_RATES = Cost(additions=6, multiplications=7)
-_STEP = _CROSS + Cost(additions=6)
-_ALIGN = Cost(additions=12, multiplications=18)
-_TURN = Cost(additions=3, multiplications=6)
+from rbdc.spatial import Force, Motion, Placement, Vector3
 
 
 class _Loops(NamedTuple):
@@ -30,51 +24,70 @@ class _Loops(NamedTuple):
     the first or to one nearer to the root; for each entry of v.
     """
 
-    once: Cost = Cost()
-    body: Cost = Cost()
-    dof: Cost = Cost()
-    pair: Cost = Cost()
-    ordered: Cost = Cost()
-    column: Cost = Cost()
+    once: Cost = NOTHING
+    body: Cost = NOTHING
+    dof: Cost = NOTHING
+    pair: Cost = NOTHING
+    ordered: Cost = NOTHING
+    column: Cost = NOTHING
 
 
-_LOOPS: Mapping[Callable[..., Any] | None, _Loops] = {
-    frames.frame_jacobian: _Loops(dof=_PUT),
-    frames.frame_jacobian_time_derivative: _Loops(dof=_RATES.times(2) + _CROSS + _PUT),
-    frames.frame_drift: _Loops(_EXPRESS, _STEP, _RATES),
-    frames.frame_velocity: _Loops(_EXPRESS, dof=_RATES),
-    frames.frame_acceleration: _Loops(_EXPRESS, _STEP, _RATES.times(2)),
-    frame_pairs.relative_jacobian: _Loops(dof=_PUT),
-    frame_pairs.manipulability_gradient: _Loops(
-        Cost(additions=36, multiplications=67, divisions=15, calls=1),
-        dof=Cost(additions=31, multiplications=38),
-        column=Cost(additions=51, multiplications=51, divisions=6),
-    ),
-    frame_derivatives.frame_velocity_derivatives: _Loops(dof=(_RATES + _CROSS + _PUT).times(2)),
-    frame_derivatives.frame_acceleration_derivatives: _Loops(
-        body=_STEP.times(2), dof=_RATES.times(4) + _CROSS.times(5) + _PUT.times(3)
-    ),
-    frame_placements.frame_position: _Loops(),
-    frame_placements.frame_placement: _Loops(),
-    frame_placements.frame_position_derivatives: _Loops(dof=_ALIGN + _ENTRY.times(3)),
-    frame_placements.frame_placement_derivatives: _Loops(dof=_ALIGN + _TURN.times(3) + _ENTRY.times(12)),
-    frame_placements.frame_position_second_derivatives: _Loops(
-        dof=_ALIGN, pair=_TURN + _ENTRY_OF_PAIR.times(3)
-    ),
-    frame_placements.frame_placement_second_derivatives: _Loops(
-        dof=_ALIGN, pair=_TURN.times(7) + _ENTRY_OF_PAIR.times(12)
-    ),
-    frame_placements.frame_jacobian_derivatives: _Loops(
-        dof=_EXPRESS, pair=_ENTRY_OF_PAIR.times(6), ordered=_CROSS
-    ),
-}
+@cache
+def _loops() -> Mapping[Callable[..., Any] | None, _Loops]:
+    """The loops of each algorithm, by what the templates `climb_*` and its own do in them."""
+    motion, force, vector, place = Motion.of, Force.of, Vector3.of, Placement.of
+    entry = formula_cost(lambda x: [x[0] + x[1] * x[2]], 3)
+    entry_of_pair = formula_cost(lambda x: [x[0] + x[1] * x[2] * x[3]], 4)
+    cross = formula_cost(lambda a, b, out: (motion(out) + motion(a).cross(motion(b))).scalars(), 6, 6, 6)
+    step = cross + formula_cost(lambda a, b: (motion(a) + motion(b)).scalars(), 6, 6)
+    rates = formula_cost(lambda s, x, out: (motion(out) + motion(s).scaled(x[0] * x[1])).scalars(), 6, 2, 6)
+    express = formula_cost(lambda world, m: place(world).act(motion(m)).scalars(), 12, 6)
+    align = formula_cost(lambda world, v: place(world).rotation.apply(vector(v)).scalars(), 12, 3).times(2)
+    turn = formula_cost(lambda a, b: vector(a).cross(vector(b)).scalars(), 3, 3)
+    put = express + entry.times(6)
+    # of s x* y, times the factor of a degree of freedom
+    crossed = formula_cost(
+        lambda s, y, x, out: (force(out) - motion(s).cross_force(force(y)).scaled(x[0])).scalars(), 6, 6, 1, 6
+    )
+    # of A = L D L^T (6, 6): entries of L, pivots with the bounds that they are compared with
+    factors = entry_of_pair.times(20) + entry.times(15) + counted({DIV: 15, MUL: 12})
+    return {
+        frames.frame_jacobian: _Loops(dof=put),
+        frames.frame_jacobian_time_derivative: _Loops(dof=rates.times(2) + cross + put),
+        frames.frame_drift: _Loops(express, step, rates),
+        frames.frame_velocity: _Loops(express, dof=rates),
+        frames.frame_acceleration: _Loops(express, step, rates.times(2)),
+        frame_pairs.relative_jacobian: _Loops(dof=put),
+        frame_pairs.manipulability_gradient: _Loops(
+            factors + counted({SQRT: 1, ADD: 1}),
+            dof=entry.times(12) + entry_of_pair + crossed,
+            column=entry.times(21 + 30) + counted({DIV: 6}),
+        ),
+        frame_derivatives.frame_velocity_derivatives: _Loops(dof=(rates + cross + put).times(2)),
+        frame_derivatives.frame_acceleration_derivatives: _Loops(
+            body=step.times(2), dof=rates.times(4) + cross.times(5) + put.times(3)
+        ),
+        frame_placements.frame_position: _Loops(),
+        frame_placements.frame_placement: _Loops(),
+        frame_placements.frame_position_derivatives: _Loops(dof=align + entry.times(3)),
+        frame_placements.frame_placement_derivatives: _Loops(dof=align + turn.times(3) + entry.times(12)),
+        frame_placements.frame_position_second_derivatives: _Loops(
+            dof=align, pair=turn + entry_of_pair.times(3)
+        ),
+        frame_placements.frame_placement_second_derivatives: _Loops(
+            dof=align, pair=turn.times(7) + entry_of_pair.times(12)
+        ),
+        frame_placements.frame_jacobian_derivatives: _Loops(
+            dof=express, pair=entry_of_pair.times(6), ordered=cross
+        ),
+    }
 
 
 def climb_cost(model: Problem, function: Function, steps: Sequence[Program]) -> Cost:
     """The most that a call executes: for WORLD, and a frame that every body carries; of a pair relative to
     one that none carries. A test counts it in the C.
     """
-    loops = _LOOPS[function.at_frame]
+    loops = _loops()[function.at_frame]
     count, own = len(dof_table(model)), sum(body.joint.nv**2 for body in model.bodies)
     total = loops.once + loops.body.times(model.njoints) + loops.dof.times(len(frame_dofs(model)))
     total += loops.pair.times(count**2) + loops.ordered.times((count**2 + own) // 2)

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import Cost, cost, counted
 from rbdc.ir.nodes import Array, Program
+from rbdc.ir.operations import MUL, SUB
 
 WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.1
 """A solve of more operations is a loop where that has less than so many times these: what is written out
@@ -242,9 +243,9 @@ class RowPair(NamedTuple):
     within: int
 
     @property
-    def operations(self) -> int:
-        """On each block of columns."""
-        return 4 + 4 * len(self.terms)
+    def products(self) -> int:
+        """Products that are taken off the rows, for each block of columns."""
+        return 1 + 2 * len(self.terms)
 
 
 def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
@@ -264,12 +265,12 @@ def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
 def solve_cost(plan: ColumnPlan) -> Cost:
     """Operations of the solve without optional inputs, each on a block as one."""
     if plan.looped:
-        cut = strips(plan.early_blocks)
-        operations = sum(len(s) * pair.operations for s in cut for pair in row_pairs(plan, s))
+        pairs = [(len(strip), pair) for strip in strips(plan.early_blocks) for pair in row_pairs(plan, strip)]
+        products, scaled = sum(n * pair.products for n, pair in pairs), 2 * sum(n for n, _ in pairs)
     else:
         rows = solve(plan, plan.early_blocks)
-        operations = sum(2 * row.products + row.scaled * len(row.blocks) for row in rows)
-    return Cost(vectors=operations, lane_flops=plan.lanes * operations)
+        products, scaled = sum(r.products for r in rows), sum(len(r.blocks) for r in rows if r.scaled)
+    return counted({MUL: products + scaled, SUB: products}, plan.lanes)
 
 
 def worth_a_loop(plan: ColumnPlan) -> ColumnPlan:

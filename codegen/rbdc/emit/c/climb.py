@@ -13,7 +13,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import Cost, cost, summed
 from rbdc.ir.nodes import Program
 from rbdc.model import Problem
 from rbdc.planning.climb import frame_dofs
@@ -98,7 +98,7 @@ def climb_file(
         source,
         function="the climb from a frame to the root",
         summary="Shared by the functions of frames.",
-        figures=f"{figures(sum(map(cost, steps), Cost()))}, for all bodies together{samples}",
+        figures=f"{figures(summed(map(cost, steps)))}, for all bodies together{samples}",
         wide=wide,
         headers=[f"{robot}_{header}.h" for header in (*["batch"] * wide, "frames")],
         body="climb_steps.c.jinja" if wide else "climb.c.jinja",

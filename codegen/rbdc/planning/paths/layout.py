@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import Cost, cost, counted
+from rbdc.ir.operations import MUL
 from rbdc.model import WORLD, Problem
 from rbdc.planning.plans import Paths
 
@@ -141,7 +142,7 @@ def paths_cost(loops: Paths, declaration: FunctionDeclaration) -> Cost:
     made = layout(loops.model, declaration.scalar)
     count = _weighted if is_weighted(declaration) else _forward if loops.uses else _inverse
     operations = loops.operations("operators") * _vectors(made, made.size) + count(loops, made)
-    own = Cost(vectors=operations, lane_flops=made.lanes * operations)
+    own = counted({MUL: operations}, made.lanes)  # which sums count as, too
     return sum((use.cost for use in loops.uses), cost(loops.programs[0]) + own)
 
 

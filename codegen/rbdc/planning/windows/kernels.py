@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.cost import Cost
+from rbdc.ir.cost import Cost, counted
 from rbdc.ir.lanes import LaneProgram
+from rbdc.ir.operations import ADD, COS, DIV, MUL, SIN
 from rbdc.model import Problem
 from rbdc.planning.windows.widths import PRODUCT_ROWS, Width, factor_products, inverse_products, widths_of
 from rbdc.reduction.schedules import Schedule, moving_bodies, scheduled, suits_windows
@@ -78,12 +79,12 @@ def windows_cost(
     total = _loops(schedule, bodies)
     products = products_by_inverse(kernel, model, scalar) // 2
     if kernel.factors:
-        total += Cost(divisions=schedule.first)
+        total += counted({DIV: schedule.first})
         for node in longest.nodes:
             products += factor_products(node, longest.lanes) + inverse_products(node, longest.lanes)
     if kernel.moving:
         products += _derivatives(kernel, schedule, longest)
-    return total + Cost(vectors=2 * products, lane_flops=2 * longest.lanes * products)
+    return total + counted({MUL: products, ADD: products}, longest.lanes)
 
 
 def products_by_inverse(kernel: WindowsKernel, model: Problem, scalar: ScalarType) -> int:
@@ -103,7 +104,8 @@ def _loops(schedule: Schedule, bodies: Sequence[LaneProgram]) -> Cost:
     cosines of the joints that turn, without external forces.
     """
     joints = (schedule.model.bodies[node.body].joint for node in schedule.nodes)
-    total = Cost(calls=2 * sum(joint.rotation == "angle" for joint in joints))
+    turning = sum(joint.rotation == "angle" for joint in joints)
+    total = counted({SIN: turning, COS: turning})
     for body in bodies:
         if body.program.name != "external_row":
             total += body.cost.times(schedule.rows if body.program.name.endswith("_row") else 1)

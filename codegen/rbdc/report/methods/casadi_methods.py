@@ -22,7 +22,8 @@ from rbdc.emit.c.csource import windows_source
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import Function
-from rbdc.ir.cost import Cost
+from rbdc.ir.cost import Cost, counted
+from rbdc.ir.operations import ADD, DIV, MUL, NEG, SIN
 from rbdc.ir.symbolic import Symbolic, expression, written_out
 from rbdc.model import Problem
 from rbdc.planning.candidates import chosen
@@ -49,14 +50,14 @@ MODES = {"forward": "forward mode", "reverse": "reverse mode", "auto": "CasADi's
 CASADI_LIMIT = 30_000
 """Instructions above which CasADi's C, a single C function, is not compiled: gcc needs minutes for it."""
 
-_COUNTED = (
-    (ca.OP_ADD, ca.OP_SUB, ca.OP_TWICE),
-    (ca.OP_MUL, ca.OP_SQ),
-    (ca.OP_DIV, ca.OP_INV),
-    (ca.OP_NEG,),
-    (ca.OP_SIN, ca.OP_COS, ca.OP_SQRT, ca.OP_ATAN2),
-)
-"""CasADi's instructions that are additions, multiplications, divisions, negations and calls."""
+_COUNTED = {
+    ADD: (ca.OP_ADD, ca.OP_SUB, ca.OP_TWICE),
+    MUL: (ca.OP_MUL, ca.OP_SQ),
+    DIV: (ca.OP_DIV, ca.OP_INV),
+    NEG: (ca.OP_NEG,),
+    SIN: (ca.OP_SIN, ca.OP_COS, ca.OP_SQRT, ca.OP_ATAN2),
+}
+"""CasADi's instructions by an operation that costs as much."""
 
 
 def traced(model: Problem, function: Function, evaluate: Evaluate) -> ca.Function:
@@ -173,7 +174,7 @@ def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Funct
 def _cost(function: ca.Function) -> Cost:
     """Counts of CasADi's instructions, by the rules of `rbdc.ir.cost`."""
     codes = [function.instruction_id(k) for k in range(function.n_instructions())]
-    return Cost(*(sum(code in kinds for code in codes) for kinds in _COUNTED))
+    return counted({one: sum(code in kinds for code in codes) for one, kinds in _COUNTED.items()})
 
 
 def ad_methods(model: Problem, function: Function) -> list[Method]:
