@@ -6,10 +6,13 @@ import ast
 import subprocess
 import sys
 from collections.abc import Set as AbstractSet
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from rbdc.model import Model
 
 SOURCE = Path(__file__).parent.parent / "codegen" / "rbdc"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -312,6 +315,11 @@ def test_analysis_is_for_people() -> None:
         if any(module.startswith("rbdc.analysis") for module in of_rbdc(path))
     }
     assert users <= {"analysis", "cli", "report", "__init__.py"}
+
+
+def test_a_model_is_the_robot() -> None:
+    """What a build asks of it is in `Problem`."""
+    assert len(fields(Model)) <= 13
 
 
 def test_emit_and_model_know_no_casadi() -> None:

@@ -145,7 +145,7 @@ def read(description: Description, options: BuildOptions) -> Problem:
     """
     check(options)
     if isinstance(description, Model):
-        model = under(Problem.of(description), options)
+        model = under(description, options)
     elif is_text(description):
         model = Problem.from_text(description, **options.of_model())
     else:

@@ -19,12 +19,13 @@ from rbdc.ir.cost import cost
 from rbdc.ir.operations import ADD, MUL, SUB
 from rbdc.model import WORLD, Problem
 from rbdc.model import Problem as Tree
-from rbdc.model.joint_space import JointSpaceModel, reframed
+from rbdc.model.joint_space import JointSpaceModel
 from rbdc.planning.limb_lanes import lane_model, laned, side_by_side
 from rbdc.reduction import limb_frames
 from rbdc.reduction.limb_frames import aligned
 from rbdc.reduction.limbs import groups
 from rbdc.reduction.passes import reduced
+from rbdc.reduction.z_axes import reframed
 from tests.support import FLAGS, UNOPTIMISED, build_module, slow_but
 from tests.support_trees import random_inertia, random_placement
 

@@ -11,7 +11,7 @@ import pytest
 
 import rbdc
 from rbdc.errors import OptionError
-from rbdc.model import DriveTerm, Joint, Link, Problem
+from rbdc.model import DriveTerm, Joint, Link, Model, Problem
 from rbdc.native.install import EXTENSION
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
@@ -39,20 +39,27 @@ def test_models_are_read_with_the_snap_of_builds() -> None:
 
 @pytest.mark.parametrize(("robot", "options"), OPTIONS)
 def test_options_beside_a_model_are_those_of_its_description(robot: str, options: dict[str, Any]) -> None:
-    beside = read(Problem.from_file(resolve(robot)), BuildOptions.of(options))
+    beside = read(Model.from_file(resolve(robot)), BuildOptions.of(options))
     assert beside == read(robot, BuildOptions.of(options)) != read(robot, BuildOptions())
 
 
 def test_defaults_beside_a_model_leave_it_as_it_is() -> None:
-    made = Problem.from_file(resolve("hyq"), gravity=(0, 0, -1.62), damping="include", base="trunk", **FREE)
-    assert read(made, BuildOptions()) == made
+    made = Model.from_file(resolve("hyq"), gravity=(0, 0, -1.62), damping="include", base="trunk", **FREE)
+    assert read(made, BuildOptions()) == Problem.of(made)
     in_the_world = read(made, BuildOptions(fext_frame="world"))
     assert read(in_the_world, BuildOptions()).world_forces
     assert not read(in_the_world, BuildOptions.of({"fext_frame": "local"})).world_forces
 
 
+def test_drives_of_a_model_that_was_changed_count() -> None:
+    made = Model.from_file(resolve("hyq"), damping="include", friction="include", friction_width=0.2)
+    asked = read(replace(made, name="other"), BuildOptions())
+    assert asked.drive_terms == (DriveTerm.DAMPING, DriveTerm.FRICTION) and asked.friction_width == 0.2
+    assert asked.assembly is None and asked.damping == Problem.of(made).damping
+
+
 def test_defaults_that_are_given_hold() -> None:
-    made = Problem.from_file(resolve("hyq"), gravity=(0.0, 0.0, -1.62), friction="include", **FREE)
+    made = Model.from_file(resolve("hyq"), gravity=(0.0, 0.0, -1.62), friction="include", **FREE)
     given = {"root_joint": "fixed", "gravity": (0.0, 0.0, -9.81), "friction": "report"}
     assert under(made, BuildOptions.of(given)) == Problem.from_file(resolve("hyq"))
 
@@ -70,14 +77,14 @@ def test_joints_and_frames_are_added_to_those_of_the_model() -> None:
         "armature": "lbr_iiwa_joint_2=2",
         "frame": [tip, "end@tip:0 0 1"],
     }
-    assert under(Problem.from_file(arm, **first), BuildOptions.of(second)) == Problem.from_file(arm, **both)
+    assert under(Model.from_file(arm, **first), BuildOptions.of(second)) == Problem.from_file(arm, **both)
 
 
 def test_models_made_in_code_take_them_too() -> None:
     turned = Placement(Rotation.from_rpy(1.57079632679, 0.0, 0.0), Vector3.zero())
     links = [Link("base"), Link("arm", Inertia.about_com(1.0, Vector3(0.1, 0.0, 0.0), Symmetric3.zero()))]
     joints = [Joint("j", "revolute", "base", "arm", turned, damping=0.5)]
-    made = Problem.assemble("arm", links, joints, snap=0.0)
+    made = Model.assemble("arm", links, joints, snap=0.0)
     assert made.bodies[0].placement.rotation.y.y != 0.0
     other = under(made, BuildOptions.of({"snap": 1e-11, "damping": "include"}))
     assert other.bodies[0].placement.rotation.y.y == 0.0 and other.damping == [0.5]
@@ -85,7 +92,7 @@ def test_models_made_in_code_take_them_too() -> None:
 
 
 def test_what_cannot_be_applied_is_refused_by_name(tmp_path: Path) -> None:
-    made = Problem.from_file(resolve("kuka_iiwa"))
+    made = Model.from_file(resolve("kuka_iiwa"))
     with pytest.raises(OptionError, match=r"xacro_arg: .*from_file"):
         under(made, BuildOptions.of({"xacro_arg": {"a": "b"}}))
     with pytest.raises(OptionError, match=r"package_path: .*from_file"):
@@ -93,11 +100,11 @@ def test_what_cannot_be_applied_is_refused_by_name(tmp_path: Path) -> None:
     changed = replace(made, name="other")
     with pytest.raises(OptionError, match=r"root_joint, gravity: the model .* was changed since"):
         rbdc.build(changed, root_joint="free-flyer", gravity="0,0,0", out=tmp_path)
-    assert under(changed, BuildOptions.of({"gravity": (0.0, 0.0, -9.81)})) == changed
+    assert under(changed, BuildOptions.of({"gravity": (0.0, 0.0, -9.81)})) == Problem.of(changed)
     (tmp_path / "table.json").write_text(
         '{"convention": "distal", "joints": [{"alpha": 1.57079632679, "mass": 1, "com": [0, 0, 1]}]}'
     )
-    table = Problem.from_file(tmp_path / "table.json", snap=1e-9)
+    table = Model.from_file(tmp_path / "table.json", snap=1e-9)
     with pytest.raises(OptionError, match=r"snap=1e-11: .*read with snap=1e-09.*from_file"):
         under(table, BuildOptions.of({"snap": 1e-11}))
 
@@ -106,7 +113,7 @@ def test_gravity_that_is_given_holds_beside_that_of_the_description(tmp_path: Pa
     (tmp_path / "table.json").write_text(
         '{"convention": "distal", "gravity": [0, 0, -1.62], "joints": [{"mass": 1, "com": [0, 1, 0]}]}'
     )
-    described = Problem.from_file(tmp_path / "table.json")
+    described = Model.from_file(tmp_path / "table.json")
     assert described.gravity == Vector3(0.0, 0.0, -1.62)
     assert any("gravity is the description's" in text for text in messages(described))
     given = {"gravity": (0.0, 0.0, -9.81)}
@@ -125,8 +132,8 @@ def test_builds_of_a_file_and_of_its_model_are_the_same_bytes(tmp_path: Path) ->
         build_package(description, BuildOptions.of({**given, "out": tmp_path / place})).directory
         for place, description, given in (
             ("file", path, options | FREE),
-            ("model", Problem.from_urdf(path, **FREE), options),
-            ("beside", Problem.from_urdf(path), options | FREE),
+            ("model", Model.from_urdf(path, **FREE), options),
+            ("beside", Model.from_urdf(path), options | FREE),
         )
     ]
     names = sorted(file.name for file in packages[0].iterdir())
@@ -138,15 +145,15 @@ def test_builds_of_a_file_and_of_its_model_are_the_same_bytes(tmp_path: Path) ->
 
 
 def test_manifests_record_what_holds(tmp_path: Path) -> None:
-    def recorded(description: Problem, **options: Any) -> dict[str, Any]:
+    def recorded(description: Model, **options: Any) -> dict[str, Any]:
         given = BuildOptions.of({"functions": "rnea", "cflags": UNOPTIMISED, "out": tmp_path, **options})
         package = build_package(description, given).directory
         found: dict[str, Any] = json.loads((package / "manifest.json").read_text())["options"]
         return found
 
-    made = Problem.from_file(resolve("double_pendulum"), gravity=(0.0, 0.0, -1.62), **FREE)
+    made = Model.from_file(resolve("double_pendulum"), gravity=(0.0, 0.0, -1.62), **FREE)
     own = recorded(made, damping="include")
     assert (own["root_joint"], own["gravity"], own["damping"]) == ("free-flyer", [0.0, 0.0, -1.62], "include")
-    changed = replace(made, name="other", drive_terms=(DriveTerm.FRICTION,))
+    changed = replace(Problem.of(made), name="other", drive_terms=(DriveTerm.FRICTION,))
     own = recorded(changed)
     assert (own["root_joint"], own["gravity"], own["friction"]) == (None, [0.0, 0.0, -1.62], "include")

@@ -27,10 +27,11 @@ from rbdc.algorithms.reference.rnea import rnea
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
 from rbdc.model import Problem
-from rbdc.model.joint_space import JointSpaceBody, angles, with_z_axes
+from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.joints import Prismatic, Revolute
 from rbdc.planning.candidates import chosen
 from rbdc.reduction.passes import PASSES, reduced, regrouped
+from rbdc.reduction.z_axes import angles, with_z_axes
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Placement, Vector3
 from tests.support import CASE_NAMES, CASES, assert_close

@@ -88,10 +88,10 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[Bui
     from rbdc.pipeline import build_package
     from rbdc.processes import spread
 
-    _refuse_same_names(descriptions)
     if len(descriptions) == 1:
         with showing(title_of(descriptions[0])) as progress:
             return [build_package(descriptions[0], options, progress)]
+    _refuse_same_names(descriptions)
     with showing(f"{len(descriptions)} robots") as progress:
         try:
             work = partial(_attempt, options=options)

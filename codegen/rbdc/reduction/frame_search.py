@@ -13,15 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.model import WORLD
-from rbdc.model.joint_space import (
-    ROUNDING,
-    JointSpaceBody,
-    JointSpaceModel,
-    about_z,
-    largest,
-    reframed,
-    right_angles,
-)
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, about_z, right_angles
+from rbdc.reduction.z_axes import largest, reframed
 from rbdc.spatial import Placement, Vector3
 
 FARTHEST = 2.0

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.model import WORLD
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, about_z, reframed
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, about_z
 from rbdc.reduction.limbs import THETA, LimbGroup, constants
+from rbdc.reduction.z_axes import reframed
 from rbdc.spatial import Placement, Rotation, Vector3
 from rbdc.spatial.vectors import AXES
 

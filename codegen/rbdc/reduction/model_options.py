@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.errors import OptionError
-from rbdc.model import DriveTerm, Problem
+from rbdc.model import DriveTerm, Model, Problem
 from rbdc.model.options import ModelOptions
 from rbdc.option_fields import options_of
 
@@ -17,20 +17,20 @@ _OF_READING = ("xacro_arguments", "package_path")
 """Options that count as a file is read."""
 
 
-def under(model: Problem, options: ModelOptions) -> Problem:
-    """The problem under the options of models that the caller gave. Options that it did not give stay as they
-    are, those of single joints and frames are added.
+def under(given: Model, options: ModelOptions) -> Problem:
+    """The problem of a model under the options that the caller gave. Options that it did not give stay as
+    they are, those of single joints and frames are added.
 
-    A problem that was changed after its model was assembled has no `assembly` in the result.
+    What was changed after it was assembled has no `assembly` in the result.
 
     Raises OptionError with the name of an option that cannot be applied, and as `Model.assemble`.
     """
-    assembly = model.assembly
+    model, assembly = Problem.of(given), given.assembly
     if assembly is not None and Problem.of_description(*assembly) != model:
         model, assembly = replace(model, assembly=None), None
     held = held_options(model)
-    given = [name for name in options_of(ModelOptions) if options.gives(name)]
-    new = {name: getattr(options, name) for name in given if getattr(options, name) != held[name]}
+    asked = {name: getattr(options, name) for name in options_of(ModelOptions) if options.gives(name)}
+    new = {name: value for name, value in asked.items() if value != held[name]}
     if not new:
         return model
     if assembly is None:

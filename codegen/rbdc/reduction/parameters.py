@@ -69,6 +69,8 @@ def constant_part(model: Problem) -> Problem:
     adds.
     """
     given = {row.body for row in model.parameters if not row.added}
+    if not given:
+        return model
     bodies = [
         replace(body, inertia=Inertia.zero()) if index in given else body
         for index, body in enumerate(model.bodies)

@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from rbdc.model import WORLD, Problem
-from rbdc.model.joint_space import JointSpaceModel, tidy, with_z_axes
+from rbdc.model.joint_space import JointSpaceModel
 from rbdc.reduction.frame_search import searched
+from rbdc.reduction.z_axes import tidy, with_z_axes
 
 
 def regrouped(model: JointSpaceModel) -> JointSpaceModel:

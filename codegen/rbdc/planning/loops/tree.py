@@ -11,11 +11,11 @@ from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.ir.indices import Entry
 from rbdc.ir.loops import Loop, Statement, Switch, Table
 from rbdc.model import WORLD, Problem
-from rbdc.model.joint_space import with_z_axes
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.ancestors import Ancestors, elimination_parents
 from rbdc.planning.loops.recording import BODY, StepRecorder
 from rbdc.reduction.schedules import nodes_of, parent_columns
+from rbdc.reduction.z_axes import with_z_axes
 from rbdc.spatial import Force, MomentInertia, Placement, Scalar
 
 INERTIA, FACTOR, ARTICULATED = 10, 12, 21
