@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from rbdc.algorithms.dynamics.articulated_bodies import articulated, articulated_accelerations
+from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.drives import without_resistance
 from rbdc.algorithms.dynamics.external_forces import joint_torques, loaded_machine
 from rbdc.algorithms.dynamics.newton_euler import reference_pass
-from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.linear import Factorisation, Vector
+from rbdc.algorithms.tools.machine import Array
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Problem
-from rbdc.spatial import Force, Forces, Scalars, Vector3
+from rbdc.spatial import Force, Forces, Motion, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 Solve = Callable[[Vector], Vector]
@@ -61,24 +62,33 @@ def by_articulated_bodies(
     """
     if model.coupled:
         return by_factors(model, q, v, tau, fext, trace)
-    weightless = replace(model, gravity=Vector3.zero())
-    falls = all(is_free(model, root) for root in model.children(WORLD))
+    falls, still = all(is_free(model, root) for root in model.children(WORLD)), Vector3.zero()
     m = loaded_machine(model, q, v, fext=fext, trace=trace)
-    wrenches, reference = reference_pass(m, (model if falls else weightless).gravity)
-    joints = articulated(model, m.placements, trace)
-    still = weightless if falls else model
+    wrenches, reference = reference_pass(m, model.gravity if falls else still)
     tau = without_resistance(model, tau, q, v)
-    return articulated_accelerations(still, m.placements, joints, m.in_order(wrenches), tau, reference, trace)
+    return _articulated(m, wrenches, tau, reference, still if falls else model.gravity)
 
 
 def inverse_inertia_product(model: Problem, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
     """M(q)^-1 x: what forces x alone do to articulated bodies at rest without gravity."""
     if model.coupled:
         return Factorisation(crba(model, q, trace)).solve(x)
-    placements = joint_placements(model, q, trace)
-    joints = articulated(model, placements, trace)
-    weightless, free = replace(model, gravity=Vector3.zero()), [Force.zero()] * model.njoints
-    return articulated_accelerations(weightless, placements, joints, free, x, [0.0] * model.nv, trace)
+    m = Numbers(model, q, trace=trace)
+    free = m.array("f", Force)
+    for b in m.down():
+        free[b] = Force.zero()
+    return _articulated(m, free, x, [0.0] * model.nv, Vector3.zero())
+
+
+def _articulated(
+    m: Numbers, bias: Array[Force], tau: Scalars, reference: Scalars, gravity: Vector3
+) -> Vector:
+    """Accelerations of articulated bodies, none of which is coupled."""
+    torques, added = joint_velocities(m.model, tau), joint_velocities(m.model, reference)
+    world = Motion(-gravity, Vector3.zero())
+    return m.reduced_vector(
+        articulated_accelerations(m, bias, lambda b: torques[b.at], lambda b: added[b.at], world)
+    )
 
 
 def accelerations(

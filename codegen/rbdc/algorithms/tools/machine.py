@@ -93,11 +93,15 @@ class Column(Index, ABC):
 
 
 class Body(Index, ABC):
-    """A body that a loop is at. rooted: its parent is the world."""
+    """A body that a loop is at.
+
+    rooted: its parent is the world. leaf: it carries no other, as far as the machine knows.
+    """
 
     joint: JointType
     parent: Index
     rooted: bool
+    leaf = False
 
     @abstractmethod
     def placement(self) -> Placement:
@@ -130,6 +134,10 @@ class Body(Index, ABC):
     @abstractmethod
     def seconds(self) -> list[Scalar]:
         """The joint's acceleration, zero for a machine that has no a."""
+
+    @abstractmethod
+    def armature(self) -> list[Scalar]:
+        """The inertia of the joint's motors, along each of its directions."""
 
     @abstractmethod
     def external_force(self) -> Force:

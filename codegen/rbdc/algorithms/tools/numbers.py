@@ -117,6 +117,7 @@ class NumberBody(Body):
         self.m, self.at, self.own = m, at, m.model.bodies[at]
         self.joint, self.parent = self.own.joint, Index(self.own.parent)
         self.rooted = self.own.parent == WORLD
+        self.leaf = not m.model.children(at)
         self.resting = self.rooted and self.joint.free
 
     @cached_property
@@ -152,6 +153,9 @@ class NumberBody(Body):
 
     def seconds(self) -> list[Scalar]:
         return self.m.seconds[self.at]
+
+    def armature(self) -> list[Scalar]:
+        return [self.own.armature] * self.joint.nv
 
     def external_force(self) -> Force:
         return self.m.fext[self.at]

@@ -214,12 +214,16 @@ class LoopBody(Body):
         return [self.placement().act(s) for s in subspace] if self.m.one_frame else subspace
 
     def rates(self) -> list[Scalar]:
-        return self._entries(self.m.v)
+        return self.entries(self.m.v)
 
     def seconds(self) -> list[Scalar]:
-        return self._entries(self.m.a)
+        return self.entries(self.m.a)
 
-    def _entries(self, name: str) -> list[Scalar]:
+    def armature(self) -> list[Scalar]:
+        return self.entries("armature" if any(self.m.tree.model.armature) else "")
+
+    def entries(self, name: str) -> list[Scalar]:
+        """The joint's entries of an input, an array or a table over v; zeros without a name."""
         return self.step.read(name, self.joint.nv, at_v=1) if name else [0.0] * self.joint.nv
 
     def external_force(self) -> Force:

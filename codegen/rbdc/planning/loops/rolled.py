@@ -8,18 +8,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from rbdc.algorithms.derivatives.rnea_derivatives import inverse_dynamics_derivatives
+from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations
 from rbdc.algorithms.dynamics.body_motion import BodyMotion, SpatialMotion
 from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
-from rbdc.algorithms.dynamics.newton_euler import inverse_dynamics
+from rbdc.algorithms.dynamics.newton_euler import forces_needed, inverse_dynamics
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.ir.indices import tables_in
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
 from rbdc.model import Problem
-from rbdc.planning.loops import drives, one_frame
+from rbdc.planning.loops import drives
 from rbdc.planning.loops.factors import Factors, subtract
-from rbdc.planning.loops.machine import Loops
+from rbdc.planning.loops.machine import LoopBody, Loops
 from rbdc.planning.loops.tree import Tree
+from rbdc.spatial import Motion, Scalar
 
 MAXIMUM_BODIES = 1000
 """Some 700 bytes of stack for each body."""
@@ -51,11 +53,15 @@ def _inverse_inertia(m: Loops, inverse: str) -> None:
 
 
 def _articulated_bodies(m: Loops, ddq: str) -> None:
-    tree = m.tree
-    n = tree.model.njoints
-    m.sizes |= {"X": 12 * n, "I": 10 * n, "IA": 21 * n, "V": 6 * n, "A": 6 * n, "F": 6 * n}
-    m.sizes |= dict.fromkeys("SU", 6 * len(tree.dofs))
-    m.statements += [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree, ddq)]
+    m.v, m.external = "v", True
+    damping = "damping" if any(m.tree.model.damping) else ""
+
+    def torque(b: LoopBody) -> list[Scalar]:
+        resisted = zip(b.entries("tau"), b.entries(damping), b.rates(), strict=True)
+        return [tau - factor * rate for tau, factor, rate in resisted]
+
+    bias, _ = forces_needed(m, SpatialMotion.of_world(m.gravity))
+    articulated_accelerations(m, bias, torque, lambda b: [0.0] * b.joint.nv, Motion.zero(), ddq)
 
 
 def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:

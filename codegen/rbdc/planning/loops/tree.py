@@ -1,27 +1,21 @@
-"""A model as tables, and loops over its bodies, its degrees of freedom and what lies above each."""
+"""A model as tables of its bodies, its degrees of freedom and the paths above each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
-from rbdc.ir.indices import Entry
-from rbdc.ir.loops import Loop, Statement, Switch, Table
+from rbdc.ir.loops import Table
 from rbdc.model import WORLD, Problem
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.ancestors import Ancestors, elimination_parents
-from rbdc.planning.loops.recording import BODY, StepRecorder
+from rbdc.planning.loops.recording import StepRecorder
 from rbdc.reduction.schedules import nodes_of, parent_columns
 from rbdc.reduction.z_axes import with_z_axes
 from rbdc.spatial import Force, MomentInertia, Placement, Scalar
-
-INERTIA, FACTOR, ARTICULATED = 10, 12, 21
-"""Numbers of an inertia, of a Coriolis factor, of an articulated inertia."""
-Visit = Callable[["BodyStep"], None]
-"""Records what a loop does for one body."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +45,7 @@ class Angle:
 
 
 class BodyStep(StepRecorder):
-    """One body of a loop: its constants as symbols, but for those that all bodies of its kind share, and what
-    it reads and writes in its own row or its parent's.
-    """
+    """One body of a loop: its constants as symbols, but for those that all bodies of its kind share."""
 
     def __init__(self, tree: Tree, kind: BodyKind) -> None:
         super().__init__("on the world" if kind.rooted else f"{kind.joint.kind} joint")
@@ -83,10 +75,6 @@ class BodyStep(StepRecorder):
         """How fast the joint moves by its entry of v."""
         return self.constants("coupling")[0]
 
-    def rates(self, name: str) -> list[Scalar]:
-        """The joint's entries of v or a."""
-        return [self.multiplier * x for x in self.read(name, self.joint.nv, at_v=1)]
-
     def inertia(self) -> MomentInertia:
         """The inertia of the body about the origin of its frame."""
         return MomentInertia.of(self.constants("inertia"))
@@ -94,28 +82,6 @@ class BodyStep(StepRecorder):
     def external_force(self) -> Force:
         """The external force on the body, in the frame that was chosen for it."""
         return Placement.of(self.constants("chosen")).act_inverse_force(Force.of(self.read("fext", 6, i=6)))
-
-    def own(self, array: str, size: int) -> list[Scalar]:
-        """The body's row of an array."""
-        return self.read(array, size, i=size)
-
-    def above(self, array: str, size: int) -> list[Scalar]:
-        """Its parent's row."""
-        return self.read(array, size, parent=size)
-
-    def columns(self, array: str) -> list[list[Scalar]]:
-        """Six numbers for each of the joint's degrees of freedom."""
-        flat = self.read(array, 6 * self.joint.nv, dof=6)
-        return [flat[k : k + 6] for k in range(0, len(flat), 6)]
-
-    def keep(self, array: str, values: Sequence[Scalar]) -> None:
-        """Store the body's row of an array."""
-        self.write(array, values, i=len(values))
-
-    def carry(self, array: str, values: Sequence[Scalar]) -> None:
-        """Add to the parent's row of an array, if there is a parent."""
-        if not self.rooted:
-            self.add(array, values, parent=len(values))
 
 
 class Tree:
@@ -200,14 +166,3 @@ class Tree:
         if name in ("armature", "damping"):
             return Table(name, tuple((float(x),) for x in getattr(self.model, name)))
         return None
-
-    def bodies(self, visit: Visit, about: str, *, backward: bool = False) -> Loop:
-        """A loop over all bodies, from the root to the leaves or back."""
-        cases: list[tuple[str, tuple[Statement, ...]]] = []
-        for kind in self.kinds:
-            recorder = BodyStep(self, kind)
-            visit(recorder)
-            cases.append((recorder.title, (recorder.step(),)))
-        every = Switch(Entry("kind_of", BODY), tuple(cases))
-        body = cases[0][1] if len(cases) == 1 else (every,)
-        return Loop("i", 0, len(self.model.bodies), body, about, backward)
