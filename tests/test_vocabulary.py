@@ -38,6 +38,7 @@ OLD = {
     r"[Kk]ernels? along( ancestor)? paths|[Kk]ernels?_along|[Aa]long ancestor paths|PathKernel": "windows",
     r"frames_(cost|source)\b": "climb",
     r"\bbody_up\b": "idsva",
+    r"by_factors\b": "cholesky",
     r"source\.style|\[.style.\] ==": "form",
 }
 """What a form, an algorithm or the field of a manifest was called once, and its name."""

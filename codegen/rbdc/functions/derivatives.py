@@ -12,7 +12,7 @@ from rbdc.algorithms.derivatives import products
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
-from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_factors
+from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_cholesky
 from rbdc.functions.dynamics import lagrangian
 from rbdc.functions.evaluation import Evaluate, OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
@@ -237,5 +237,5 @@ def _by_dynamics(algorithm: Callable[..., Any]) -> dict[str, Evaluate]:
     """The methods of an algorithm that solves with M: by articulated bodies, and by factors."""
     return {
         "articulated_bodies": joint_space(partial(algorithm, solved_by_articulated_bodies)),
-        "cholesky": joint_space(partial(algorithm, solved_by_factors)),
+        "cholesky": joint_space(partial(algorithm, solved_by_cholesky)),
     }

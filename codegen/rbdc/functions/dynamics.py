@@ -8,7 +8,7 @@ from typing import Any
 from rbdc.algorithms.dynamics.coriolis import coriolis
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.external_forces import external_torque
-from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies, by_factors
+from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies, by_cholesky
 from rbdc.algorithms.dynamics.minverse import inverse_factors, minverse, minverse_of_branches
 from rbdc.algorithms.dynamics.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.dynamics.regressor import (
@@ -189,11 +189,14 @@ def _others(declared: Declared) -> list[Function]:
     return [
         Function(
             declared["aba"],
-            {"articulated_bodies": joint_space(by_articulated_bodies), "cholesky": joint_space(by_factors)},
+            {"articulated_bodies": joint_space(by_articulated_bodies), "cholesky": joint_space(by_cholesky)},
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(
-                rolled={"articulated_bodies": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}
+                rolled={
+                    "articulated_bodies": "articulated_bodies",
+                    "cholesky": "forward_dynamics_by_cholesky",
+                }
             ),
             differential=Differential(
                 "aba_derivatives", "aba_vjp", "rnea_second_derivatives", inverse=True, **FORCES_AS_TORQUES

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from rbdc.algorithms.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.derivatives.second_order import Tensor, second_derivatives
-from rbdc.algorithms.dynamics.forward_dynamics import by_factors
+from rbdc.algorithms.dynamics.forward_dynamics import by_cholesky
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, plus, product, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
@@ -25,7 +25,7 @@ def aba_second_derivatives(
     """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k). Test:
     the reference.
     """
-    a = by_factors(model, q, v, tau, fext, trace)
+    a = by_cholesky(model, q, v, tau, fext, trace)
     by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
     qq, vv, qv, mq = second_derivatives(model, q, v, a, fext, trace)
     turned = [transposed(slab) for slab in mq]

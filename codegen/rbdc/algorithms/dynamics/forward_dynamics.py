@@ -24,10 +24,10 @@ Dynamics = Callable[[Problem, Scalars, Scalars, Scalars, Forces | None, Trace], 
 """(model, q, v, tau, fext, trace) -> ddq (nv), and M^-1 there."""
 
 
-def solved_by_factors(
+def solved_by_cholesky(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
-    """`by_factors`, and solves with its factors."""
+    """`by_cholesky`, and solves with its factors."""
     solve = Factorisation(crba(model, q, trace)).solve
     return accelerations(model, q, v, tau, fext, trace, solve), solve
 
@@ -40,13 +40,13 @@ def solved_by_articulated_bodies(
     return found, lambda x: inverse_inertia_product(model, q, x, trace)
 
 
-def by_factors(
+def by_cholesky(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
     """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic
     joints.
     """
-    return solved_by_factors(model, q, v, tau, fext, trace)[0]
+    return solved_by_cholesky(model, q, v, tau, fext, trace)[0]
 
 
 def by_articulated_bodies(
@@ -61,7 +61,7 @@ def by_articulated_bodies(
     roots fall with it.
     """
     if model.coupled:
-        return by_factors(model, q, v, tau, fext, trace)
+        return by_cholesky(model, q, v, tau, fext, trace)
     falls, still = all(is_free(model, root) for root in model.children(WORLD)), Vector3.zero()
     m = loaded_machine(model, q, v, fext=fext, trace=trace)
     wrenches, reference = reference_pass(m, model.gravity if falls else still)

@@ -97,7 +97,7 @@ RECURSIONS: Mapping[str, Callable[..., None]] = {
     "composite_bodies": _composite_bodies,
     "inverse_inertia": _inverse_inertia,
     _ARTICULATED: _articulated_bodies,
-    "forward_dynamics_by_factors": _accelerations,
+    "forward_dynamics_by_cholesky": _accelerations,
     "inverse_dynamics_derivatives": _inverse_dynamics_derivatives,
     "forward_dynamics_derivatives": _forward_dynamics_derivatives,
 }
