@@ -16,9 +16,9 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from tests.analysis.differentiability import differentiable, table
-from tests.emit.test_casadi import chain, flat, symbolic
+from tests.emit.test_casadi import chain, symbolic
 from tests.support import UNOPTIMISED, Array, build_module, slow_but
-from tests.support_differences import central
+from tests.support_differences import Vector, central
 
 ROWS = differentiable()
 ROBOTS = ("planar_spherical", "spherical_planar", "kuka_iiwa", "hyq")
@@ -69,6 +69,18 @@ def drawn(m: ModuleType, f: Any) -> list[Array]:
         else rng.standard_normal(f.size_in(k))
         for k in range(f.n_in())
     ]
+
+
+def flat(f: Any) -> Vector:
+    """The function of all its arguments in one vector, matrices by columns, by values alone."""
+    ends = np.cumsum([f.numel_in(k) for k in range(f.n_in())])[:-1]
+    shapes = [f.size_in(k) for k in range(f.n_in())]
+
+    def values(x: Array) -> Array:
+        given = (own.reshape(shape, order="F") for own, shape in zip(np.split(x, ends), shapes, strict=True))
+        return np.array(f(*given)).ravel()
+
+    return values
 
 
 def close(found: Array, expected: Array, tolerance: float) -> None:

@@ -1,8 +1,9 @@
-"""The external functions of CasADi: values, Jacobians and Hessians, on and off the unit sphere."""
+"""The external functions of CasADi: values, integrators, refusals; derivatives are in
+`test_casadi_derivatives.py`.
+"""
 
 from __future__ import annotations
 
-import ctypes
 import pickle
 import re
 import subprocess
@@ -24,8 +25,8 @@ from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.resources import resolve
-from tests.support import COMPILERS, UNOPTIMISED, Array, build_module, slow_but
-from tests.support_differences import Vector, central
+from tests.support import UNOPTIMISED, Array, build_module, slow_but
+from tests.support_differences import central
 from tests.support_handmade import inertia_of_one
 
 FIRST = ("rnea", "nle", "gravity_torque", "aba", "com", "potential_energy")
@@ -52,7 +53,6 @@ ROBOTS = [
 ]
 ROBOTS += [("hyq", "free-flyer"), ("ur5", "fixed"), ("g1_29dof", "free-flyer"), ("tiago_pro", "fixed")]
 CASES = slow_but(ROBOTS, ROBOTS[1:2], ROBOTS[2:3])
-TWICE = ("rnea", "aba")
 
 
 @cache
@@ -68,21 +68,6 @@ def module(robot: str, root: str) -> ModuleType:
         targets=("c", "casadi"),
         cflags=UNOPTIMISED,
         name=f"{robot}_ca",
-    )
-
-
-@cache
-def twice(robot: str, root: str) -> ModuleType:
-    """The module with Hessians."""
-    names = (*TWICE, "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", SECOND)
-    given: Any = {"joints": joints, "balls": balls}[robot]() if robot in ("joints", "balls") else robot
-    return build_module(
-        given,
-        root_joint=root,
-        functions=names,
-        targets=("c", "casadi"),
-        cflags=UNOPTIMISED,
-        name=f"{robot}_ca2",
     )
 
 
@@ -103,14 +88,6 @@ def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Pr
     return Problem.assemble("_".join(kinds), links, made)
 
 
-def joints() -> Problem:
-    return chain("planar", "revolute")
-
-
-def balls() -> Problem:
-    return chain("revolute", "spherical")
-
-
 def arguments(m: ModuleType, f: Any, length: float) -> list[Array]:
     """A random configuration of quaternions of some length, and random vectors."""
     rng = np.random.default_rng(1)
@@ -121,18 +98,6 @@ def arguments(m: ModuleType, f: Any, length: float) -> list[Array]:
 def symbolic(f: Any) -> tuple[list[Any], Any]:
     x = [casadi.MX.sym(f.name_in(k), f.sparsity_in(k)) for k in range(f.n_in())]
     return x, f(*x)
-
-
-def flat(f: Any) -> Vector:
-    """The function of all its arguments in one vector, matrices by columns, by values alone."""
-    ends = np.cumsum([f.numel_in(k) for k in range(f.n_in())])[:-1]
-    shapes = [f.size_in(k) for k in range(f.n_in())]
-
-    def values(x: Array) -> Array:
-        given = (own.reshape(shape, order="F") for own, shape in zip(np.split(x, ends), shapes, strict=True))
-        return np.array(f(*given)).ravel()
-
-    return values
 
 
 @pytest.mark.parametrize(("robot", "root"), CASES)
@@ -155,85 +120,11 @@ def test_values(robot: str, root: str) -> None:
         np.testing.assert_array_equal(q, given[0])
 
 
-@pytest.mark.parametrize("length", [1.0, 1.3])
-@pytest.mark.parametrize(("robot", "root"), CASES)
-def test_jacobians(robot: str, root: str, length: float) -> None:
-    """Against central differences of the values, on the unit sphere and off it."""
-    m = module(robot, root)
-    frames = [
-        f"{name}@{m.frame_names[-1]}@{FRAMED[name]}" for name in ("frame_velocity", "frame_acceleration")
-    ]
-    for name in [*(name for name in FIRST if name in m.functions), *frames]:
-        f = m.casadi(name)
-        x, y = symbolic(f)
-        given = arguments(m, f, length)
-        J = casadi.Function("J", x, [casadi.jacobian(y, casadi.vertcat(*x))])
-        expected = central(flat(f), np.concatenate(given))
-        assert np.abs(np.array(J(*given)) - expected).max() <= 1e-8 * np.abs(expected).max(), name
-        weights = np.random.default_rng(2).standard_normal(y.numel())
-        g = casadi.Function("g", x, [casadi.gradient(casadi.dot(casadi.DM(weights), y), casadi.vertcat(*x))])
-        np.testing.assert_allclose(
-            np.array(g(*given)).ravel(), weights @ np.array(J(*given)), rtol=1e-9, atol=1e-8
-        )
-
-
-SPHERES = [("double_pendulum", "free-flyer"), ("balls", "fixed"), ("joints", "fixed"), ("hyq", "free-flyer")]
-HESSIANS = [
-    ("double_pendulum_continuous", "fixed", 1.0),
-    pytest.param("kuka_iiwa", "fixed", 1.0, marks=pytest.mark.exhaustive),
-    *slow_but(
-        [(*case, length) for case in SPHERES for length in (1.0, 1.3)],
-        [(*case, length) for case in SPHERES[:3] for length in (1.0, 1.3)],
-        (),
-    ),
-]
-"""With the length of what stands for rotations: on the unit sphere and off it, where the robot has any."""
-
-
-@pytest.mark.parametrize("name", TWICE)
-@pytest.mark.parametrize(("robot", "root", "length"), HESSIANS)
-def test_hessians(robot: str, root: str, name: str, length: float) -> None:
-    """Symmetric, and against central differences of gradients."""
-    m = twice(robot, root)
-    f = m.casadi(name)
-    x, y = symbolic(f)
-    given = arguments(m, f, length)
-    every, weights = casadi.vertcat(*x), np.random.default_rng(3).standard_normal(y.numel())
-    hessian, gradient = casadi.hessian(casadi.dot(casadi.DM(weights), y), every)
-    H = np.array(casadi.Function("H", x, [hessian])(*given))
-    expected = central(flat(casadi.Function("g", x, [gradient])), np.concatenate(given))
-    assert np.abs(H - expected).max() <= 1e-8 * np.abs(expected).max()
-    assert np.abs(H - H.T).max() <= 1e-12 * np.abs(H).max()
-
-
-@pytest.mark.parametrize("name", TWICE)
-@pytest.mark.parametrize(("robot", "root", "length"), HESSIANS)
-def test_jacobians_of_jacobians(robot: str, root: str, name: str, length: float) -> None:
-    """Against central differences of Jacobians, whole and times a direction from the right and from the
-    left.
-    """
-    f = twice(robot, root).casadi(name)
-    x, y = symbolic(f)
-    given, every = arguments(twice(robot, root), f, length), casadi.vertcat(*x)
-    J = casadi.vec(casadi.jacobian(y, every))
-    found = np.array(casadi.Function("JJ", x, [casadi.jacobian(J, every)])(*given))
-    expected = central(flat(casadi.Function("J", x, [J])), np.concatenate(given))
-    scale = np.abs(expected).max()
-    assert np.abs(found - expected).max() <= 1e-8 * scale
-    rng = np.random.default_rng(5)
-    right, left = casadi.DM(rng.standard_normal(every.numel())), casadi.DM(rng.standard_normal(J.numel()))
-    for products, wanted in (
-        (casadi.jtimes(J, every, right), expected @ np.array(right)),
-        (casadi.jtimes(J, every, left, True), expected.T @ np.array(left)),
-    ):
-        result = np.array(casadi.Function("P", x, [products])(*given))
-        assert np.abs(result - wanted).max() <= 1e-7 * scale
-
-
 @pytest.mark.parametrize("integrator", ["cvodes", "idas", "rk", "collocation"])
 def test_sensitivities_of_integrators(integrator: str) -> None:
     """Forward and reverse, of the end of a motion by its beginning and its torques."""
-    m = twice("double_pendulum_continuous", "fixed")
+    names, pendulum = ("aba", "aba_derivatives", "aba_vjp", SECOND), "double_pendulum_continuous"
+    m = build_module(pendulum, functions=names, targets=("c", "casadi"), cflags=UNOPTIMISED)
     q, v, tau = (casadi.MX.sym(name, 2) for name in ("q", "v", "tau"))
     rate = casadi.vertcat(v, m.casadi("aba")(q, v, tau))
     ode = {"x": casadi.vertcat(q, v), "p": tau, "ode": rate}
@@ -251,44 +142,6 @@ def test_sensitivities_of_integrators(integrator: str) -> None:
     np.testing.assert_allclose(np.array(found[0]), expected, rtol=0.0, atol=scale)
     np.testing.assert_allclose(np.array(found[1]).ravel(), expected @ direction, rtol=0.0, atol=scale)
     np.testing.assert_allclose(np.array(found[2]).ravel(), weights @ expected, rtol=0.0, atol=scale)
-
-
-@pytest.mark.parametrize("robot", ["joints", "balls", "double_pendulum"])
-def test_entries_of_q_twice(robot: str, tmp_path: Path) -> None:
-    """What turns derivatives in the tangent space into those by entries of q, differentiated by central
-    differences; the C by itself.
-    """
-    m = twice(robot, "free-flyer" if robot == "double_pendulum" else "fixed")
-    folder = Path(str(m.__file__)).parent
-    library, shared = folder / f"lib{m.name}_casadi.so", tmp_path / "charts.so"
-    command = [COMPILERS[0], "-std=c99", "-shared", "-fPIC", "-Dstatic=", f"-I{folder}", str(library)]
-    file = str(folder / f"{m.name}_casadi.c")
-    subprocess.run(
-        [*command, f"-Wl,-rpath,{folder}", file, str(library), "-lm", "-o", str(shared)], check=True
-    )
-    functions = ctypes.CDLL(str(shared))
-    rng = np.random.default_rng(4)
-    q, g = m.random_configuration(rng) * 1.2, rng.standard_normal(m.nv)
-
-    def pointer(x: Array) -> Any:
-        return x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
-
-    def normalised(q: Array) -> Array:
-        u = np.zeros(2 * m.nq)
-        functions.unit(pointer(np.ascontiguousarray(q)), pointer(u))
-        return u
-
-    def by_entries(q: Array) -> Array:
-        row = np.zeros(m.nq)
-        functions.jacobian_by_entries(1, 1, m.nv, pointer(normalised(q)), pointer(g), pointer(row))
-        return row
-
-    made, zero, room = np.zeros((m.nq, m.nq)), np.zeros((m.nv, m.nv)), np.zeros(m.nq * (m.nv + m.nq))
-    q_, g_, zero_, room_, made_ = map(pointer, (normalised(q), g, zero, room, made))
-    functions.tensor_by_entries(1, 1, q_, m.nv, q_, m.nv, zero_, g_, room_, made_)
-    expected = central(by_entries, q)
-    assert np.abs(expected).max() > 0.1
-    np.testing.assert_allclose(made.T, expected, rtol=1e-8, atol=1e-9)
 
 
 def test_nothing_is_differentiated_numerically() -> None:
@@ -382,15 +235,3 @@ def test_a_name_is_no_word_of_the_text(more: tuple[str, ...]) -> None:
         text = made.files[f"{name}_casadi.c"]
         texts.add(text.replace(name, "").replace(name.upper(), ""))
     assert len(texts) == 1
-
-
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_compiles_without_a_warning(compiler: str, tmp_path: Path) -> None:
-    """With CasADi's integer, and with that of acados."""
-    for m in (twice("joints", "fixed"), module("double_pendulum", "free-flyer")):
-        folder = Path(str(m.__file__)).parent
-        flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", f"-I{folder}"]
-        for integer in ("long long int", "int"):
-            command = [compiler, *flags, f"-Dcasadi_int={integer}", str(folder / f"{m.name}_casadi.c")]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import re
+import subprocess
 from collections.abc import Mapping, Sequence
 from ctypes import POINTER, c_double
 from functools import cache
@@ -23,8 +24,8 @@ from rbdc.functions.record import Function
 from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from tests.emit.test_casadi import arguments
-from tests.support import UNOPTIMISED, Array, build_module, slow_but
+from tests.emit.test_casadi import arguments, module
+from tests.support import COMPILERS, UNOPTIMISED, Array, build_module, slow_but
 from tests.support_differences import central
 from tests.support_trees import random_tree
 
@@ -83,12 +84,13 @@ def test_derivatives_of_every_function(case: str) -> None:
         ends = np.cumsum([0, *(f.numel_in(k) for k in range(f.n_in()))])
         x = [casadi.reshape(z[i:j], f.size_in(k)) for k, (i, j) in enumerate(itertools.pairwise(ends))]
         y = casadi.veccat(*f.call(x))
-        J = casadi.jacobian(y, z)
-        assert agrees(y, J, z, at), name
+        J, weights = casadi.jacobian(y, z), casadi.DM(np.random.default_rng(2).standard_normal(y.numel()))
+        weighted = casadi.dot(weights, y)
+        gradient = casadi.gradient(weighted, z)
+        assert agrees(y, J, z, at) and agrees(weighted, gradient.T, z, at), name
         twice = functions[d.first].differential
         if d.second in functions or (twice is not None and twice.first in functions):
-            weights = casadi.DM(np.random.default_rng(2).standard_normal(y.numel()))
-            for first in (J, casadi.gradient(casadi.dot(weights, y), z)):
+            for first in (J, gradient):
                 assert agrees(first, casadi.jacobian(casadi.vec(first), z), z, at), name
                 tried += 1
     assert tried > 0
@@ -110,6 +112,18 @@ def test_external_functions_stay_within_their_arrays(case: str) -> None:
         results = call(given)
         for k, result in enumerate(results):
             assert call(given, only=k)[k].tobytes() == result.tobytes(), f"{symbol}: output {k}"
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_compiles_without_a_warning(compiler: str, tmp_path: Path) -> None:
+    """With CasADi's integer, and with that of acados."""
+    for m in (built("held"), module("double_pendulum", "free-flyer")):
+        folder = Path(str(m.__file__)).parent
+        flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", f"-I{folder}"]
+        for integer in ("long long int", "int"):
+            command = [compiler, *flags, f"-Dcasadi_int={integer}", str(folder / f"{m.name}_casadi.c")]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
 
 
 class Guarded:

@@ -183,46 +183,24 @@ def test_impacts_are_pinocchios(case: str) -> None:
 MASKS = list(itertools.product([0.0, 1.0], repeat=4))
 
 
-@pytest.mark.parametrize(
-    "active", slow_but([(mask,) for mask in MASKS], (), [(MASKS[k],) for k in (0, 6, 11)])
-)
-def test_a_mask_is_a_build_of_its_own(active: tuple[float, ...]) -> None:
-    model, module = built("hyq")
-    q, v, tau = states(model, 7)
-    ddq, forces = module.constrained_dynamics(q, v, tau, active=np.array(active))
-    rows = np.repeat(np.array(active) > 0.0, 3)
-    assert np.all(forces[~rows] == 0.0)
-    if not any(active):
-        close(ddq, np.linalg.solve(module.crba(q), tau - module.nle(q, v)), 1e-12)
-        return
-    right = on_some_feet(active).constrained_dynamics(q, v, tau)
-    close(ddq, right[0], 1e-13)
-    close(forces[rows], right[1], 1e-13)
-
-
-def on_some_feet(active: tuple[float, ...]) -> ModuleType:
-    """HyQ on those of its feet that are active."""
-    kept = [point for point, on in zip(POINTS, active, strict=True) if on]
-    name = "feet_" + "".join(str(int(on)) for on in active)
-    options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": kept, "name": name, "verify": False}
-    return build_module("hyq", functions=("constrained_dynamics",), cflags=UNOPTIMISED, **options)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("active", MASKS[1:])
-def test_derivatives_under_a_mask(active: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("active", MASKS)
+def test_under_a_mask(active: tuple[float, ...]) -> None:
     """Pinocchio's with the contacts that are active alone, and zero for forces of the others."""
     model, module = built("hyq")
     peer_model, (q, v, tau) = peer("hyq"), states(model, 7)
+    found = [x for name in DYNAMICS for x in getattr(module, name)(q, v, tau, active=np.array(active))]
+    rows = np.repeat(np.array(active) > 0.0, 3)
+    assert not any(forces[~rows].any() for forces in (found[1], *found[5:]))
+    if not any(active):
+        close(found[0], np.linalg.solve(module.crba(q), tau - module.nle(q, v)), 1e-12)
+        return
     constraints = pin.StdVec_RigidConstraintModel()
     for constraint, on in zip(constraint_models(peer_model, model), active, strict=True):
         if on:
             constraints.append(constraint)
-    found = module.constrained_dynamics_derivatives(q, v, tau, active=np.array(active))
-    rows = np.repeat(np.array(active) > 0.0, 3)
-    for k, right in enumerate(pinocchios(peer_model, constraints, q, v, tau)[2:]):
-        close(found[k] if k < 3 else found[k][rows], right, 1e-11)
-        assert k < 3 or not found[k][~rows].any()
+    for k, right in enumerate(pinocchios(peer_model, constraints, q, v, tau)):
+        close(found[k][rows] if k == 1 or k > 4 else found[k], right, 1e-11)
 
 
 @pytest.mark.parametrize("case", slow_but(CASES, (), ("hyq",)))
@@ -248,33 +226,6 @@ def test_derivatives_under_forces_in_one_call(feet: int) -> None:
     both, derivatives = (manifest[name] for name in ("_and_".join(names), names[1]))
     assert both["form"] == derivatives["form"] == "columns"
     assert both["operations"] < 1.01 * derivatives["operations"]
-
-
-@pytest.mark.slow
-def test_batches_are_single_samples() -> None:
-    module = build_module(
-        "hyq",
-        functions=("constrained_dynamics", "impulse_dynamics", "contact_inverse_dynamics_derivatives"),
-        cflags=UNOPTIMISED,
-        root_joint="free-flyer",
-        contacts=POINTS,
-        targets=("c", "batch"),
-        name="verified_hyq",
-    )
-    model = built("hyq")[0]
-    given = [states(model, seed) for seed in range(11)]
-    q, v, tau = (np.array(x) for x in zip(*given, strict=True))
-    rng = np.random.default_rng(1)
-    active = np.where(rng.random((11, 4)) < 0.6, 1.0, 0.0)
-    gains, target = np.abs(rng.normal(size=(4, 2))), np.array([[0, 0, 0, 0, 0, 0, 1.0]] * 4)
-    for options in ({}, {"active": active}, {"gains": gains, "target": target}):
-        together = module.constrained_dynamics(q, v, tau, **options)
-        for k in range(11):
-            own = {name: x[k] if name == "active" else x for name, x in options.items()}
-            for found, right in zip(
-                together, module.constrained_dynamics(q[k], v[k], tau[k], **own), strict=True
-            ):
-                close(found[k], right, 1e-11)
 
 
 @pytest.mark.slow

@@ -388,22 +388,6 @@ def test_peers_take_part_as_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert all("no such function" in a.reason for a in records[2].absent)
 
 
-def test_absent_peers_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model, one = Problem.from_urdf(resolve("double_pendulum")), record("crba")
-
-    def missing() -> None:
-        raise ToolchainError("no headers")
-
-    monkeypatch.setattr(headers, "headers", missing)
-    peers = add_peers(model, [one], CompareOptions(), TOOLS, tmp_path, lambda _: None)
-    assert peers.absent == {
-        "pinocchio": "no headers",
-        "pinocchio-native": "not asked for",
-        "cppadcodegen": "not asked for",
-    }
-    assert [(a.method, a.reason) for a in one.absent] == [("pinocchio", "no headers")]
-
-
 def symmetric(upper: Any) -> Array:
     """The whole of a matrix given by its upper triangle."""
     return np.array(np.triu(upper) + np.triu(upper, 1).T)

@@ -12,5 +12,5 @@ last place.
 
 Answers come from a process of its own (`calls`), so that wrong code ends that one. Each function is called
 through the libraries for CasADi and JAX too. Their derivatives call functions that have been compared; tests
-of the emitter differentiate them (`tests/emit/test_casadi.py`, `tests/runtime/test_jax.py`).
+differentiate them (`tests/emit/test_casadi_derivatives.py`, `tests/runtime/test_jax.py`).
 """
