@@ -1,4 +1,4 @@
-"""A build's request about a robot. Every recursion takes one, and every pass makes one of another."""
+"""A build's request about a robot. Recursions take one, passes of `rbdc.reduction` make one of another."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Problem(Model):
 
     @classmethod
     def of(cls, model: Model) -> Self:
-        """The problem of a model, where it is none: its loops are held, the drives that its options include
-        count, and nothing more is asked.
+        """The problem that a model poses by itself: its loops are held, drives count as its options say, and
+        nothing more is asked. A problem is given back as it is.
         """
         if isinstance(model, cls):
             return model
