@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rbdc import Model
+from rbdc.algorithms.reference.rnea import body_velocities, joint_torques
 from rbdc.algorithms.tools import joint_coordinates, kinematics
 from rbdc.algorithms.tools.linear import (
     Factorisation,
@@ -22,6 +22,8 @@ from rbdc.algorithms.tools.linear import (
     transposed,
     zeros,
 )
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.model import Problem
 from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Motion, Placement
 from tests.support import Array, assert_close
@@ -32,12 +34,12 @@ TREES = (*range(8), "coupled")
 
 
 @cache
-def tree(which: int | str) -> Model:
+def tree(which: int | str) -> Problem:
     """A random tree, the first eight with every joint type at the root, or one with coupled joints."""
     return mimic_tree("coupled") if isinstance(which, str) else random_tree(which)
 
 
-def coupling_matrix(model: Model) -> Array:
+def coupling_matrix(model: Problem) -> Array:
     """G (nfull, nv): the velocity of the full tree is G v."""
     rows = []
     for body in model.bodies:
@@ -49,7 +51,7 @@ def coupling_matrix(model: Model) -> Array:
     return np.array(rows)
 
 
-def state(model: Model) -> tuple[Array, Array]:
+def state(model: Problem) -> tuple[Array, Array]:
     """A configuration with unit quaternions and unit pairs of cosine and sine, and a velocity."""
     rng = np.random.default_rng(5)
     q = rng.uniform(-2.0, 2.0, model.nq)
@@ -101,7 +103,7 @@ def matrix(placement: Placement) -> Array:
     return made
 
 
-def links(model: Model, q: Array) -> list[Array]:
+def links(model: Problem, q: Array) -> list[Array]:
     """The 4x4 matrix of each body in its parent."""
     found = []
     for index, body in enumerate(model.bodies):
@@ -113,7 +115,7 @@ def links(model: Model, q: Array) -> list[Array]:
     return found
 
 
-def world_of(model: Model, q: Array) -> list[Array]:
+def world_of(model: Problem, q: Array) -> list[Array]:
     """The 4x4 matrix of each body in the world."""
     own, found = links(model, q), []
     for index in range(model.njoints):
@@ -130,7 +132,7 @@ def motion_matrix(placement: Array) -> Array:
     return np.block([[r, cross(p) @ r], [np.zeros((3, 3)), r]])
 
 
-def jacobians(model: Model, q: Array) -> list[Array]:
+def jacobians(model: Problem, q: Array) -> list[Array]:
     """J_i (6, nfull) of each body in its own frame: X_i^-1 X_k S_k for the joints k that carry it."""
     world = [motion_matrix(x) for x in world_of(model, q)]
     starts = np.cumsum([0, *(body.joint.nv for body in model.bodies)])
@@ -191,11 +193,18 @@ def test_velocities_and_torques(which: int | str) -> None:
     model = tree(which)
     q, v = state(model)
     placements, columns = kinematics.joint_placements(model, q.tolist()), jacobians(model, q)
-    velocities = kinematics.body_velocities(model, v.tolist(), placements)
+    m = Numbers(model, q.tolist(), v.tolist())
     expected = [jacobian @ coupling_matrix(model) @ v for jacobian in columns]
-    assert_close(np.array([x.scalars() for x in velocities]), np.array(expected), TOLERANCE)
+    for velocities in (
+        kinematics.body_velocities(model, v.tolist(), placements),
+        m.in_order(body_velocities(m)),
+    ):
+        assert_close(np.array([x.scalars() for x in velocities]), np.array(expected), TOLERANCE)
     forces = np.random.default_rng(3).standard_normal((model.njoints, 6))
-    torques = kinematics.joint_torques(model, placements, [Force.of(f.tolist()) for f in forces])
+    on_bodies = m.array("f", Force)
+    for b in m.down():
+        on_bodies[b] = Force.of(forces[b.at].tolist())
+    torques = m.reduced_vector(joint_torques(m, on_bodies))
     work = sum(jacobian.T @ f for jacobian, f in zip(columns, forces, strict=True))
     assert_close(torques, coupling_matrix(model).T @ work, TOLERANCE)
 
@@ -225,7 +234,7 @@ def test_subtrees(which: int | str) -> None:
         assert_close((inertias[index] @ motion).scalars(), inertia @ motion.scalars(), TOLERANCE)
 
 
-def six_by_six(model: Model, index: int) -> Array:
+def six_by_six(model: Problem, index: int) -> Array:
     """[m 1, -[h]; [h], J] of a body."""
     inertia = model.bodies[index].inertia
     moment = cross(np.array(inertia.first_moment.scalars(), dtype=float))

@@ -19,8 +19,10 @@ from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva, idsva_so
 from rbdc.algorithms.reference.lagrangian import backward_dynamics, forward_kinematics
-from rbdc.algorithms.reference.rnea import forward_pass, rnea
-from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques, world_placements
+from rbdc.algorithms.reference.rnea import body_velocities, forward_pass, joint_torques, rnea
+from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
+from rbdc.algorithms.tools.machine import Machine
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.model import WORLD, Problem
 from rbdc.model.families import tree
 from rbdc.model.joints import Prismatic, Spherical
@@ -161,15 +163,14 @@ def test_caron_cross_products() -> None:
     """One product for motions and forces against that of each, by Lagrange's equations."""
     model = weightless(branching())
     q, v, a = state(model)
-    placements = joint_placements(model, q)
-    velocities, accelerations = forward_pass(model, v, a, placements)
+    m = Numbers(model, q, v, a)
+    velocities, accelerations = forward_pass(m)
     right = by_energy(model, q, v, a)
     for cross, passes in ((motion_cross, False), (Motion.cross_force, True)):
-        forces = [
-            body.inertia @ dv + cross(u, body.inertia @ u)
-            for body, u, dv in zip(model.bodies, velocities, accelerations, strict=True)
-        ]
-        error = off(joint_torques(model, placements, forces), right)
+        forces = m.array("f", Force)
+        for b in m.down():
+            forces[b] = b.inertia() @ accelerations[b] + cross(velocities[b], b.inertia() @ velocities[b])
+        error = off(m.in_order(joint_torques(m, forces)), right)
         assert error < RIGHT if passes else error > WRONG
 
 
@@ -212,27 +213,22 @@ def test_carpentier_mansard_equation_14(joint: str, printed_fails: bool) -> None
 
 def by_velocity(model: Problem, q: Lists, v: Lists, *, last_term: bool) -> Array:
     """dtau/dv by Algorithms 2 and 3, the last term of line 5, v x dv_J, as section III-C5 has it or kept."""
-    placements, zero = joint_placements(model, q), [0.0] * model.nv
-    velocities, _ = forward_pass(model, v, zero, placements)
-    columns = []
+    m = Numbers(model, q, v)
+    velocities, columns = body_velocities(m), []
     for k in range(model.nv):
-        motions: list[tuple[Motion, Motion]] = []
-        forces = []
-        for i, body in enumerate(model.bodies):
-            (s,) = body.joint.subspace()
-            above = (Motion.zero(), Motion.zero()) if body.parent == WORLD else motions[body.parent]
-            dv, da = (placements[i].act_inverse(x) for x in above)
-            if i == k:
-                dv = dv + s
-            da = da + dv.cross(s.scaled(v[i]))
-            if i == k and last_term:
-                da = da + velocities[i].cross(s)
-            h = body.inertia @ velocities[i]
-            forces.append(
-                body.inertia @ da + dv.cross_force(h) + velocities[i].cross_force(body.inertia @ dv)
-            )
-            motions.append((dv, da))
-        columns.append(joint_torques(model, placements, forces))
+        dv, da = (m.array(name, Motion, Motion.zero()) for name in ("dv", "da"))
+        forces = m.array("df", Force)
+        for b in m.down():
+            (column,), inertia, velocity = b.columns(), b.inertia(), velocities[b]
+            dv[b], da[b] = b.from_parent(dv[b.parent]), b.from_parent(da[b.parent])
+            if b.at == k:
+                dv.add(b, column.s)
+            da.add(b, dv[b].cross(b.motion(b.rates())))
+            if b.at == k and last_term:
+                da.add(b, velocity.cross(column.s))
+            turned = dv[b].cross_force(inertia @ velocity) + velocity.cross_force(inertia @ dv[b])
+            forces[b] = inertia @ da[b] + turned
+        columns.append(m.in_order(joint_torques(m, forces)))
     return np.array(columns, dtype=float).T
 
 
@@ -312,17 +308,17 @@ def test_singh_algorithm_1_line_22(monkeypatch: pytest.MonkeyPatch) -> None:
     right = complex_step(lambda x: idsva.rnea_derivatives(model, x, v, a)[0], q)
     shape = (model.nv,) * 3
     corrected = np.array(idsva_so.rnea_second_derivatives(model, q, v, a)[0], dtype=float).reshape(shape)
-    whole = idsva_so._subtrees
+    whole = idsva.in_motion
 
-    def alone(*given: Any) -> Any:
-        made = whole(*given)
-        forces = [subtree.force for subtree in made]
-        for body, subtree in zip(model.bodies, made, strict=True):
-            if body.parent != WORLD:
-                forces[body.parent] = forces[body.parent] - subtree.force
-        return [replace(subtree, force=force) for subtree, force in zip(made, forces, strict=True)]
+    def alone(m: Machine) -> Any:
+        rates, subtrees = whole(m)
+        for b in m.down():
+            if not b.rooted:
+                above = subtrees[b.parent]
+                subtrees[b.parent] = replace(above, force=above.force - subtrees[b].force)
+        return rates, subtrees
 
-    monkeypatch.setattr(idsva_so, "_subtrees", alone)
+    monkeypatch.setattr(idsva_so, "in_motion", alone)
     printed = np.array(idsva_so.rnea_second_derivatives(model, q, v, a)[0], dtype=float).reshape(shape)
     assert off(printed, right) > WRONG
     assert off(corrected, right) < RIGHT

@@ -4,123 +4,106 @@ joint-space inertia without forming it: J. Carpentier, LAAS report 18125 (2018),
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.rnea import resistance, rnea, without_external
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities
-from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, identity, mirrored, plus_diagonal, transposed
-from rbdc.model import WORLD, Body, Problem
-from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
-
-
-@dataclass(frozen=True)
-class ArticulatedBody:
-    """A body with the articulated inertia IA, and its joint: U = IA S by columns, the factors of D = S^T U
-    and the armature, U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels.
-    """
-
-    u: list[Force]
-    d: Factorisation
-    u_d: list[Force]
-    left: ArticulatedInertia
-
-    @staticmethod
-    def of(body: Body, inertia: ArticulatedInertia) -> ArticulatedBody:
-        """From IA of the body."""
-        u = [inertia @ s for s in body.joint.subspace()]
-        d = Factorisation(plus_diagonal([body.joint.project(f) for f in u], [body.armature] * len(u)))
-        rows = transposed(
-            [f.scalars() for f in u]
-        )  # those of U D^-1 are solutions with D, which is symmetric
-        u_d = [Force.of(column) for column in transposed([d.solve(row) for row in rows])]
-        return ArticulatedBody(u, d, u_d, inertia.minus_product(u_d, u))
-
-
-def articulated(model: Problem, placements: Sequence[Placement]) -> list[ArticulatedBody]:
-    """All bodies: IA = I + the sum of X* Ia X^-1 over the children."""
-    joints: dict[int, ArticulatedBody] = {}
-    for index in reversed(range(model.njoints)):
-        body, inertia = model.bodies[index], ArticulatedInertia.from_inertia(model.bodies[index].inertia)
-        for child in reversed(model.children(index)):
-            inertia = inertia + joints[child].left.moved(placements[child])
-        joints[index] = ArticulatedBody.of(body, inertia)
-    return [joints[index] for index in range(model.njoints)]
+from rbdc.algorithms.reference.rnea import body_velocities, falling, following, resistance, rnea
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, mirrored, plus_diagonal, transposed
+from rbdc.algorithms.tools.machine import Array, Body, Machine
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.model import Problem
+from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Scalar, Scalars
 
 
 def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None) -> list[Scalar]:
     """ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
-    The recursion does not know that a joint follows another: with coupled mimic joints M is factored. Test:
-    inverse dynamics of ddq gives tau back.
+    The recursion does not know that a joint follows another: with coupled mimic joints M is factored, as in
+    Featherstone, section 6.5. Test: inverse dynamics of ddq gives tau back.
     """
     if model.coupled:
-        return _by_cholesky(model, q, v, tau, fext)
-    placements = joint_placements(model, q)
-    joints = articulated(model, placements)
-    tau = [t - r for t, r in zip(tau, resistance(model, q, v), strict=True)]
-    return _accelerations(model, placements, joints, tau, _biases(model, q, v, placements, fext))
-
-
-def _accelerations(
-    model: Problem,
-    placements: Sequence[Placement],
-    joints: Sequence[ArticulatedBody],
-    tau: Scalars,
-    biases: tuple[list[Motion], list[Force]],
-) -> list[Scalar]:
-    """The accelerations of articulated bodies with biases c and pA under torques: up the tree, then down."""
-    u: list[list[Scalar]] = [[] for _ in model.bodies]
-    c, forces = biases[0], list(biases[1])
-    for i in reversed(range(model.njoints)):
-        body, joint = model.bodies[i], joints[i]
-        u[i] = [t - f for t, f in zip(tau[model.v_slice(i)], body.joint.project(forces[i]), strict=True)]
-        if body.parent != WORLD:  # pA_parent += X* (pA + Ia c + U D^-1 u)
-            pushed = sum((f.scaled(x) for f, x in zip(joint.u_d, u[i], strict=True)), joint.left @ c[i])
-            forces[body.parent] = forces[body.parent] + placements[i].act_force(forces[i] + pushed)
-    accelerations = {WORLD: Motion(-model.gravity, Vector3.zero())}
-    result: list[Scalar] = []
-    for i, body in enumerate(model.bodies):
-        before = placements[i].act_inverse(accelerations[body.parent]) + c[i]
-        moved = [before.dot(f) for f in joints[i].u_d]  # qddot = D^-1 u - (U D^-1)^T (X a_parent + c)
-        rate = [x - y for x, y in zip(joints[i].d.solve(u[i]), moved, strict=True)]
-        accelerations[i] = before + body.joint.motion(rate)
-        result += rate
-    return result
-
-
-def _biases(
-    model: Problem, q: Scalars, v: Scalars, placements: Sequence[Placement], fext: Forces | None
-) -> tuple[list[Motion], list[Force]]:
-    """c = v x S qdot and pA = v x* I v - fext of each body."""
-    c, forces, rates = [], [], joint_velocities(model, v)
-    for index, (body, velocity) in enumerate(
-        zip(model.bodies, body_velocities(model, v, placements), strict=True)
-    ):
-        turned = velocity.cross(body.joint.motion(rates[index]))
-        c.append(Motion.zero() if body.parent == WORLD else turned)
-        forces.append(velocity.cross_force(body.inertia @ velocity))
-    return c, without_external(model, q, forces, fext)
-
-
-def _by_cholesky(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None) -> list[Scalar]:
-    """M^-1 (tau - bias) with M = L^T D L: Featherstone, section 6.5."""
-    bias = rnea(model, q, v, [0.0] * model.nv, fext)
-    return Factorisation(crba(model, q)).solve([t - b for t, b in zip(tau, bias, strict=True)])
+        bias = rnea(model, q, v, [0.0] * model.nv, fext)
+        return Factorisation(crba(model, q)).solve([t - b for t, b in zip(tau, bias, strict=True)])
+    m = Numbers(model, q, v, fext=following(model, q, fext))
+    moving = [t - r for t, r in zip(tau, resistance(model, q, v), strict=True)]
+    return m.in_order(forward_dynamics(m, m.given(moving)))
 
 
 def minverse(model: Problem, q: Scalars) -> Matrix:
     """M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
 
-    Algorithm 1: what unit torques do at rest without gravity, of which the upper triangle is taken. With
-    coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D L.
+    With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D
+    L.
     """
     if model.coupled:
         return Factorisation(crba(model, q)).inverse()
-    weightless, placements = replace(model, gravity=Vector3.zero()), joint_placements(model, q)
-    joints = articulated(model, placements)
-    resting = [Motion.zero()] * model.njoints, [Force.zero()] * model.njoints
-    units = identity(model.nv)
-    return mirrored([_accelerations(weightless, placements, joints, unit, resting) for unit in units])
+    m = Numbers(model, q)
+    return mirrored(transposed(m.rows(inverse_inertia(m))))
+
+
+def articulate(b: Body, inertia: ArticulatedInertia) -> tuple[list[Force], Factorisation, list[Force]]:
+    """A body's joint with its articulated inertia IA: U = IA S by columns, the factors of D = S^T U and the
+    armature, and U D^-1 by columns.
+    """
+    u = [inertia @ k.s for k in b.columns()]
+    d = Factorisation(plus_diagonal([[k.s.dot(f) for f in u] for k in b.columns()], b.armature()))
+    rows = (d.solve(row) for row in transposed([f.scalars() for f in u]))  # D is symmetric
+    return u, d, [Force.of(column) for column in zip(*rows, strict=True)]
+
+
+def forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
+    """Accelerations of all degrees of freedom under torques (table 7.1)."""
+    ia, pa, c = m.array("IA", ArticulatedInertia), m.array("pA", Force), m.array("c", Motion)
+    ratio, qdd, a = m.array("U D^-1", Force), m.vector("ddq"), m.array("a", Motion, falling(m))
+    v = body_velocities(m)
+    for b in m.down():
+        c[b] = Motion.zero() if b.rooted else v[b].cross(b.motion(b.rates()))
+        ia[b], pa[b] = ArticulatedInertia.from_inertia(b.inertia()), v[b].cross_force(b.inertia() @ v[b])
+    for b in m.loaded():
+        pa.add(b, -b.external_force())
+    for b in m.up():
+        u, d, u_d = articulate(b, ia[b])
+        solved = d.solve([tau[k] - k.s.dot(pa[b]) for k in b.columns()])  # D^-1 u
+        for k, x, force in zip(b.columns(), solved, u_d, strict=True):
+            qdd[k], ratio[k] = x, force
+        if not b.rooted:
+            left = ia[b].minus_product(u_d, u)
+            pushed = sum((force.scaled(x) for force, x in zip(u, solved, strict=True)), left @ c[b])
+            b.add_to_parent(ia, left)
+            b.add_to_parent(pa, pa[b] + pushed)
+    for b in m.down():
+        before = b.from_parent(a[b.parent]) + c[b]
+        for k in b.columns():  # qddot = D^-1 (u - U^T a')
+            qdd.add(k, -before.dot(ratio[k]))
+        a[b] = before + b.motion([qdd[k] for k in b.columns()])
+    return qdd
+
+
+def inverse_inertia(m: Machine) -> Array[Scalar]:
+    """The upper triangle of M^-1: Algorithm 1 with the corrections of `rbdc/report/errata.md`."""
+    ia, f, p = m.array("IA", ArticulatedInertia), m.array("F", Force), m.array("P", Motion, Motion.zero())
+    u, ratio, inverse = m.array("U", Force), m.array("U D^-1", Force), m.matrix("Minv")
+    for b in m.down():
+        ia[b] = ArticulatedInertia.from_inertia(b.inertia())
+    for b in m.up():
+        columns, d, u_d = articulate(b, ia[b])
+        if not b.rooted:
+            b.add_to_parent(ia, ia[b].minus_product(u_d, columns))  # lines 23 and 24
+        for k, own, force, column in zip(b.columns(), columns, u_d, d.inverse(), strict=True):
+            u[k], ratio[k] = own, force
+            for j, x in zip(b.columns(), column, strict=True):
+                inverse[j, k] = x  # line 21
+            if not b.rooted:
+                f[b.parent, k] = b.to_parent(force)  # lines 14 and 19
+        for k in b.below():
+            projected = [j.s.dot(f[b, k]) for j in b.columns()]
+            for j in b.columns():  # lines 12 and 14
+                inverse[j, k] = x = -dot([inverse[j, i] for i in b.columns()], projected)
+                f.add((b, k), u[j].scaled(x))
+            if not b.rooted:
+                f[b.parent, k] = b.to_parent(f[b, k])  # line 15
+    for b in m.down():
+        for k in b.onwards():
+            p[b, k] = above = b.from_parent(p[b.parent, k])
+            for j in b.columns():
+                inverse.add((j, k), -above.dot(ratio[j]))  # line 30
+                p.add((b, k), j.s.scaled(inverse[j, k]))  # lines 32 and 34
+    return inverse

@@ -7,15 +7,16 @@ matrix.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rbdc.algorithms.reference.crba import composite_inertias
-from rbdc.algorithms.reference.rnea import body_forces, forward_pass
+from rbdc.algorithms.reference.rnea import body_forces, body_velocities, forward_pass
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
+from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.one_frame import OneFrame
 from rbdc.model import Problem
-from rbdc.spatial import Force, Scalar, Scalars, Vector3
+from rbdc.spatial import Force, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 
@@ -43,14 +44,9 @@ def momentum_columns(model: Problem, q: Scalars) -> list[Force]:
     """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin,
     world axes.
     """
-    placements = joint_placements(model, q)
-    composite = composite_inertias(model, placements)
-    world = world_placements(model, q)
-    return [
-        world[index].act_force(composite[index] @ s)
-        for index, body in enumerate(model.bodies)
-        for s in body.joint.subspace()
-    ]
+    m = OneFrame(model, q)
+    composite = composite_inertias(m)
+    return [composite[k.body] @ k.s for k in m.columns()]
 
 
 def com_jacobian(model: Problem, q: Scalars) -> Matrix:
@@ -78,10 +74,10 @@ def about_centre(model: Problem, q: Scalars, forces: Sequence[Force]) -> list[Fo
 
 def kinetic_energy(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
     """v^T M v / 2 (J)."""
-    velocities = body_velocities(model, v, joint_placements(model, q))
-    total: Scalar = 0.0
-    for body, velocity in zip(model.bodies, velocities, strict=True):
-        total = total + velocity.dot(body.inertia @ velocity)
+    m, total = Numbers(model, q, v), 0.0
+    velocities = body_velocities(m)
+    for b in m.down():
+        total = total + velocities[b].dot(b.inertia() @ velocities[b])
     for armature, rate in zip(model.armature, v, strict=True):
         total = total if is_zero(armature) else total + armature * rate * rate
     return [0.5 * total]
@@ -96,10 +92,8 @@ def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Force:
     """The rate of the momentum of the moving links about the world's origin (N, N m): the sum of the forces
     I a + v x* I v of the bodies, seen from the world.
     """
-    weightless = replace(model, gravity=Vector3.zero())
-    forces = body_forces(weightless, *forward_pass(weightless, v, a, joint_placements(model, q)))
-    own = zip(world_placements(model, q), forces, strict=True)
-    return sum((x.act_force(force) for x, force in own), Force.zero())
+    m = OneFrame(model, q, v, a)
+    return sum(m.in_order(body_forces(m, *forward_pass(m, Motion.zero()))), Force.zero())
 
 
 def com_acceleration(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:

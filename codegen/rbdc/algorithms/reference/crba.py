@@ -4,50 +4,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import chain
 
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
-from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
-from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
-from rbdc.model import WORLD, Problem
-from rbdc.spatial import Force, Placement, RigidInertia, Scalars
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
+from rbdc.algorithms.tools.machine import Array, Machine
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.model import Problem
+from rbdc.spatial import Force, RigidInertia, Scalar, Scalars
 
 
 def crba(model: Problem, q: Scalars) -> Matrix:
     """M(q) (nv, nv; kg, kg m, kg m^2), both triangles. Tests: positive definite, columns are rnea(q, 0, e_k)
     - g(q).
     """
-    placements = joint_placements(model, q)
-    composite = composite_inertias(model, placements)
-    inertia = reduce_matrix(model, _full_inertia(model, placements, composite))
-    return plus_diagonal(inertia, model.armature)
+    m = Numbers(model, q)
+    return plus_diagonal(m.reduced(inertia_matrix(m)), model.armature)
 
 
-def composite_inertias(model: Problem, placements: Sequence[Placement]) -> list[RigidInertia]:
-    """I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
-    inertias = [body.inertia for body in model.bodies]
-    return subtree_sums(model, placements, inertias, lambda x, inertia: inertia.moved(x))
+def composite_inertias(m: Machine) -> Array[RigidInertia]:
+    """I^C_i: the inertia of the whole subtree of i as one rigid body."""
+    ic = m.array("IC", RigidInertia)
+    for b in m.down():
+        ic[b] = b.inertia()
+    for b in m.up():
+        b.add_to_parent(ic, ic[b])
+    return ic
 
 
-def _full_inertia(
-    model: Problem, placements: Sequence[Placement], composite: Sequence[RigidInertia]
-) -> Matrix:
-    """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor
-    j.
+def inertia_matrix(m: Machine) -> Array[Scalar]:
+    """M over all degrees of freedom without armature: the forces F = IC S of all columns go up the tree
+    together, and each joint i takes M_ij = S_i^T F_j.
     """
-    starts = first_dofs(model)
-    size = full_size(model)
-    m = zeros(size, size)
-    subtrees: list[dict[int, Force]] = [{} for _ in model.bodies]
-    for index in reversed(range(model.njoints)):
-        body, inertia = model.bodies[index], composite[index]
-        own = {dof: inertia @ s for dof, s in enumerate(body.joint.subspace(), starts[index])}
-        forces = own | subtrees[index]
-        for dof, force in forces.items():
-            for row, entry in enumerate(body.joint.project(force), starts[index]):
-                if dof >= row:  # of a joint with several degrees of freedom the others are the same
-                    m[row][dof] = m[dof][row] = entry
-        if body.parent != WORLD:
-            subtrees[body.parent] |= {k: placements[index].act_force(f) for k, f in forces.items()}
-        subtrees[index] = {}
-    return m
+    ic, f, mass = composite_inertias(m), m.array("F", Force), m.matrix("M")
+    for b in m.up():
+        for k in b.columns():
+            f[b, k] = ic[b] @ k.s
+            for j in b.columns():
+                mass[j, k] = j.s.dot(f[b, k])
+        for k in b.below():
+            for j in b.columns():
+                mass.mirror(j, k, j.s.dot(f[b, k]))
+        if not b.rooted:
+            for k in chain(b.columns(), b.below()):
+                f[b.parent, k] = b.to_parent(f[b, k])
+    return mass

@@ -17,12 +17,13 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.algorithms.reference.homogeneous import of_placement
+from rbdc.algorithms.reference.rnea import forward_pass
 from rbdc.algorithms.reference.sharing import once
-from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities, reduce_columns
-from rbdc.algorithms.tools.kinematics import world_placements
+from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, product, transposed
+from rbdc.algorithms.tools.one_frame import OneFrame
 from rbdc.errors import OptionError
-from rbdc.model import WORLD, Frame, Model
+from rbdc.model import WORLD, Frame, Problem
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
@@ -32,15 +33,12 @@ SINGULAR = 2.0**-46
 
 @dataclass(frozen=True)
 class TreeMotions:
-    """Motion of all bodies in one frame, often the world: placements, columns, velocities, accelerations; the
-    acceleration of the world.
-    """
+    """Motion of all bodies in the world: placements, columns, velocities, accelerations."""
 
     world: list[Placement]
     columns: list[list[Motion]]
     velocities: list[Motion]
     accelerations: list[Motion]
-    beyond: Motion
 
     def placement(self, frame: Frame) -> Placement:
         """Where a frame is."""
@@ -53,9 +51,9 @@ class TreeMotions:
 
     def acceleration(self, body: int) -> Motion:
         """Acceleration of a body or the world."""
-        return self.beyond if body == WORLD else self.accelerations[body]
+        return Motion.zero() if body == WORLD else self.accelerations[body]
 
-    def jacobian(self, model: Model, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
+    def jacobian(self, model: Problem, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
         """For each degree of freedom of the tree the column J_k of a body, as it is seen; zero where the
         joint does not carry the body.
         """
@@ -63,28 +61,12 @@ class TreeMotions:
         return [seen(s) if k in carriers else Motion.zero() for k, own in columns for s in own]
 
 
-def tree_motions(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
-    """In the world, at rest where v or a is None."""
-    zero = [0.0] * model.nv
-    v, a = (zero if x is None else x for x in (v, a))
-    return motions_in(model, world_placements(model, q), v, a, Motion.zero())
-
-
-def motions_in(
-    model: Model, placements: list[Placement], v: Scalars, a: Scalars, beyond: Motion
-) -> TreeMotions:
-    """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over all bodies, from their placements
-    in one frame and the acceleration of the world beyond.
-    """
-    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
-    made = TreeMotions(placements, [], [], [], beyond)
-    for index, (body, here) in enumerate(zip(model.bodies, placements, strict=True)):
-        made.columns.append([here.act(s) for s in body.joint.subspace()])
-        step, push = (here.act(body.joint.motion(own[index])) for own in (rates, seconds))
-        velocity = made.velocity(body.parent) + step
-        made.velocities.append(velocity)
-        made.accelerations.append(made.acceleration(body.parent) + push + velocity.cross(step))
-    return made
+def tree_motions(model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
+    """The motion of the tree, at rest where v or a is None."""
+    m = OneFrame(model, q, v, a)
+    velocities, accelerations = map(m.in_order, forward_pass(m, Motion.zero()))
+    columns = [[k.s for k in b.columns()] for b in m.bodies]
+    return TreeMotions(m.placements, columns, velocities, accelerations)
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
@@ -101,42 +83,42 @@ def viewpoint(frame: Placement, reference: str) -> Placement:
 
 
 def seen_from(
-    model: Model, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int, reference: str
+    model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int, reference: str
 ) -> tuple[TreeMotions, Placement]:
     """The motion of the tree, at rest where v or a is None, and where that of a frame is seen from."""
     motions = once(tree_motions, model, q, v, a)
     return motions, viewpoint(motions.placement(model.frames[frame]), reference)
 
 
-def matrix_of(model: Model, columns: Sequence[Motion]) -> Matrix:
+def matrix_of(model: Problem, columns: Sequence[Motion]) -> Matrix:
     """(6, nv) from a column for each degree of freedom of the tree, summed over coupled joints."""
     full = [column.scalars() for column in columns]
     return reduce_columns(model, transposed(full) if full else [[] for _ in range(6)])
 
 
-def frame_jacobian(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
+def frame_jacobian(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv), linear rows first, with J v the frame's spatial velocity. Test: that identity."""
     motions, seen = seen_from(model, q, None, None, frame, reference)
     return matrix_of(model, motions.jacobian(model, model.frames[frame].body, seen.act_inverse))
 
 
-def frame_position(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
+def frame_position(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """The frame's origin in the world (3), from whatever it is seen. Test: `forward_kinematics`."""
     return _placed(model, q, frame, reference).translation.scalars()
 
 
-def frame_placement(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
+def frame_placement(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """The matrix [R p; 0 1] of the frame in the world (16), row by row. Test: `forward_kinematics`."""
     return flat(of_placement(_placed(model, q, frame, reference)))
 
 
-def frame_position_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
+def frame_position_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """dp/dq (3, nv): the velocities of the world's columns at the frame's origin. Test: differences."""
     _placed(model, q, frame, reference)
     return frame_jacobian(model, q, frame, "LOCAL_WORLD_ALIGNED")[:3]
 
 
-def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
+def frame_placement_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """d[R p; 0 1]/dq (16, nv): the matrix [w x, v; 0 0] of each column in the world's coordinates, times the
     placement. Test: differences.
     """
@@ -151,14 +133,14 @@ def _twist(column: Scalars) -> Matrix:
     return [[0.0, -z, y, vx], [z, 0.0, -x, vy], [-y, x, 0.0, vz], [0.0] * 4]
 
 
-def _placed(model: Model, q: Scalars, frame: int, reference: str) -> Placement:
+def _placed(model: Problem, q: Scalars, frame: int, reference: str) -> Placement:
     """The frame in the world. Raises OptionError for a reference that there is not."""
     motions, _ = seen_from(model, q, None, None, frame, reference)
     return motions.placement(model.frames[frame])
 
 
 def frame_velocity(
-    model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
+    model: Problem, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
     """The frame's spatial velocity (6). Test: central differences of `forward_kinematics`."""
     motions, seen = seen_from(model, q, v, None, frame, reference)
@@ -166,7 +148,7 @@ def frame_velocity(
 
 
 def frame_acceleration(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
     """The frame's spatial acceleration (6), without gravity: the rate of the spatial velocity as the world
     sees it, in the coordinates of `reference`.
@@ -175,7 +157,7 @@ def frame_acceleration(
     return seen.act_inverse(motions.acceleration(model.frames[frame].body)).scalars()
 
 
-def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
+def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv), linear rows first: J v is the velocity of `frame` relative to `other`, seen from the
     viewpoint of `frame`. Test: that identity.
     """
@@ -188,12 +170,12 @@ def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, referenc
 
 
 def manipulability_gradient(
-    model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
+    model: Problem, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
     """w, and its derivatives by q in the tangent space. Zero where J has not six independent rows."""
     viewpoint(Placement.identity(), reference)
 
-    def manipulability(model: Model, q: Scalars) -> list[Scalar]:
+    def manipulability(model: Problem, q: Scalars) -> list[Scalar]:
         rows = frame_jacobian(model, q, frame)
         return [_root_of_determinant([[dot(one, two) for two in rows] for one in rows])]
 

@@ -5,10 +5,14 @@ Atkeson, An and Hollerbach (1986): the wrench of Newton and Euler with a link's 
 
 from __future__ import annotations
 
-from rbdc.algorithms.reference.rnea import forward_pass
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
-from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
-from rbdc.algorithms.tools.linear import Matrix, identity, transposed, zeros
+from itertools import chain
+
+from rbdc.algorithms.reference.rnea import body_velocities, forward_pass
+from rbdc.algorithms.tools.joint_coordinates import reduce_columns
+from rbdc.algorithms.tools.kinematics import world_placements
+from rbdc.algorithms.tools.linear import Matrix, flat, identity, transposed
+from rbdc.algorithms.tools.machine import Array, Machine
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.model import Problem
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
@@ -23,18 +27,19 @@ def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matr
     """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), pi the stacked parameters of the moving bodies. Test:
     that identity.
     """
-    placements = joint_placements(model, q)
-    velocities, accelerations = forward_pass(model, v, a, placements)
-    starts, full = first_dofs(model), zeros(full_size(model), PARAMETERS * model.njoints)
-    for index in range(model.njoints):
-        own = slice(PARAMETERS * index, PARAMETERS * (index + 1))
-        forces = unit_wrenches(velocities[index], accelerations[index])
-        for carrier in reversed(model.support(index)):
-            projected = [model.bodies[carrier].joint.project(force) for force in forces]
-            for row, entries in enumerate(zip(*projected, strict=True), starts[carrier]):
-                full[row][own] = entries
-            forces = [placements[carrier].act_force(force) for force in forces]
-    return transposed(reduce_columns(model, transposed(full)))
+    m = Numbers(model, q, v, a)
+    rows = m.table(regressor(m), [0.0] * PARAMETERS)
+    return transposed(reduce_columns(model, transposed([flat(row) for row in rows])))
+
+
+def regressor(m: Machine) -> Array[list[Scalar]]:
+    """For each degree of freedom and each body that it carries S_j^T of the body's ten wrenches."""
+    (v, a), y = forward_pass(m), m.array("Y", list[Scalar])
+    for b in m.down():
+        own, k = tuple(unit_wrenches(v[b], a[b])), b.columns()[0]
+        for j, wrenches in chain(k.same(own), k.above(own)):
+            y[j, b] = [j.s.dot(f) for f in wrenches]
+    return y
 
 
 def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
@@ -62,8 +67,8 @@ def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars) -> list[Sca
     """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v.I_k v / 2 of each
     unit parameter.
     """
-    velocities = body_velocities(model, v, joint_placements(model, q))
-    return [0.5 * velocity.dot(unit @ velocity) for velocity in velocities for unit in _UNITS]
+    m = Numbers(model, q, v)
+    return [0.5 * v.dot(unit @ v) for v in m.in_order(body_velocities(m)) for unit in _UNITS]
 
 
 def potential_energy_regressor(model: Problem, q: Scalars) -> list[Scalar]:

@@ -8,7 +8,7 @@ own coordinate, which then act on its leader. Derivatives are those of dual numb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from rbdc.algorithms.reference.dual_numbers import along
@@ -18,15 +18,12 @@ from rbdc.algorithms.tools.joint_coordinates import (
     joint_velocities,
     reduce_vector,
 )
-from rbdc.algorithms.tools.kinematics import (
-    body_velocities,
-    joint_placements,
-    joint_torques,
-    world_placements,
-)
+from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Vector
-from rbdc.model import WORLD, Body, DriveTerm, Problem
-from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
+from rbdc.algorithms.tools.machine import Array, Machine
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.model import Body, DriveTerm, Problem
+from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
 from rbdc.spatial.tangent import OuterTangent, Tangent
 
@@ -38,11 +35,8 @@ def rnea(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
     model has `world_forces`. Tests: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
     back.
     """
-    placements = joint_placements(model, q)
-    velocities, accelerations = forward_pass(model, v, a, placements)
-    forces = body_forces(model, velocities, accelerations)
-    forces = without_external(model, q, forces, fext)
-    return with_drives(model, joint_torques(model, placements, forces), q, v, a)
+    m = Numbers(model, q, v, a, following(model, q, fext))
+    return with_drives(model, m.reduced_vector(inverse_dynamics(m)), q, v, a)
 
 
 def nonlinear_effects(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
@@ -56,41 +50,61 @@ def gravity_torque(model: Problem, q: Scalars) -> list[Scalar]:
     return rnea(model, q, [0.0] * model.nv, [0.0] * model.nv)
 
 
-def forward_pass(
-    model: Problem, v: Scalars, a: Scalars, placements: Sequence[Placement]
-) -> tuple[list[Motion], list[Motion]]:
-    """Velocities and accelerations of the bodies, in their own frames, the world accelerating by -g
-    (Algorithm 1, lines 2-9).
+def inverse_dynamics(m: Machine) -> Array[Scalar]:
+    """The torques of all degrees of freedom without what drives take (Algorithm 1)."""
+    return joint_torques(m, body_forces(m, *forward_pass(m)))
+
+
+def joint_torques(m: Machine, f: Array[Force]) -> Array[Scalar]:
+    """tau = S^T f of the forces on bodies, which become those on subtrees (lines 12-17)."""
+    tau = m.vector("tau")
+    for b in m.up():
+        for k in b.columns():
+            tau[k] = k.s.dot(f[b])
+        b.add_to_parent(f, f[b])
+    return tau
+
+
+def body_velocities(m: Machine) -> Array[Motion]:
+    """v_i = X v_parent + S qdot (line 7)."""
+    v = m.array("v", Motion, Motion.zero())
+    for b in m.down():
+        v[b] = b.from_parent(v[b.parent]) + b.motion(b.rates())
+    return v
+
+
+def forward_pass(m: Machine, world: Motion | None = None) -> tuple[Array[Motion], Array[Motion]]:
+    """Velocities and accelerations of the bodies (lines 2-9), that of the world being -g or another one."""
+    v = body_velocities(m)
+    a = m.array("a", Motion, falling(m) if world is None else world)
+    for b in m.down():
+        a[b] = b.from_parent(a[b.parent]) + b.motion(b.seconds())
+        if not b.rooted:  # v x S qdot vanishes at the root, where v = S qdot
+            a.add(b, v[b].cross(b.motion(b.rates())))
+    return v, a
+
+
+def falling(m: Machine) -> Motion:
+    """The acceleration of the world by which bodies have weight."""
+    return Motion(-m.gravity, Vector3.zero())
+
+
+def body_forces(m: Machine, v: Array[Motion], a: Array[Motion]) -> Array[Force]:
+    """f = I a + v x* I v of each body (lines 10-11), less the external one."""
+    f = m.array("f", Force)
+    for b in m.down():
+        f[b] = b.inertia() @ a[b] + v[b].cross_force(b.inertia() @ v[b])
+    for b in m.loaded():
+        f.add(b, -b.external_force())
+    return f
+
+
+def following(model: Problem, q: Scalars, fext: Forces | None) -> Forces:
+    """External forces, if any, at q in the frames of the bodies (N, N m): of those in the world f_i = iX0*
+    f_0.
     """
-    velocities = body_velocities(model, v, placements)
-    accelerations: list[Motion] = []
-    rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
-    world_acceleration = Motion(-model.gravity, Vector3.zero())
-    for index, body in enumerate(model.bodies):
-        parent = world_acceleration if body.parent == WORLD else accelerations[body.parent]
-        acceleration = placements[index].act_inverse(parent) + body.joint.motion(rate_derivatives[index])
-        if body.parent != WORLD:  # v x S qdot vanishes at the root, where v = S qdot
-            acceleration = acceleration + velocities[index].cross(body.joint.motion(rates[index]))
-        accelerations.append(acceleration)
-    return velocities, accelerations
-
-
-def body_forces(model: Problem, velocities: Sequence[Motion], accelerations: Sequence[Motion]) -> list[Force]:
-    """f = I a + v x* I v of each body (Algorithm 1, lines 10-11)."""
-    motions = zip((body.inertia for body in model.bodies), velocities, accelerations, strict=True)
-    return [inertia @ a + v.cross_force(inertia @ v) for inertia, v, a in motions]
-
-
-def without_external(model: Problem, q: Scalars, forces: list[Force], fext: Forces | None) -> list[Force]:
-    """The forces on the bodies that joints have to give: all less the external ones, if any."""
-    external = following(model, q, fext)
-    return forces if external is None else [f - own for f, own in zip(forces, external, strict=True)]
-
-
-def following(model: Problem, q: Scalars, fext: Forces | None) -> Forces | None:
-    """External forces at q in the frames of the bodies (N, N m): of those in the world f_i = iX0* f_0."""
     if fext is None or not model.world_forces:
-        return fext
+        return fext or ()
     return [x.act_inverse_force(force) for x, force in zip(world_placements(model, q), fext, strict=True)]
 
 

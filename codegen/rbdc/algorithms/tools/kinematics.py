@@ -1,5 +1,5 @@
-"""Placements and velocities of the bodies from the root to the leaves, sums over subtrees and joint torques
-from the leaves to the root: Featherstone, Rigid Body Dynamics Algorithms, section 4.4 and table 5.1.
+"""Placements and velocities of the bodies from the root to the leaves, sums over subtrees from the leaves to
+the root: Featherstone, Rigid Body Dynamics Algorithms, section 4.4.
 """
 
 from __future__ import annotations
@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
-from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_vector
+from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, Scalar, Scalars
+from rbdc.spatial import Motion, Placement, Scalars
 
 
 class Sum(Protocol):
@@ -76,22 +76,3 @@ def subtree_sums(
         if parent != WORLD:
             totals[parent] = totals[parent] + moved(placements[index], totals[index])
     return totals
-
-
-def joint_torques(
-    model: Model, placements: Sequence[Placement], body_force: Sequence[Force], trace: Trace = silent
-) -> list[Scalar]:
-    """tau = sum of J_i^T f_i (nv; N, N m) of forces on the bodies in their own frames, by tau_i = S^T f_i and
-    f_parent += X* f_i.
-    """
-    forces = list(body_force)
-    torques: list[list[Scalar]] = [[] for _ in model.bodies]
-    for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        torques[index] = body.joint.project(forces[index])
-        trace(body.name, "tau = S^T f", f"tau{index}", torques[index])
-        if body.parent != WORLD:
-            total = forces[body.parent] + placements[index].act_force(forces[index])
-            trace(body.name, "f_parent = f_parent + X* f", f"f{body.parent}_from{index}", total.scalars())
-            forces[body.parent] = total
-    return reduce_vector(model, [entry for own in torques for entry in own])

@@ -48,11 +48,11 @@ class Index:
         self.at = at
 
 
-At: TypeAlias = Index | tuple[Index, Index]
+At: TypeAlias = Index | tuple[Index, ...]
 
 
 class Array(ABC, Generic[Quantity]):
-    """Quantities by bodies or by columns, or numbers by pairs of columns."""
+    """Quantities by bodies or by columns, or numbers by pairs or triples of columns."""
 
     @abstractmethod
     def __getitem__(self, at: At) -> Quantity: ...
@@ -156,7 +156,9 @@ class Body(Index, ABC):
         array.add(self.parent, self.to_parent(x))
 
     def to_parent(self, x: Quantity) -> Quantity:
-        """A force, an inertia or the like in the frame of the parent."""
+        """A force, an inertia or the like, or a tuple of them, in the frame of the parent."""
+        if type(x) is tuple:
+            return cast(Quantity, tuple(map(self.to_parent, cast(Any, x))))
         placement, any_x = self.placement(), cast(Any, x)
         moved = placement.act_force(x) if isinstance(x, Force) else any_x.moved(placement)
         return cast(Quantity, moved)
@@ -205,6 +207,10 @@ class Machine(ABC):
     @abstractmethod
     def matrix(self, name: str) -> Array[Scalar]:
         """A result by pairs of columns, zero at first."""
+
+    def tensor(self, name: str) -> Array[Scalar]:
+        """A result by triples of columns, zero at first."""
+        raise UnsupportedError(f"{type(self).__name__} has no tensors")
 
     @abstractmethod
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:

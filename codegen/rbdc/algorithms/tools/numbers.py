@@ -17,7 +17,7 @@ from rbdc.algorithms.tools.joint_coordinates import (
     reduce_vector,
 )
 from rbdc.algorithms.tools.kinematics import joint_placements
-from rbdc.algorithms.tools.linear import Matrix, zeros
+from rbdc.algorithms.tools.linear import Matrix, flat, zeros
 from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Problem
@@ -87,10 +87,19 @@ class Numbers(Machine):
     def matrix(self, name: str) -> Rows:
         return Rows(full_size(self.model))
 
+    def given(self, values: Scalars) -> Entries[Scalar]:
+        """An input (nv) by columns."""
+        return Entries(known=dict(enumerate(flat(joint_velocities(self.model, values)))))
+
     def in_order(self, array: Array[Quantity]) -> list[Quantity]:
         """The quantities of all bodies, or of all columns."""
         known = cast(Entries[Quantity], array).known
         return [known[key] for key in sorted(known)]
+
+    def table(self, array: Array[Quantity], absent: Quantity) -> list[list[Quantity]]:
+        """Quantities by columns and bodies in rows and columns, `absent` where there is none."""
+        known = cast(Entries[Quantity], array).known
+        return [[known.get((k, b.at), absent) for b in self.bodies] for k in range(full_size(self.model))]
 
     def rows(self, matrix: Array[Scalar]) -> Matrix:
         """A matrix over all degrees of freedom."""
@@ -143,6 +152,10 @@ class NumberBody(Body):
         return [k for body in reversed(self.chain) for k in body.columns()]
 
     def below(self) -> list[NumberColumn]:
+        return self._below
+
+    @cached_property
+    def _below(self) -> list[NumberColumn]:
         return [k for body in self.m.bodies if self in body.chain for k in body.columns()]
 
     def onwards(self) -> list[NumberColumn]:
@@ -161,8 +174,10 @@ class NumberBody(Body):
         return self.m.fext[self.at]
 
     def add_to_parent(self, array: Array[Quantity], x: Quantity, formula: str = "", symbol: str = "") -> None:
+        if self.rooted:
+            return
         super().add_to_parent(array, x)
-        if formula and not self.rooted:
+        if formula:
             values = cast(Any, array[self.parent]).scalars()
             self.m.trace(self.own.name, formula, f"{symbol}{self.parent.at}_from{self.at}", values)
 

@@ -9,7 +9,8 @@ is carried by (up) that body.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from rbdc.algorithms.reference.aba import aba, minverse
 from rbdc.algorithms.reference.crba import crba
@@ -17,16 +18,11 @@ from rbdc.algorithms.reference.derivatives import idsva
 from rbdc.algorithms.reference.derivatives.external_forces import whole
 from rbdc.algorithms.reference.derivatives.tensors import matrix_product
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities
-from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
-from rbdc.algorithms.tools.linear import Matrix, zeros
-from rbdc.model import WORLD, Problem
-from rbdc.spatial import Force, Forces, Motion, Placement, Scalars, Vector3
-
-MotionSet = dict[int, tuple[Motion, Motion]]
-"""dv_i/du and da_i/du."""
-ForceSet = dict[int, Force]
-"""df_i/du."""
+from rbdc.algorithms.tools.linear import Matrix
+from rbdc.algorithms.tools.machine import Array, Machine
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.model import Problem
+from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
 
 
 def rnea_derivatives(
@@ -37,68 +33,59 @@ def rnea_derivatives(
     The paper takes dtau_da = M from the composite-rigid-body algorithm. Tests: complex-step of `rnea`,
     `idsva`.
     """
-    placements, starts, rates = joint_placements(model, q), first_dofs(model), joint_velocities(model, v)
-    velocities, accelerations = forward_pass(model, v, a, placements)
-    own = body_forces(model, velocities, accelerations)
-    forces = subtree_sums(model, placements, own, Placement.act_force)
-    falling = Motion(-model.gravity, Vector3.zero())
-    by_q: list[MotionSet] = []
-    by_v: list[MotionSet] = []
-    turned: list[ForceSet] = []
-    for i, (body, x) in enumerate(zip(model.bodies, placements, strict=True)):
-        root, moving = body.parent == WORLD, body.joint.motion(rates[i])
-        above_v = x.act_inverse(Motion.zero() if root else velocities[body.parent])
-        above_a = x.act_inverse(falling if root else accelerations[body.parent])
-        columns = dict(enumerate(body.joint.subspace(), starts[i]))
-        turns = {k: above_v.cross(s) for k, s in columns.items()}  # equation (13), for v and for a
-        by_q.append({k: (turns[k], above_a.cross(s) + turns[k].cross(moving)) for k, s in columns.items()})
-        # III-C5 drops v x S as zero, which it is not: only S x v_J is, for one degree of freedom.
-        by_v.append({k: (s, s.cross(moving) + velocities[i].cross(s)) for k, s in columns.items()})
-        turned.append({k: s.cross_force(forces[i]) for k, s in columns.items()})  # equation (14)
-    here = (model, placements, velocities, rates)
-    none: list[ForceSet] = [{} for _ in model.bodies]
-    slopes = _derivative(*here, by_q, turned), _derivative(*here, by_v, none)
-    return *whole(model, q, v, fext, *slopes), crba(model, q)
+    m = Numbers(model, q, v, a)
+    return *whole(model, q, v, fext, *map(m.rows, derivatives(m))), crba(model, q)
 
 
-def _derivative(
-    model: Problem,
-    placements: Sequence[Placement],
-    velocities: Sequence[Motion],
-    rates: Sequence[Scalars],
-    own: Sequence[MotionSet],
-    turned: Sequence[ForceSet],
-) -> Matrix:
-    """Algorithms 2 and 3 for one u, from what a step of each joint alone makes: motions of its body, and in
-    its parent's frame further forces.
-    """
-    starts, size = first_dofs(model), full_size(model)
-    result = zeros(size, size)
+class Slopes(NamedTuple):
+    """dv_i/du, da_i/du and df_i/du by body and column, and dtau/du."""
 
-    def carried(i: int, above: MotionSet) -> ForceSet:
-        """df/du of all that joint i carries, in the parent's frame, from the motion set of the parent."""
-        body, x, velocity = model.bodies[i], placements[i], velocities[i]
-        moving, inertia, motions = body.joint.motion(rates[i]), body.inertia, dict(own[i])
-        h = inertia @ velocity
-        for k, motion in above.items():  # lines 3 and 5: X dv_parent, and X da_parent + dv x v_J
-            dv, da = map(x.act_inverse, motion)
-            motions[k] = dv, da + dv.cross(moving)
-        forces = {  # line 6, with h = I v
-            k: inertia @ da + dv.cross_force(h) + velocity.cross_force(inertia @ dv)
-            for k, (dv, da) in motions.items()
-        }
-        for child in reversed(model.children(i)):
-            for k, force in carried(child, motions).items():
-                forces[k] = forces[k] + force if k in forces else force
-        for k, force in forces.items():
-            for row, entry in enumerate(body.joint.project(force), starts[i]):
-                result[row][k] = entry
-        forces |= {k: forces[k] + force for k, force in turned[i].items()}
-        return {k: x.act_force(force) for k, force in forces.items()}
+    dv: Array[Motion]
+    da: Array[Motion]
+    df: Array[Force]
+    dtau: Array[Scalar]
 
-    for root in model.children(WORLD):
-        carried(root, {})
-    return result
+    @staticmethod
+    def by(m: Machine, u: str) -> Slopes:
+        """Empty ones, by u."""
+        sets = m.array(f"dv_d{u}", Motion), m.array(f"da_d{u}", Motion), m.array(f"df_d{u}", Force)
+        return Slopes(*sets, m.matrix(f"dtau_d{u}"))
+
+
+def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar]]:
+    """dtau/dq and dtau/dqdot over all degrees of freedom."""
+    v, a = forward_pass(m)
+    f, moving, h = body_forces(m, v, a), m.array("v_J", Motion), m.array("h", Force)
+    by_q, by_v = Slopes.by(m, "q"), Slopes.by(m, "v")
+    for b in m.down():  # Algorithm 2
+        moving[b], h[b] = b.motion(b.rates()), b.inertia() @ v[b]
+        above_v, above_a = b.from_parent(v[b.parent]), b.from_parent(a[b.parent])
+        for k in b.columns():
+            turn = above_v.cross(k.s)  # equation (13), for v and for a
+            by_q.dv[b, k], by_q.da[b, k] = turn, above_a.cross(k.s) + turn.cross(moving[b])
+            # III-C5 drops v x S as zero, which it is not: only S x v_J is, for one degree of freedom.
+            by_v.dv[b, k], by_v.da[b, k] = k.s, k.s.cross(moving[b]) + v[b].cross(k.s)
+        for k in b.above():  # lines 3 and 5
+            for dv, da, *_ in (by_q, by_v):
+                dv[b, k] = carried = b.from_parent(dv[b.parent, k])
+                da[b, k] = b.from_parent(da[b.parent, k]) + carried.cross(moving[b])
+        for k in chain(b.columns(), b.above()):  # line 6, with h = I v
+            for dv, da, df, _ in (by_q, by_v):
+                turned = v[b].cross_force(b.inertia() @ dv[b, k])
+                df[b, k] = b.inertia() @ da[b, k] + dv[b, k].cross_force(h[b]) + turned
+    for b in m.up():  # Algorithm 3
+        for k in chain(b.columns(), b.above(), b.below()):
+            for slopes in (by_q, by_v):
+                for j in b.columns():
+                    slopes.dtau[j, k] = j.s.dot(slopes.df[b, k])
+        for k in b.columns():
+            by_q.df.add((b, k), k.s.cross_force(f[b]))  # equation (14)
+        b.add_to_parent(f, f[b])
+        if not b.rooted:
+            for k in chain(b.columns(), b.above(), b.below()):
+                for slopes in (by_q, by_v):
+                    slopes.df.add((b.parent, k), b.to_parent(slopes.df[b, k]))
+    return by_q.dtau, by_v.dtau
 
 
 def aba_derivatives(

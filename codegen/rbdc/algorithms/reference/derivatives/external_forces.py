@@ -8,31 +8,39 @@ frame of body i (Caron's tutorial) and changes there as the body moves.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.algorithms.reference.rnea import resistance_by_q, resistance_by_v
-from rbdc.algorithms.tools.joint_coordinates import reduce_matrix, reduce_vector
-from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
+from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
+from rbdc.algorithms.tools.machine import Array
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.one_frame import OneFrame
 from rbdc.model import Problem
-from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
+from rbdc.spatial import Force, Forces, Scalar, Scalars
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
     """S_i . F_i in the world for each direction (nv; N, N m), F_i the sum over what the joint carries. Test:
     differences of `rnea`.
     """
-    return reduce_vector(model, [s.dot(force) for _, s, force in _in_world(model, q, fext)])
+    m, totals = _in_world(model, q, fext)
+    torque = m.vector("tau")
+    for k in m.columns():
+        torque[k] = k.s.dot(totals[k.body])
+    return m.reduced_vector(torque)
 
 
-def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[tuple[int, Motion, Force]]:
-    """For each degree of freedom of the tree its joint, its column and the force on what it carries."""
-    world, forces = world_placements(model, q), list(fext)
-    if not model.world_forces:
-        forces = [x.act_force(force) for x, force in zip(world, forces, strict=True)]
-    totals = subtree_sums(model, world, forces, lambda _, force: force)
-    bodies = enumerate(zip(model.bodies, world, totals, strict=True))
-    return [(k, x.act(s), force) for k, (body, x, force) in bodies for s in body.joint.subspace()]
+def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> tuple[Numbers, Array[Force]]:
+    """The tree in the world, and the force on what each joint carries."""
+    m = OneFrame(model, q)
+    totals = m.array("F", Force)
+    for b, force in zip(m.down(), fext, strict=True):
+        totals[b] = force if model.world_forces else b.placement().act_force(force)
+    for b in m.up():
+        b.add_to_parent(totals, totals[b])
+    return m, totals
 
 
 def whole(
@@ -56,13 +64,12 @@ def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Mat
     """
 
     def slopes(model: Problem, q: Scalars) -> Matrix:
-        found = _in_world(model, q, fext)
-        carriers = [set(model.support(joint)) for joint, _, _ in found]
-        rows = [
-            [-t.cross(s).dot(force) if k in own else 0.0 for k, t, _ in found]
-            for own, (_, s, force) in zip(carriers, found, strict=True)
-        ]
-        return reduce_matrix(model, rows)
+        m, totals = _in_world(model, q, fext)
+        slopes = m.matrix("dtau_dq")
+        for i in m.columns():
+            for k, force in chain(i.same(totals[i.body]), i.above(totals[i.body])):
+                slopes[i, k] = -k.s.cross(i.s).dot(force)
+        return m.reduced(slopes)
 
     (curvatures,) = differentiated(model, list(q), method=slopes, configurations=(True,))
     entries, size = iter(curvatures), range(model.nv)

@@ -17,18 +17,16 @@ entries from them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from rbdc.algorithms.reference.crba import composite_inertias
 from rbdc.algorithms.reference.derivatives.external_forces import whole
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
-from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
-from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
-from rbdc.model import WORLD, Problem
-from rbdc.spatial import Force, Forces, Matrix3, Motion, Placement, RigidInertia, Scalars, Vector3
+from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
+from rbdc.algorithms.tools.machine import Array, Machine
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.model import Problem
+from rbdc.spatial import Force, Forces, Matrix3, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
 
 
@@ -96,15 +94,6 @@ class Rates:
         return Rates(s, psi_rate, a_parent.cross(s) + v_parent.cross(psi_rate), psi_rate + v.cross(s))
 
 
-class Columns(NamedTuple):
-    """The forces c_q, c_v, r_b and r of a degree of freedom."""
-
-    by_q: Force
-    by_v: Force
-    transposed: Force
-    inertial: Force
-
-
 @dataclass(frozen=True)
 class Subtree:
     """I, B and f of a body and all that it carries, or of several side by side."""
@@ -113,37 +102,19 @@ class Subtree:
     factor: BodyCoriolis
     force: Force
 
-    def columns(self, d: Rates) -> Columns:
-        """The forces of a direction of its joint."""
+    def columns(self, d: Rates) -> tuple[Force, Force, Force, Force]:
+        """The forces c_q, c_v, r_b and r of a direction of its joint."""
         factor, inertia = self.factor, self.inertia
         c_q = factor.apply(d.psi_rate) + inertia @ d.psi_second
         c_v = factor.apply(d.s) + inertia @ d.both_rates
-        return Columns(c_q, c_v, factor.apply_transposed(d.s), inertia @ d.s)
+        return c_q, c_v, factor.apply_transposed(d.s), inertia @ d.s
 
     def __add__(self, other: Subtree) -> Subtree:
         return Subtree(self.inertia + other.inertia, self.factor + other.factor, self.force + other.force)
 
-
-def _in_motion(
-    model: Problem, placements: Sequence[Placement], v: Scalars, a: Scalars
-) -> tuple[list[list[Rates]], list[Subtree]]:
-    """By body the directions of its joint, and its subtree, in its own frame."""
-    velocities, accelerations = forward_pass(model, v, a, placements)
-    forces = body_forces(model, velocities, accelerations)
-    factors = [BodyCoriolis.of_body(b.inertia, u) for b, u in zip(model.bodies, velocities, strict=True)]
-    at_rest, falling = Motion.zero(), Motion(-model.gravity, Vector3.zero())
-    directions = []
-    for body, x, velocity in zip(model.bodies, placements, velocities, strict=True):
-        root = body.parent == WORLD
-        v_parent = x.act_inverse(at_rest if root else velocities[body.parent])
-        a_parent = x.act_inverse(falling if root else accelerations[body.parent])
-        directions.append([Rates.of(s, v_parent, a_parent, velocity) for s in body.joint.subspace()])
-    totals = (
-        composite_inertias(model, placements),
-        subtree_sums(model, placements, factors, lambda x, factor: factor.moved(x)),
-        subtree_sums(model, placements, forces, Placement.act_force),
-    )
-    return directions, [Subtree(*own) for own in zip(*totals, strict=True)]
+    def moved(self, x: Placement) -> Subtree:
+        """In the parent's frame."""
+        return Subtree(self.inertia.moved(x), self.factor.moved(x), x.act_force(self.force))
 
 
 def rnea_derivatives(
@@ -155,38 +126,38 @@ def rnea_derivatives(
     External forces are constant in their bodies' frames, or in the world if the model has `world_forces`.
     Tests: complex-step of the tangent recursion, Pinocchio.
     """
-    placements, starts, size = joint_placements(model, q), first_dofs(model), full_size(model)
-    rates, subtrees = _in_motion(model, placements, v, a)
-    matrices = dq, dv, inertia = zeros(size, size), zeros(size, size), zeros(size, size)
-    below: list[dict[int, Columns]] = [{} for _ in model.bodies]
-    for index in reversed(range(model.njoints)):
-        body, directions, subtree = model.bodies[index], rates[index], subtrees[index]
-        own = {dof: subtree.columns(d) for dof, d in enumerate(directions, starts[index])}
-        for dof, column in (own | below[index]).items():
-            _entries(matrices, starts[index], directions, dof, column)
-        if body.parent != WORLD:
-            for (dof, column), direction in zip(own.items(), directions, strict=True):
-                turned = column.by_q + direction.s.cross_force(subtree.force)
-                own[dof] = column._replace(by_q=turned)
-            carried, x = own | below[index], placements[index]
-            below[body.parent] |= {dof: Columns(*map(x.act_force, c)) for dof, c in carried.items()}
-        below[index] = {}
+    m = Numbers(model, q, v, a)
+    dq, dv, inertia = map(m.rows, derivatives(m))
     by_a = plus_diagonal(reduce_matrix(model, inertia), model.armature)
     return *whole(model, q, v, fext, dq, dv), by_a
 
 
-def _entries(
-    matrices: tuple[Matrix, Matrix, Matrix],
-    start: int,
-    directions: Sequence[Rates],
-    dof: int,
-    column: Columns,
-) -> None:
-    """The entries of a column in the rows of a body that carries it or has it, and the transposed."""
-    dq, dv, inertia = matrices
-    for j, above in enumerate(directions, start):
-        dq[j][dof], dv[j][dof] = above.s.dot(column.by_q), above.s.dot(column.by_v)
-        inertia[j][dof] = inertia[dof][j] = above.s.dot(column.inertial)
-        if dof >= start + len(directions):
-            dq[dof][j] = above.psi_rate.dot(column.transposed) + above.psi_second.dot(column.inertial)
-            dv[dof][j] = above.s.dot(column.transposed) + above.both_rates.dot(column.inertial)
+def in_motion(m: Machine) -> tuple[Array[Rates], Array[Subtree]]:
+    """The directions of the joints, and the subtrees of the bodies."""
+    v, a = forward_pass(m)
+    f, rates, subtrees = body_forces(m, v, a), m.array("rates", Rates), m.array("subtree", Subtree)
+    for b in m.down():
+        above_v, above_a = b.from_parent(v[b.parent]), b.from_parent(a[b.parent])
+        for k in b.columns():
+            rates[k] = Rates.of(k.s, above_v, above_a, v[b])
+        subtrees[b] = Subtree(b.inertia(), BodyCoriolis.of_body(b.inertia(), v[b]), f[b])
+    for b in m.up():
+        b.add_to_parent(subtrees, subtrees[b])
+    return rates, subtrees
+
+
+def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
+    """dtau/dq, dtau/dqdot and M over all degrees of freedom."""
+    rates, subtrees = in_motion(m)
+    dq, dv, inertia = m.matrix("dtau_dq"), m.matrix("dtau_dv"), m.matrix("M")
+    for k in m.columns():
+        c_q, *others = own = subtrees[k.body].columns(rates[k])
+        for j, (by_q, by_v, _, r) in k.same(own):
+            dq[j, k], dv[j, k], inertia[j, k] = j.s.dot(by_q), j.s.dot(by_v), j.s.dot(r)
+        turned = c_q + k.s.cross_force(subtrees[k.body].force)
+        for j, (by_q, by_v, r_b, r) in k.above((turned, *others)):
+            dq[j, k], dv[j, k] = j.s.dot(by_q), j.s.dot(by_v)
+            dq[k, j] = rates[j].psi_rate.dot(r_b) + rates[j].psi_second.dot(r)
+            dv[k, j] = j.s.dot(r_b) + rates[j].both_rates.dot(r)
+            inertia.mirror(j, k, j.s.dot(r))
+    return dq, dv, inertia

@@ -4,8 +4,7 @@ Rigid-Body Dynamics, Algorithm 1 (IDSVA-SO).
 Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is that of the subtree.
 For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
 depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
-with what belongs to k. All pairs of i and j stand side by side, and then all triples of one i
-(`rbdc.algorithms.reference.dual_numbers`).
+with what belongs to k. `rbdc.algorithms.reference.derivatives.side_by_side` runs many of them at once.
 """
 
 from __future__ import annotations
@@ -14,19 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
-from rbdc.algorithms.reference.derivatives.idsva import BodyCoriolis, Rates, Subtree
+from rbdc.algorithms.reference.derivatives.idsva import BodyCoriolis, Rates, Subtree, in_motion
+from rbdc.algorithms.reference.derivatives.side_by_side import SideBySide
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, sum_of
-from rbdc.algorithms.reference.dual_numbers import apart, picked, together
-from rbdc.algorithms.reference.frames import TreeMotions, motions_in
 from rbdc.algorithms.reference.rnea import resistance_by_vv
-from rbdc.algorithms.tools.joint_coordinates import full_size, reduce_tensor
-from rbdc.algorithms.tools.kinematics import subtree_sums, world_placements
-from rbdc.algorithms.tools.linear import Matrix, flat, zeros
-from rbdc.model import WORLD, Problem
-from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
-
-Tensors = tuple[Tensor, ...]
-"""By q twice, by v twice, by q and v, and of M by q."""
+from rbdc.algorithms.tools.joint_coordinates import reduce_tensor
+from rbdc.algorithms.tools.linear import Matrix, flat
+from rbdc.algorithms.tools.machine import Array, Index, Machine
+from rbdc.model import Problem
+from rbdc.spatial import Force, Forces, Motion, RigidInertia, Scalar, Scalars
 
 
 def rnea_second_derivatives(
@@ -46,79 +41,27 @@ def second_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The tensors (nv, nv, nv each)."""
-    following, fixed = (None, fext) if model.world_forces else (fext, None)
-    size = full_size(model)
-    tensors = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
-    _fill(tensors, _directions(model, q, v, a, following))
-    qq, vv, qv, mq = (reduce_tensor(model, tensor) for tensor in tensors)
+    turning, fixed = ((), fext) if model.world_forces else (fext or (), None)
+    m = SideBySide(model, q, v, a, turning, at_root=True)
+    qq, vv, qv, mq = (reduce_tensor(model, m.slabs(tensor)) for tensor in tensors(m))
     for i, x in enumerate(resistance_by_vv(model, q, v)):
         vv[i][i][i] = vv[i][i][i] + x
     return qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed)), vv, qv, mq
 
 
-@dataclass(frozen=True)
-class Directions:
-    """All degrees of freedom of a tree side by side in one frame; for each its joint, and its path: those of
-    its joint and of the joints above.
-    """
-
-    rates: Rates
-    subtrees: Subtree
-    joints: list[int]
-    paths: list[list[int]]
-
-
-def _directions(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None) -> Directions:
-    placements, gravity = _frame(model, q)
-    moving = motions_in(model, placements, v, a, Motion(-gravity, Vector3.zero()))
-    subtrees, rates, joints = _subtrees(model, moving, fext), list[Rates](), list[int]()
-    for index, body in enumerate(model.bodies):
-        above, velocity = body.parent, moving.velocity(index)
-        parent = moving.velocity(above), moving.acceleration(above)
-        rates += [Rates.of(s, *parent, velocity) for s in moving.columns[index]]
-        joints += [index] * body.joint.nv
-    paths = [[j for j, x in enumerate(joints) if x in set(model.support(joint))] for joint in joints]
-    together_rates, carried = together(rates), together([subtrees[joint] for joint in joints])
-    return Directions(together_rates, carried, joints, paths)
-
-
-def _frame(model: Problem, q: Scalars) -> tuple[list[Placement], Vector3]:
-    """The placements of the bodies and gravity in the one frame: the paper's ground frame, or that of the
-    root body where the tree hangs on one free body, whose distance from the world's origin costs no digits.
-    """
-    world, roots = world_placements(model, q), model.children(WORLD)
-    if len(roots) != 1 or not model.bodies[roots[0]].joint.free:
-        return world, model.gravity
-    root = world[roots[0]]
-    inverse = root.inverse()
-    return [inverse.compose(x) for x in world], root.rotation.apply_transposed(model.gravity)
-
-
-def _subtrees(model: Problem, moving: TreeMotions, fext: Forces | None) -> list[Subtree]:
-    """By body; external forces are in the bodies' frames."""
-    own = []
-    for index, (body, x) in enumerate(zip(model.bodies, moving.world, strict=True)):
-        inertia, velocity = body.inertia.moved(x), moving.velocities[index]
-        force = inertia @ moving.accelerations[index] + velocity.cross_force(inertia @ velocity)
-        force = force if fext is None else force - x.act_force(fext[index])
-        own.append(Subtree(inertia, BodyCoriolis.of_body(inertia, velocity), force))
-    return subtree_sums(model, moving.world, own, lambda _, x: x)
-
-
-def _fill(tensors: Tensors, given: Directions) -> None:
-    """Set the entries that are not zero, for each i those in which it is the lowest on its path."""
-    pairs = [(i, j) for i, path in enumerate(given.paths) for j in path]
-    lows, highs = map(list, zip(*pairs, strict=True))
-    operators = Operators.of(given.subtrees, given.rates)
-    vectors, place = _vectors(picked(operators, lows), picked(given.rates, highs)), 0
-    for i, path in enumerate(given.paths):
-        own = [(j, k) for j in range(len(path)) for k in path if given.joints[k] <= given.joints[path[j]]]
-        chosen = picked(vectors, [place + j for j, _ in own])
-        products = _products(chosen, picked(given.rates, [k for _, k in own]))
-        columns = zip(*(apart(x, len(own)) for x in products), strict=True)
-        for (j, k), values in zip(own, columns, strict=True):
-            _set(tensors, values, (i, path[j], k), given.joints)
-        place += len(path)
+def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
+    """Algorithm 1: by q twice, by v twice, by q and v, and of M by q, over all degrees of freedom."""
+    rates, subtrees = in_motion(m)
+    found = [m.tensor(name) for name in ("d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq")]
+    for i in m.columns():
+        operators = Operators.of(subtrees[i.body], rates[i])
+        for one, middles in ((True, i.same), (False, i.above)):
+            for j, operator in middles(operators):
+                vectors = _vectors(operator, rates[j])
+                for two, tops in ((True, j.same), (False, j.above)):
+                    for k, own in tops(vectors):
+                        _set(found, _products(own, rates[k]), (i, j, k), (one, two))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -222,25 +165,30 @@ def _products(vectors: tuple[Force, ...], k: Rates) -> tuple[Scalar, ...]:
     )
 
 
-def _set(tensors: Tensors, values: Scalars, triple: tuple[int, int, int], joints: Sequence[int]) -> None:
-    """Lines 40-67, by the `_products` of a triple."""
-    (qq, vv, qv, mq), (i, j, k) = tensors, triple
+def _set(
+    tensors: Sequence[Array[Scalar]],
+    values: Scalars,
+    triple: tuple[Index, Index, Index],
+    alike: tuple[bool, bool],
+) -> None:
+    """Lines 40-67, by the `_products` of a triple. alike: i and j are of one joint, and j and k."""
+    (qq, vv, qv, mq), (i, j, k), (one, two) = tensors, triple, alike
     u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, crossed, straight = values
-    qq[i][j][k], qv[i][k][j] = u8, -u11
-    if joints[j] != joints[i]:
-        qq[j][k][i] = qq[j][i][k] = u1
-        qv[j][i][k], qv[j][k][i] = crossed, u11
-        vv[j][k][i] = vv[j][i][k] = straight
-        mq[k][j][i] = mq[j][k][i] = u2
-    if joints[k] == joints[j]:
-        vv[i][j][k] = -u2
+    qq[i, j, k], qv[i, k, j] = u8, -u11
+    if not one:
+        qq[j, k, i] = qq[j, i, k] = u1
+        qv[j, i, k], qv[j, k, i] = crossed, u11
+        vv[j, k, i] = vv[j, i, k] = straight
+        mq[k, j, i] = mq[j, k, i] = u2
+    if two:
+        vv[i, j, k] = -u2
         return
-    qq[i][k][j], qq[k][i][j] = u8, u3
-    vv[i][j][k] = vv[i][k][j] = -straight
-    qv[i][j][k], qv[k][j][i] = u5, u6
-    mq[k][i][j] = mq[i][k][j] = u9
-    if joints[j] != joints[i]:
-        qq[k][j][i], qv[k][i][j] = u3, u7
-        vv[k][i][j] = vv[k][j][i] = u10
+    qq[i, k, j], qq[k, i, j] = u8, u3
+    vv[i, j, k] = vv[i, k, j] = -straight
+    qv[i, j, k], qv[k, j, i] = u5, u6
+    mq[k, i, j] = mq[i, k, j] = u9
+    if not one:
+        qq[k, j, i], qv[k, i, j] = u3, u7
+        vv[k, i, j] = vv[k, j, i] = u10
     else:
-        vv[k][j][i] = u4
+        vv[k, j, i] = u4
