@@ -14,7 +14,7 @@ from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.loops import Loop, Place, Step
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
-from rbdc.ir.verify import verify
+from rbdc.ir.verify import MalformedProgram, verify
 from rbdc.reduction.schedules import LIMBS
 from rbdc.spatial import Motion, Scalar
 
@@ -69,12 +69,20 @@ class StepRecorder:
 
     def write(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
         """Store values from a place on."""
-        self._written[_name(array, strides, offset)] = _Argument(_place(array, strides, offset), list(values))
+        self._store(array, values, strides, offset, adds=False)
 
     def add(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
         """Add values to those from a place on."""
-        place = replace(_place(array, strides, offset), adds=True)
-        self._written[_name(array, strides, offset)] = _Argument(place, list(values))
+        self._store(array, values, strides, offset, adds=True)
+
+    def _store(
+        self, array: str, values: Sequence[Scalar], strides: Mapping[str, int], offset: int, *, adds: bool
+    ) -> None:
+        name = _name(array, strides, offset)
+        if name in self._written:
+            raise MalformedProgram(f"a step stores {name} twice")
+        place = replace(_place(array, strides, offset), adds=adds)
+        self._written[name] = _Argument(place, list(values))
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         """Name values and the formula that gives them, for the reader of the C."""
