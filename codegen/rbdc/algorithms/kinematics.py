@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_positions, joint_velocities
+from rbdc.algorithms.body_motion import SpatialMotion, body_motions
+from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Problem
 from rbdc.spatial import AnyRotation, Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.axis_rotations import RotationProduct
-from rbdc.spatial.vectors import motion_sum
 
 
 def in_one_frame(model: Problem, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
@@ -89,7 +90,7 @@ def expand(
 @dataclass(frozen=True)
 class TreeMotion:
     """For each body its placement, the columns of its joint, its velocity and its acceleration; the frame in
-    whose coordinates they are, in the world; the acceleration of the world.
+    whose coordinates they are, in the world.
     """
 
     model: Problem
@@ -98,7 +99,6 @@ class TreeMotion:
     velocities: list[Motion]
     accelerations: list[Motion]
     frame: Placement
-    of_world: Motion
 
     def velocity(self, body: int) -> Motion:
         """Velocity of a body, or of the world."""
@@ -106,39 +106,31 @@ class TreeMotion:
 
     def acceleration(self, body: int) -> Motion:
         """Acceleration of a body, or of the world."""
-        return self.of_world if body == WORLD else self.accelerations[body]
+        return Motion.zero() if body == WORLD else self.accelerations[body]
 
 
 def tree_motion(
-    model: Problem,
-    q: Scalars,
-    v: Scalars | None = None,
-    a: Scalars | None = None,
-    trace: Trace = silent,
-    *,
-    gravity: bool = False,
+    model: Problem, q: Scalars, v: Scalars | None = None, a: Scalars | None = None, trace: Trace = silent
 ) -> TreeMotion:
-    """The motion of the bodies at q (nq), v and a (nv), zeros where they are not given. gravity: the world
-    accelerates by -g.
-    """
-    joints = joint_placements(model, q, trace)
-    placements, root = in_one_frame(model, joints, trace), free_root(model)
-    zero: list[Scalar] = [0.0] * model.nv
-    v, a = (zero if x is None else x for x in (v, a))
-    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
+    """The motion of the bodies at q (nq), v and a (nv), zeros where they are not given."""
+    m, frame = in_one_machine(model, q, v, a, trace)
+    world = SpatialMotion.of_world(Vector3.zero())
     columns: list[list[Motion]] = []
-    frame = Placement.identity() if root is None else joints[root]
-    of_world = -frame.rotation.apply_transposed(model.gravity) if gravity else Vector3.zero()
-    motion = TreeMotion(model, placements, columns, [], [], frame, Motion(of_world, Vector3.zero()))
-    for index, body in enumerate(model.bodies):
-        columns.append([placements[index].act(s) for s in body.joint.subspace()])
-        step, push = (motion_sum(columns[index], x[index]) for x in (rates, seconds))
-        above = motion.velocity(body.parent)
-        motion.velocities.append(above + step)
-        motion.accelerations.append(motion.acceleration(body.parent) + push + above.cross(step))
-        velocity, acceleration = motion.velocities[index], motion.accelerations[index]
-        trace(body.name, "J = X S, at the origin", f"J{index}", flat([s.scalars() for s in columns[index]]))
-        trace(body.name, "V = V_parent + J qdot", f"V{index}", velocity.scalars())
-        formula = "A = A_parent + J qddot + V_parent x J qdot"
-        trace(body.name, formula, f"A{index}", acceleration.scalars())
+    motion = TreeMotion(model, m.placements, columns, [], [], frame)
+    for b in m.bodies:
+        columns.append([k.s for k in b.columns()])
+        b.label("J = X S, at the origin", "J", flat([s.scalars() for s in columns[-1]]))
+    for _, _, moved, _ in body_motions(m, world):
+        motion.velocities.append(moved.v)
+        motion.accelerations.append(moved.a)
     return motion
+
+
+def in_one_machine(
+    model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None, trace: Trace = silent
+) -> tuple[Numbers, Placement]:
+    """A machine with all bodies in the frame of `in_one_frame`, and that frame in the world."""
+    joints, root = joint_placements(model, q, trace), free_root(model)
+    m = Numbers(model, None, v, a, trace=trace)
+    m.placements, m.one_frame = in_one_frame(model, joints, trace), True
+    return m, Placement.identity() if root is None else joints[root]

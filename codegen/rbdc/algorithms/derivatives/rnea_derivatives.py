@@ -51,17 +51,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion, body_motions
 from rbdc.algorithms.derivatives.along_curves import add_bends
 from rbdc.algorithms.derivatives.world_forces import add_world_forces
-from rbdc.algorithms.dynamics.body_motion import BodyMotion, SpatialMotion
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.drives import resistance_by_v
 from rbdc.algorithms.dynamics.external_forces import loaded_machine, without_external
-from rbdc.algorithms.dynamics.newton_euler import body_motions
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
 from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
-from rbdc.algorithms.tools.machine import Array, Machine
+from rbdc.algorithms.tools.machine import Array, Body, Machine
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
 from rbdc.spatial import (
@@ -94,9 +93,10 @@ class Travelling(BodyMotion):
         """A motion with its velocity."""
         return Travelling(motion.w, motion.alpha, motion.a, motion.spin, v)
 
-    def named(self) -> tuple[str, list[Scalar]]:
+    def named(self) -> list[tuple[str, str, list[Scalar]]]:
         w, alpha, v, a = (x.scalars() for x in (self.w, self.alpha, self.v, self.a))
-        return "w, alpha, v, and a = R^T (a_parent + U_parent P)", [*w, *alpha, *v, *a]
+        formula = "w, alpha, v, and a = R^T (a_parent + U_parent P)"
+        return [(formula, "m", [*w, *alpha, *v, *a])]
 
     def seen_from(self, placement: Placement) -> Any:
         v = placement.rotation.apply_transposed(self.v + self.w.cross(placement.translation))
@@ -224,11 +224,8 @@ def inverse_dynamics_derivatives(
         force[b] = f = motion.wrench(inertia)
         b.label("F = m a + U h, N = h x a + n(U, K)", "f", f.scalars())
         factor[b] = CoriolisFactor.of_body(doubled(inertia), motion.velocity())
-        own = b.motion(b.rates())
-        for k in b.columns():
-            rate, psi_second = carried.rates_of(k.s)
-            turned = own.cross(k.s) if b.joint.nv > 1 else Motion.zero()
-            direction[k] = Direction(k.s, rate, psi_second, rate + rate + turned)
+        for k, own in zip(b.columns(), directions(b, carried), strict=True):
+            direction[k] = own
         if b.resting and isinstance(carried, Travelling):
             roots[b.at] = Root(carried.a, motion.velocity().angular, Vector3.of(b.rates()[:3]))
     for b in m.loaded():
@@ -243,7 +240,7 @@ def inverse_dynamics_derivatives(
     by_q, by_v, by_a = (m.matrix(name) for name in names)
     m.label_columns("rows and columns of dtau_dq, dtau_dv and M of this joint", "d", by_q, by_v, by_a)
     for k in m.columns("c_q = 2 B psidot + I psiddot, c_v = 2 B s + I sigma, r_b = 2 B^T s, r = I s"):
-        row = _row(factor[k.body], composite[k.body], direction[k])
+        row = row_of(factor[k.body], composite[k.body], direction[k])
         turned_row = replace(row, c_q=row.c_q + direction[k].s.cross_force(force[k.body]))
         for j, r in k.same(row):
             s = direction[j].s
@@ -262,6 +259,16 @@ def inverse_dynamics_derivatives(
                 by_q[k, j] = d.psi_rate.dot(r.r_b) + d.psi_second.dot(r.r)
                 by_v[k, j] = d.s.dot(r.r_b) + d.sigma.dot(r.r)
     return force, by_q, by_v, by_a
+
+
+def directions(b: Body, carried: Travelling | SpatialMotion) -> list[Direction]:
+    """The degrees of freedom of a joint, of a body that its parent's motion would carry so."""
+    moving, found = b.motion(b.rates()), []
+    for k in b.columns():
+        rate, second = carried.rates_of(k.s)
+        turned = moving.cross(k.s) if b.joint.nv > 1 else Motion.zero()
+        found.append(Direction(k.s, rate, second, rate + rate + turned))
+    return found
 
 
 def doubled(inertia: RigidInertia) -> MomentInertia:
@@ -288,7 +295,8 @@ class Root:
         return s.angular.dot(f.cross(self.a)), s.dot(Force(f.cross(self.w), turning))
 
 
-def _row(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
+def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
+    """The forces of a degree of freedom on its body, from twice the factor of the subtree and its inertia."""
     c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
     c_v = doubled.apply(d.s) + inertia @ d.sigma
     return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)

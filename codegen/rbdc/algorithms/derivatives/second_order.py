@@ -37,19 +37,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rbdc.algorithms.derivatives.rnea_derivatives import Direction, doubled
+from rbdc.algorithms.body_motion import SpatialMotion, body_motions
+from rbdc.algorithms.derivatives.rnea_derivatives import Direction, directions, doubled
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
 from rbdc.algorithms.dynamics.external_forces import of_subtrees
-from rbdc.algorithms.kinematics import tree_motion
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, joint_velocities, reduce_tensor
+from rbdc.algorithms.kinematics import in_one_machine
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, reduce_tensor
 from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
 from rbdc.spatial import Force, Forces, Matrix3, Motion, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
-from rbdc.spatial.vectors import AXES, motion_sum
+from rbdc.spatial.vectors import AXES
 
 Tensor = list[Matrix]
 
@@ -300,37 +301,27 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
 
 
 def _tree(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
-    tree = tree_motion(model, q, v, a, trace, gravity=True)
-    rates, starts = joint_velocities(model, v), first_dofs(model)
-    directions: list[Direction] = []
+    m, frame = in_one_machine(model, q, v, a, trace)
+    gravity = frame.rotation.apply_transposed(model.gravity)
+    every, starts = list[Direction](), first_dofs(model)
     bodies: list[Subtree] = []
-    for index, body in enumerate(model.bodies):
-        here, columns = tree.placements[index], tree.columns[index]
-        velocity, acceleration = tree.velocity(index), tree.acceleration(index)
-        v_parent, a_parent = tree.velocity(body.parent), tree.acceleration(body.parent)
-        rate = motion_sum(columns, rates[index])
-        for s in columns:
-            psi_rate = v_parent.cross(s)
-            psi_second = a_parent.cross(s) + v_parent.cross(psi_rate)
-            sigma = psi_rate + psi_rate if len(columns) == 1 else psi_rate + psi_rate + rate.cross(s)
-            directions.append(Direction(s, psi_rate, psi_second, sigma))
-        inertia: RigidInertia = body.inertia.moved(here)
-        force = inertia @ acceleration + velocity.cross_force(inertia @ velocity)
+    for b, carried, motion, _ in body_motions(m, SpatialMotion.of_world(gravity)):
+        every += (own := directions(b, carried))
+        inertia = b.inertia()
+        force = motion.wrench(inertia)
         if fext is not None and not model.world_forces:
-            force = force - here.act_force(fext[index])
-        bodies.append(Subtree.of_body(inertia, velocity, force))
-        own = directions[starts[index] :]
-        values = [x for d in own for m in (d.s, d.psi_rate, d.psi_second) for x in m.scalars()]
-        formula = "s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot"
-        trace(body.name, formula, f"s{index}", values)
-        trace(body.name, "f = I a + v x* I v", f"f{index}", force.scalars())
-    subtrees = subtree_sums(model, tree.placements, bodies, lambda _, x: x)
+            force = force - b.placement().act_force(fext[len(bodies)])
+        bodies.append(Subtree.of_body(inertia, motion.v, force))
+        values = [x for d in own for x in (d.s, d.psi_rate, d.psi_second) for x in x.scalars()]
+        b.label("s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot", "s", values)
+        b.label("f = I a + v x* I v", "f", force.scalars())
+    subtrees = subtree_sums(model, m.placements, bodies, lambda _, x: x)
     for index in reversed(range(model.njoints)):
         values = subtrees[index].scalars()
         trace(model.bodies[index].name, "I, p, N, f of the subtree", f"c{index}", values)
     fixed: list[Force] = []
     if fext is not None and model.world_forces:
-        fixed = of_subtrees(model, [tree.frame.act_inverse_force(force) for force in fext])
+        fixed = of_subtrees(model, [frame.act_inverse_force(force) for force in fext])
     joints = [k for k, body in enumerate(model.bodies) for _ in range(body.joint.nv)]
     paths = [[j for j, x in enumerate(joints) if x in set(model.support(k))] for k in joints]
-    return Tree(directions, subtrees, joints, [starts[k] for k in joints], paths, fixed)
+    return Tree(every, subtrees, joints, [starts[k] for k in joints], paths, fixed)

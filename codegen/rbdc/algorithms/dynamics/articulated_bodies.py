@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Scalar
+
+
+class Released(NamedTuple):
+    """An axis of an articulated body: U = IA s, 1 / D, U D^-1, and what is left of IA where it gives way."""
+
+    u: Force
+    inverse: Scalar
+    gain: Force
+    left: ArticulatedInertia
+
+
+def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Released:
+    """One axis s gives way: D = s^T U + armature, IA - U D^-1 U^T."""
+    u = inertia @ s
+    inverse = 1.0 / (s.dot(u) + armature)
+    gain = u.scaled(inverse)
+    return Released(u, inverse, gain, inertia.minus_product([gain], [u]))
+
 
 OfJoint: TypeAlias = Callable[[Any], list[Scalar]]
 """The entries of a vector (nv) that a body's joint has."""
@@ -30,15 +48,12 @@ def articulated_accelerations(
         left, p, armature, columns = inertia[b], bias[b], b.armature(), b.columns()
         remaining = list(tau(b))
         for c in reversed(range(len(columns))):
-            s = columns[c].s
-            u = left @ s
-            b.label("U = IA s", f"U{c or ''}", u.scalars())
-            inverse = 1.0 / (s.dot(u) + armature[c])
-            scaled = u.scaled(inverse)
-            b.label("D = s^T U + armature, U D^-1", f"UD{c or ''}", scaled.scalars())
+            axis = released(left, s := columns[c].s, armature[c])
+            b.label("U = IA s", f"U{c or ''}", axis.u.scalars())
+            b.label("D = s^T U + armature, U D^-1", f"UD{c or ''}", axis.gain.scalars())
             remaining[c] = remaining[c] - s.dot(p)
-            left, p = left.minus_product([scaled], [u]), p + scaled.scaled(remaining[c])
-            gain[columns[c]], ddq[columns[c]] = scaled, remaining[c] * inverse
+            left, p = axis.left, p + axis.gain.scaled(remaining[c])
+            gain[columns[c]], ddq[columns[c]] = axis.gain, remaining[c] * axis.inverse
         b.label("u = tau - s^T pA", "u", remaining)
         b.add_to_parent(inertia, left)
         b.add_to_parent(bias, p, "pA_parent += X* (pA + U D^-1 u)", "pA")

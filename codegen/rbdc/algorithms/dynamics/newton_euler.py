@@ -1,5 +1,5 @@
 """Inverse dynamics by Newton and Euler, from the root to the leaves and back: motions of bodies and the
-wrenches that they take (`rbdc.algorithms.dynamics.body_motion`), then tau = S^T f, and f of the parent takes
+wrenches that they take (`rbdc.algorithms.body_motion`), then tau = S^T f, and f of the parent takes
 the child's, carried over. `rbdc.algorithms.dynamics.drives` adds what the drives of joints take.
 
 Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Test: the two forms,
@@ -9,14 +9,14 @@ this one and `rbdc.algorithms.reference.rnea`, agree on every model.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from rbdc.algorithms.dynamics.body_motion import BodyMotion, MotionKind
+from rbdc.algorithms.body_motion import BodyMotion, MotionKind, body_motions
 from rbdc.algorithms.dynamics.drives import with_drives
 from rbdc.algorithms.dynamics.external_forces import joint_torques, loaded_machine
-from rbdc.algorithms.tools.machine import Array, Body, Machine
+from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.tools.numbers import NumberBody, Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
@@ -70,27 +70,6 @@ def forces_needed(
     for b in m.loaded():
         force.add(b, -b.external_force())
     return force, seconds
-
-
-def body_motions(
-    m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
-) -> Iterator[tuple[Body, MotionKind, MotionKind, list[Scalar]]]:
-    """Body by body from the root: its motion before its joint moves, its motion, and the accelerations of its
-    joint: those that are given, or where a body is `chosen` those without which it does not accelerate along
-    its joint.
-    """
-    motion = m.array("motion", type(world), world)
-    for b in m.down("motions and forces, from the root to the leaves"):
-        second = [0.0] * b.joint.nv if chosen(b) else b.seconds()
-        carried = b.from_parent(motion[b.parent])
-        moved = carried.moved_by_joint(b.motion(b.rates()), b.motion(second))
-        moved = moved.at_rest() if b.resting else moved
-        if chosen(b):
-            moved, second = moved.without_own(b.joint)
-        formula, values = moved.named()
-        b.label(formula, "m", values)
-        motion[b] = moved
-        yield b, carried, moved, second
 
 
 def reference_pass(m: Numbers, gravity: Vector3) -> tuple[Array[Force], list[Scalar]]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from rbdc.algorithms.dynamics.body_motion import BodyMotion
-from rbdc.algorithms.dynamics.newton_euler import body_motions
+from rbdc.algorithms.body_motion import BodyMotion, body_motions
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.tools.numbers import Numbers

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion
 from rbdc.algorithms.derivatives.rnea_derivatives import inverse_dynamics_derivatives
 from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations
-from rbdc.algorithms.dynamics.body_motion import BodyMotion, SpatialMotion
 from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
 from rbdc.algorithms.dynamics.newton_euler import forces_needed, inverse_dynamics
 from rbdc.functions.declarations import FunctionDeclaration

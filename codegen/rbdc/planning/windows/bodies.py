@@ -17,6 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rbdc.algorithms.body_motion import SpatialMotion
+from rbdc.algorithms.derivatives.rnea_derivatives import Direction, row_of
+from rbdc.algorithms.dynamics.articulated_bodies import released
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Problem
@@ -191,22 +194,19 @@ def _velocities(trace: LaneRecorder, s: Motion, *, accelerating: bool) -> tuple[
     trace.begin(
         "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
     )
-    v, a = (trace.motion("up", entry) for entry in (at.VELOCITY, at.ACCELERATION))
-    psi = v.cross(s)
+    above = SpatialMotion(*(trace.motion("up", entry) for entry in (at.VELOCITY, at.ACCELERATION)))
+    psi, second = above.rates_of(s)
     trace.let("psi", psi.scalars())
-    second = a.cross(s) + v.cross(psi)
     trace.store("joint", at.AXIS, s.scalars())
     trace.store("joint", at.RATE, psi.scaled(2.0).scalars())
     trace.store("joint", at.SECOND_RATE, second.scalars())
     rate = trace.read("rate")
-    v = v + s.scaled(rate)
-    trace.let("v", v.scalars())
-    if accelerating:
-        a = a + s.scaled(trace.read("second"))
-    a = a + psi.scaled(rate)
-    trace.let("a", a.scalars())
-    trace.store("own", at.VELOCITY, [*v.scalars(), *a.scalars()])
-    return v, a
+    acceleration = s.scaled(trace.read("second")) if accelerating else Motion.zero()
+    moved = above.moved_by_joint(s.scaled(rate), acceleration, psi.scaled(rate))
+    trace.let("v", moved.v.scalars())
+    trace.let("a", moved.a.scalars())
+    trace.store("own", at.VELOCITY, moved.scalars())
+    return moved.v, moved.a
 
 
 def _inertia(trace: LaneRecorder, constants: Constants, placement: Placement) -> MomentInertia:
@@ -253,17 +253,13 @@ def _articulated(*, solved: bool) -> LaneProgram:
     trace.begin("U = I s, D = s . U, K = U / D")
     inertia = ArticulatedInertia.of(trace.entries("inertia", at.ARTICULATED, at.CARRIED))
     s = trace.motion("joint", at.AXIS)
-    u = inertia @ s
-    trace.let("U", u.scalars())
-    pivot = s.dot(u) + trace.read("motor")
-    trace.let("D", [pivot])
-    inverse = 1.0 / pivot
-    trace.let("inverse", [inverse])
-    k = u.scaled(inverse)
-    trace.let("UD", k.scalars())
-    trace.store("gain", 0, [*k.scalars(), inverse])
+    axis = released(inertia, s, trace.read("motor"))
+    trace.let("U", axis.u.scalars())
+    trace.let("inverse", [axis.inverse])
+    trace.let("UD", axis.gain.scalars())
+    trace.store("gain", 0, [*axis.gain.scalars(), axis.inverse])
     trace.begin("I - K U^T")
-    trace.store("left", at.ARTICULATED, inertia.minus_product([k], [u]).scalars())
+    trace.store("left", at.ARTICULATED, axis.left.scalars())
     if solved:
         trace.begin("rest = tau - s . f")
         own, carried = trace.entries("sum", at.FORCE, 6), trace.entries("inertia", at.CARRIED, 6)
@@ -298,15 +294,13 @@ def _backward(constants: Constants) -> LaneProgram:
     whole, factor, force = _composite(trace, constants)
     s, rate, second = (trace.motion("joint", entry) for entry in (at.AXIS, at.RATE, at.SECOND_RATE))
     trace.begin("F_q = B psidot + I psiddot + s x* f")
-    by_q = factor.apply(rate) + whole @ second + s.cross_force(force)
-    trace.store("joint", at.BY_Q, by_q.scalars())
+    row = row_of(factor, whole, Direction(s + s, rate, second, rate))
+    trace.store("joint", at.BY_Q, (row.c_q + s.cross_force(force)).scalars())
     trace.begin("F_v = B s + 2 I psidot")
-    by_v = factor.apply(s + s) + whole @ rate
-    trace.store("joint", at.BY_V, by_v.scalars())
+    trace.store("joint", at.BY_V, row.c_v.scalars())
     trace.begin("F_a = I s, t = B^T s")
     by_a = whole @ s
     trace.let("f", by_a.scalars())
     trace.store("joint", at.BY_A, by_a.scalars())
-    transposed = factor.apply_transposed(s).angular.scaled(2.0)
-    trace.store("columns", 0, [*by_a.scalars(), *transposed.scalars()])
+    trace.store("columns", 0, [*by_a.scalars(), *row.r_b.angular.scalars()])
     return trace.body()

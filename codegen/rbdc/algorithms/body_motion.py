@@ -27,10 +27,11 @@ so that no linear velocity of any body is needed. Gravity is an acceleration -g 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from rbdc.algorithms.tools.machine import Body, Machine
 from rbdc.errors import UnsupportedError
 from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -69,8 +70,8 @@ class AnyMotion(ABC):
         """The numbers that `of` makes it from, for what is below it."""
 
     @abstractmethod
-    def named(self) -> tuple[str, list[Scalar]]:
-        """A formula and its values, for readers of the C."""
+    def named(self) -> list[tuple[str, str, list[Scalar]]]:
+        """Formulas, symbols and their values, for readers of the C."""
 
     @abstractmethod
     def seen_from(self, placement: Placement) -> Self:
@@ -129,8 +130,8 @@ class BodyMotion(AnyMotion):
         """Eighteen numbers: w, alpha, a, the rows of U."""
         return [x for row in (self.w, self.alpha, self.a, *self.spin.rows) for x in row.scalars()]
 
-    def named(self) -> tuple[str, list[Scalar]]:
-        return "w, alpha, and a = R^T (a_parent + U_parent P)", self.scalars()[:9]
+    def named(self) -> list[tuple[str, str, list[Scalar]]]:
+        return [("w, alpha, and a = R^T (a_parent + U_parent P)", "m", self.scalars()[:9])]
 
     def seen_from(self, placement: Placement) -> Any:
         r, point = placement.rotation, self.a + self.spin.times(placement.translation)
@@ -198,15 +199,17 @@ class SpatialMotion(AnyMotion):
         """Twelve numbers: v, a."""
         return [*self.v.scalars(), *self.a.scalars()]
 
-    def named(self) -> tuple[str, list[Scalar]]:
-        return "v = v_parent + S qdot, a = a_parent + S qddot + v x S qdot", self.scalars()
+    def named(self) -> list[tuple[str, str, list[Scalar]]]:
+        velocity = "V = V_parent + J qdot", "V", self.v.scalars()
+        return [velocity, ("A = A_parent + J qddot + V_parent x J qdot", "A", self.a.scalars())]
 
     def seen_from(self, placement: Placement) -> Any:
         return SpatialMotion(placement.act_inverse(self.v), placement.act_inverse(self.a))
 
-    def moved_by_joint(self, rate: Motion, second: Motion) -> Any:
-        v = self.v + rate
-        return SpatialMotion(v, self.a + second + self.v.cross(v))
+    def moved_by_joint(self, rate: Motion, second: Motion, turned: Motion | None = None) -> Any:
+        """With the motion of the joint; `turned`: v x rate, where it is known."""
+        turned = self.v.cross(rate) if turned is None else turned
+        return SpatialMotion(self.v + rate, self.a + second + turned)
 
     def wrench(self, inertia: RigidInertia) -> Force:
         return inertia @ self.a + self.v.cross_force(inertia @ self.v)
@@ -219,6 +222,27 @@ class SpatialMotion(AnyMotion):
         """psidot and psiddot of a direction of a joint whose body this carries."""
         psi_rate = self.v.cross(s)
         return psi_rate, self.a.cross(s) + self.v.cross(psi_rate)
+
+
+def body_motions(
+    m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
+) -> Iterator[tuple[Body, MotionKind, MotionKind, list[Scalar]]]:
+    """Body by body from the root: its motion before its joint moves, its motion, and the accelerations of its
+    joint: those that are given, or where a body is `chosen` those without which it does not accelerate along
+    its joint.
+    """
+    motion = m.array("motion", type(world), world)
+    for b in m.down("motions and forces, from the root to the leaves"):
+        second = [0.0] * b.joint.nv if chosen(b) else b.seconds()
+        carried = b.from_parent(motion[b.parent])
+        moved = carried.moved_by_joint(b.motion(b.rates()), b.motion(second))
+        moved = moved.at_rest() if b.resting else moved
+        if chosen(b):
+            moved, second = moved.without_own(b.joint)
+        for formula, symbol, values in moved.named():
+            b.label(formula, symbol, values)
+        motion[b] = moved
+        yield b, carried, moved, second
 
 
 def _turned(
