@@ -52,7 +52,7 @@ def articulate(b: Body, inertia: ArticulatedInertia) -> tuple[list[Force], Facto
 def forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
     """Accelerations of all degrees of freedom under torques (table 7.1)."""
     ia, pa, c = m.array("IA", ArticulatedInertia), m.array("pA", Force), m.array("c", Motion)
-    ratio, qdd, a = m.array("U D^-1", Force), m.vector("ddq"), m.array("a", Motion, falling(m))
+    ratio, qdd, a = m.array("UD", Force), m.vector("ddq"), m.array("A", Motion, falling(m))
     v = body_velocities(m)
     for b in m.down():
         c[b] = Motion.zero() if b.rooted else v[b].cross(b.motion(b.rates()))
@@ -80,7 +80,7 @@ def forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
 def inverse_inertia(m: Machine) -> Array[Scalar]:
     """The upper triangle of M^-1: Algorithm 1 with the corrections of `rbdc/report/errata.md`."""
     ia, f, p = m.array("IA", ArticulatedInertia), m.array("F", Force), m.array("P", Motion, Motion.zero())
-    u, ratio, inverse = m.array("U", Force), m.array("U D^-1", Force), m.matrix("Minv")
+    u, ratio, inverse = m.array("U", Force), m.array("UD", Force), m.matrix("Minv")
     for b in m.down():
         ia[b] = ArticulatedInertia.from_inertia(b.inertia())
     for b in m.up():

@@ -67,7 +67,7 @@ def joint_torques(m: Machine, f: Array[Force]) -> Array[Scalar]:
 
 def body_velocities(m: Machine) -> Array[Motion]:
     """v_i = X v_parent + S qdot (line 7)."""
-    v = m.array("v", Motion, Motion.zero())
+    v = m.array("V", Motion, Motion.zero())
     for b in m.down():
         v[b] = b.from_parent(v[b.parent]) + b.motion(b.rates())
     return v
@@ -76,7 +76,7 @@ def body_velocities(m: Machine) -> Array[Motion]:
 def forward_pass(m: Machine, world: Motion | None = None) -> tuple[Array[Motion], Array[Motion]]:
     """Velocities and accelerations of the bodies (lines 2-9), that of the world being -g or another one."""
     v = body_velocities(m)
-    a = m.array("a", Motion, falling(m) if world is None else world)
+    a = m.array("A", Motion, falling(m) if world is None else world)
     for b in m.down():
         a[b] = b.from_parent(a[b.parent]) + b.motion(b.seconds())
         if not b.rooted:  # v x S qdot vanishes at the root, where v = S qdot
@@ -91,7 +91,7 @@ def falling(m: Machine) -> Motion:
 
 def body_forces(m: Machine, v: Array[Motion], a: Array[Motion]) -> Array[Force]:
     """f = I a + v x* I v of each body (lines 10-11), less the external one."""
-    f = m.array("f", Force)
+    f = m.array("F", Force)
     for b in m.down():
         f[b] = b.inertia() @ a[b] + v[b].cross_force(b.inertia() @ v[b])
     for b in m.loaded():

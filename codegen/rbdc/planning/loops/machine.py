@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity
@@ -17,6 +18,20 @@ from rbdc.planning.loops.segments import CARRIED, Scope, Strides
 from rbdc.planning.loops.tree import BodyKind, BodyStep, Tree
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
+
+
+def packed(x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
+    """The numbers of a quantity, or of a tuple or a dataclass of them, and what makes its like of others."""
+    if hasattr(x, "scalars"):
+        return x.scalars(), type(x).of
+    parts = [packed(y) for y in (x if isinstance(x, tuple) else (getattr(x, f.name) for f in fields(x)))]
+
+    def of(numbers: Sequence[Scalar]) -> Any:
+        rest = iter(numbers)
+        made = tuple(make([*islice(rest, len(own))]) for own, make in parts)
+        return made if isinstance(x, tuple) else type(x)(*made)
+
+    return [y for own, _ in parts for y in own], of
 
 
 class Where(NamedTuple):
@@ -118,14 +133,14 @@ class Loops(Machine):
 
     def inner(self, loop: Loop, where: Where, carried: Quantity) -> Iterator[tuple[LoopColumn, Quantity]]:
         """A loop over columns within the loop at hand, which hands it a quantity."""
-        numbers = cast(Any, carried).scalars()
+        numbers, of = packed(carried)
         pool = self.scope.now.carried
         places = [None if is_zero(x) else pool.setdefault(id(x), (len(pool), x))[0] for x in numbers]
         self.sizes[CARRIED] = max(len(pool), self.sizes.get(CARRIED, 0))
         self.scopes.append(Scope(lambda: StepRecorder("")))
         read = self.scope.reading(CARRIED).read(CARRIED, (), 0, len(pool))
         given = [0.0 if place is None else read[place] for place in places]
-        yield LoopColumn(self, where), cast(Any, type(carried)).of(given)
+        yield LoopColumn(self, where), of(given)
         inside = self.scopes.pop()
         self.scope.enclose(replace(loop, body=inside.statements(dry=self.dry)), inside)
 
@@ -294,8 +309,8 @@ class LoopArray(Array[Quantity]):
             self._store(at, value, adds=True)
 
     def _store(self, at: At, value: Quantity, *, adds: bool) -> None:
-        numbers = cast(Any, value).scalars()
-        self.known.of, self.known.size = cast(Any, type(value)).of, len(numbers)
+        numbers, self.known.of = packed(value)
+        self.known.size = len(numbers)
         if new := {k for k, x in enumerate(numbers) if not is_zero(x)} - self.known.kept:
             self.known.kept |= new
             self.m.growing = True

@@ -55,7 +55,7 @@ class Slopes(NamedTuple):
 def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar]]:
     """dtau/dq and dtau/dqdot over all degrees of freedom."""
     v, a = forward_pass(m)
-    f, moving, h = body_forces(m, v, a), m.array("v_J", Motion), m.array("h", Force)
+    f, moving, h = body_forces(m, v, a), m.array("VJ", Motion), m.array("h", Force)
     by_q, by_v = Slopes.by(m, "q"), Slopes.by(m, "v")
     for b in m.down():  # Algorithm 2
         moving[b], h[b] = b.motion(b.rates()), b.inertia() @ v[b]

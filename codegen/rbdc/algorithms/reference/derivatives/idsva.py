@@ -149,7 +149,7 @@ def in_motion(m: Machine) -> tuple[Array[Rates], Array[Subtree]]:
 def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
     """dtau/dq, dtau/dqdot and M over all degrees of freedom."""
     rates, subtrees = in_motion(m)
-    dq, dv, inertia = m.matrix("dtau_dq"), m.matrix("dtau_dv"), m.matrix("M")
+    dq, dv, inertia = map(m.matrix, ("dtau_dq", "dtau_dv", "dtau_da"))
     for k in m.columns():
         c_q, *others = own = subtrees[k.body].columns(rates[k])
         for j, (by_q, by_v, _, r) in k.same(own):
