@@ -108,11 +108,10 @@ def _in_lanes(
     for method, evaluate in function.methods.items():
         if not isinstance(evaluate, InLanes):
             continue
-        for nested in (False, True):
-            limbs = lane_model(model, nested=nested, space=evaluate.space)
-            if limbs is not None:
-                values = evaluated(limbs, limbs.numbers, function.declaration, evaluate, given, silent)
-                yield f"{method}, in lanes{', nested' if nested else ''}", [entries for _, entries in values]
+        limbs = lane_model(model, evaluate.space)
+        if limbs is not None:
+            values = evaluated(limbs, limbs.numbers, function.declaration, evaluate, given, silent)
+            yield f"{method}, in lanes", [entries for _, entries in values]
 
 
 def states_of(entries: Sequence[Any]) -> Array:

@@ -14,13 +14,11 @@ import pytest
 from rbdc import Joint, Link, Placement, Vector3
 from rbdc.analysis.pass_statistics import limb_groups
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import InLanes
-from rbdc.ir.cost import cost
 from rbdc.ir.operations import ADD, MUL, SUB
 from rbdc.model import WORLD, Problem
 from rbdc.model import Problem as Tree
 from rbdc.model.joint_space import JointSpaceModel
-from rbdc.planning.limb_lanes import lane_model, laned, side_by_side
+from rbdc.planning.limb_lanes import lane_model, laned
 from rbdc.reduction import limb_frames
 from rbdc.reduction.limb_frames import aligned
 from rbdc.reduction.limbs import groups
@@ -158,22 +156,6 @@ def test_groups_within_limbs_are_shown_with_those_of_all_limbs() -> None:
         ["arm0_0", "arm1_0"],
         *fingers,
     ]
-
-
-def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
-    monkeypatch.setattr("rbdc.planning.limb_lanes.WORTH_NESTING", 0.0)
-    assert max(widths(model)) == 2
-    function = functions_of(model)["rnea"]
-    outer, nested = lane_model(model), lane_model(model, nested=True)
-    assert outer is not None
-    assert nested is not None
-    evaluate = function.methods["newton_euler"]
-    assert isinstance(evaluate, InLanes)
-    one, other = (cost(side_by_side(limbs, function.declaration, evaluate)) for limbs in (outer, nested))
-    assert other.weight < 0.9 * one.weight
 
 
 @pytest.mark.parametrize("target", slow_but(TARGETS, (), ()))

@@ -33,7 +33,7 @@ def limb_groups(model: Problem) -> list[list[str]]:
     """For each group of limbs that run in lanes the names of the links that they begin with; groups within
     their limbs come after it, with those of all these limbs together.
     """
-    limbs = lane_model(model, nested=True) or lane_model(model)
+    limbs = lane_model(model)
     roots = []
     for group in () if limbs is None else limbs.groups:
         lanes = {bodies[0]: bodies for bodies in group.lanes()}
