@@ -206,6 +206,7 @@ def impact_system(
     """
     steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
     still, factors = [0.0] * model.nv, each_row(model, [1.0 + e for e in restitution])
+    held = zeros(model.nv, model.nv)
     sides: list[tuple[Side, Side]] = []
     for after, impulses in steps:
         change = [x - y for x, y in zip(after, v, strict=True)]
@@ -216,11 +217,10 @@ def impact_system(
         external = contacts.on_bodies(impulses)
         by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
         by_q = plus(by_q, following(contacts, impulses))
-        r_q, jacobian = row_derivatives(contacts, ContactMotion.velocity)
+        r_q, jacobian = row_derivatives(contacts, ContactMotion.velocity, (held, held))
         approach = [[e * x for x in row] for e, row in zip(factors, jacobian, strict=True)]
-        sides.append(((by_q, r_q), (zeros(model.nv, model.nv), approach)))
-    known = zeros(model.nv, model.nv), identity(model.nv)
-    return System(steps, constraints, [*zip(*sides, strict=True)], known)
+        sides.append(((by_q, r_q), (held, approach)))
+    return System(steps, constraints, [*zip(*sides, strict=True)], (held, identity(model.nv)))
 
 
 def contact_inverse_dynamics_derivatives(
@@ -238,9 +238,10 @@ def contact_inverse_dynamics_derivatives(
     contacts = contacts_at(model, q, v, a, options, trace)
     by_q, by_v, by_a = rnea_derivatives(model, q, v, a, contacts.on_bodies(forces, fext), trace)
     by_q = plus(by_q, following(contacts, forces))
-    jacobian = contacts.jacobian()
+    jacobian, held = contacts.jacobian(), zeros(model.nv, model.nv)
     by_forces = [[-x for x in row] for row in transposed(jacobian)]
-    return by_q, by_v, by_a, by_forces, *row_derivatives(contacts, ContactMotion.residual), jacobian
+    r_q, r_v = row_derivatives(contacts, ContactMotion.residual, (held, held))
+    return by_q, by_v, by_a, by_forces, r_q, r_v, jacobian
 
 
 def contact_forward_dynamics_derivatives(

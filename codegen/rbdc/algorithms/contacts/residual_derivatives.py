@@ -9,12 +9,16 @@ with psi = V_p x J and V_k the velocity of the body itself. Seen from body 1, wh
 body 2 changes moreover by what a step turns body 1 against it, Omega = J where k carries body 1 and not body
 2, and -J the other way: w = V_2 by dV_2 + w x Omega, likewise A_2, and its frame by -Omega. The residual
 follows from these over dual numbers. Rows along the world's axes also turn with body 1.
+
+Dual numbers from q on take 0.85 to 1.05 times the operations on legs and linkages, but up to 1.36 times on an
+arm of seven joints, and are traced in 2 to 5 times the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from rbdc.algorithms.contacts.motion import ContactMotion, Contacts, at
 from rbdc.algorithms.kinematics import TreeMotion
@@ -25,80 +29,61 @@ from rbdc.spatial import Motion, Placement, Vector3
 from rbdc.spatial.tangent import rate_of, tangents
 from rbdc.spatial.vectors import motion_sum
 
-Pushes = tuple[Matrix, Matrix] | None
-"""Changes of accelerations by q and by v (nv, nv), of which a joint's columns have entries in its own rows
-alone.
-"""
 
-
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A degree of freedom k at the origin of the one frame: J_k; by q_k the change of the velocity and of the
-    acceleration of a body that it carries, by qdot_k of the acceleration.
+    acceleration of a body, by qdot_k of the acceleration. A body that it does not carry does not change.
     """
 
-    s: Motion
-    velocity: Motion
-    acceleration: Motion
-    by_rate: Motion
+    s: Motion = Motion.zero()
+    velocity: Motion = Motion.zero()
+    acceleration: Motion = Motion.zero()
+    by_rate: Motion = Motion.zero()
 
 
-NOTHING = Step(Motion.zero(), Motion.zero(), Motion.zero(), Motion.zero())
-"""A body that a degree of freedom does not carry does not change."""
+def row_derivatives(
+    contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Sequence[Matrix]
+) -> tuple[Matrix, Matrix]:
+    """The derivatives by q and by v (nc, nv) of the rows of a quantity, along which accelerations change by
+    `pushes` (nv, nv each), of which a joint's columns have entries in its own rows alone.
+    """
+    by_q, by_v = (
+        [row for contact in contacts.each for row in _rows(contact, moved, quantity, pushes)]
+        for moved in (_by_q, _by_v)
+    )
+    return plus(by_q, contacts.turning(quantity)), by_v
 
 
-def _steps(tree: TreeMotion, index: int, body: int, pushes: Pushes) -> list[Step]:
+def _rows(
+    contact: ContactMotion,
+    moved: Callable[[ContactMotion, Step, Step], ContactMotion],
+    quantity: Callable[[ContactMotion], Motion],
+    pushes: Sequence[Matrix],
+) -> Matrix:
+    """The change of a quantity by every degree of freedom; moved: the contact as dual numbers."""
+    columns: dict[int, list[Motion]] = {}
+    for index, carried in contact.supports().items():
+        pairs = zip(contact.bodies, carried, strict=True)
+        steps = [_steps(contact.tree, index, *pair, pushes) for pair in pairs]
+        made = (quantity(moved(contact, *pair)) for pair in zip(*steps, strict=True))
+        columns[index] = [Motion.of([rate_of(x) for x in m.scalars()]) for m in made]
+    return contact.matrix(columns)
+
+
+def _steps(tree: TreeMotion, index: int, body: int, carried: bool, pushes: Sequence[Matrix]) -> list[Step]:
     """The degrees of freedom of the joint `index`, as they change the motion of `body`."""
-    parent = tree.model.bodies[index].parent
-    above, pulled = tree.velocity(parent), tree.acceleration(parent)
-    found, moving = [], tree.velocity(body)
+    columns, joint = tree.columns[index], tree.model.bodies[index]
+    if not carried:
+        return [Step()] * len(columns)
+    above, pulled, moving = tree.velocity(joint.parent), tree.acceleration(joint.parent), tree.velocity(body)
     below = moving - tree.velocity(index) if body != index else Motion.zero()
-    for s, (by_q, by_v) in zip(tree.columns[index], _pushed(tree, index, pushes), strict=True):
+    found, own = list[Step](), range(joint.index_v, joint.index_v + len(columns))
+    for k, s in zip(own, columns, strict=True):
+        by_q, by_v = (motion_sum(columns, [push[row][k] for row in own]) for push in pushes)
         psi = above.cross(s)
         acceleration = pulled.cross(s) + (above - moving).cross(psi) + by_q
         found.append(Step(s, psi, acceleration, psi + s.cross(below) + by_v))
     return found
-
-
-def _pushed(tree: TreeMotion, index: int, pushes: Pushes) -> list[list[Motion]]:
-    """For each degree of freedom of a joint what its own accelerations change by with q and with v."""
-    columns, first = tree.columns[index], tree.model.bodies[index].index_v
-    if pushes is None:
-        return [[Motion.zero(), Motion.zero()] for _ in columns]
-    own = range(first, first + len(columns))
-    return [[motion_sum(columns, [push[row][k] for row in own]) for push in pushes] for k in own]
-
-
-def row_derivatives(
-    contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Pushes = None
-) -> tuple[Matrix, Matrix]:
-    """The derivatives by q and by v (nc, nv) of the rows of a quantity; accelerations are held, but for what
-    `pushes` says of these.
-    """
-    by_q, by_v = (_rows(contacts, x, quantity, pushes) for x in (_by_q, _by_v))
-    return plus(by_q, contacts.turning(quantity)), by_v
-
-
-Moved = Callable[[ContactMotion, Step, Step], ContactMotion]
-"""A contact with changes by a degree of freedom, as it moves body 1 and body 2, as rates of dual numbers."""
-
-
-def _rows(
-    contacts: Contacts, moved: Moved, quantity: Callable[[ContactMotion], Motion], pushes: Pushes
-) -> Matrix:
-    """The change of a quantity of all contacts by every degree of freedom (nc, nv)."""
-    rows: Matrix = []
-    for contact in contacts.each:
-        tree, (first, second) = contact.tree, contact.bodies
-        columns: dict[int, list[Motion]] = {}
-        for index, (one, two) in contact.supports().items():
-            nothing = [NOTHING] * len(tree.columns[index])
-            ones = _steps(tree, index, first, pushes) if one else nothing
-            twos = _steps(tree, index, second, pushes) if two else nothing
-            made = (quantity(moved(contact, *pair)) for pair in zip(ones, twos, strict=True))
-            columns[index] = [Motion.of([rate_of(x) for x in m.scalars()]) for m in made]
-        rows += contact.matrix(columns)
-    return rows
 
 
 def _by_q(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
