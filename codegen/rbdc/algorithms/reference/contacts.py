@@ -91,7 +91,7 @@ def contact_jacobian(model: Problem, q: Scalars) -> Matrix:
 def contact_velocity(model: Problem, q: Scalars, v: Scalars) -> Vector:
     """J v (nc), from the velocities of the bodies."""
     motions = tree_motions(model, q, v, None)
-    return flat(_rows(model, motions, lambda body: [motions.velocity(body)]))
+    return flat(_rows(model, motions, lambda body: [motions.velocities[body]]))
 
 
 def contact_placements(model: Problem, q: Scalars) -> Matrix:
@@ -122,7 +122,7 @@ def residual(model: Problem, q: Scalars, v: Scalars, a: Scalars, options: Contac
     """r (nc): the rate of the velocity of one frame in the other's coordinates, and Baumgarte's terms."""
     motions, found = tree_motions(model, q, v, a), list[Scalar]()
     for number, (contact, frames, (one, two)) in enumerate(ends_of(model, motions, options)):
-        (v1, a1), (v2, a2) = ((motions.velocity(k), motions.acceleration(k)) for k in (one, two))
+        (v1, a1), (v2, a2) = ((motions.velocities[k], motions.accelerations[k]) for k in (one, two))
         if contact.kind.components == 3:
             pulls = [
                 _linear(a, f.translation) + v.angular.cross(_linear(v, f.translation))

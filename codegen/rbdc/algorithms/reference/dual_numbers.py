@@ -12,13 +12,13 @@ samples (N,), which goes with rows of all kinds. What is zero whatever the input
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.linear import flat, identity
+from rbdc.algorithms.tools.machine import packed
 from rbdc.model import Model
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_number, is_zero
@@ -163,26 +163,20 @@ def apart(row: Scalar, count: int) -> list[Scalar]:
 
 
 def together(things: Sequence[T]) -> T:
-    """Dataclasses or tuples of scalars as one, whose scalars are rows."""
-    first: Any = things[0]
-    if isinstance(first, tuple):
-        return cast(T, tuple(together(column) for column in zip(*cast(Any, things), strict=True)))
-    if is_dataclass(first):
-        columns = ([getattr(x, own.name) for x in things] for own in fields(first))
-        return cast(T, cast(Any, type(first))(*map(together, columns)))
-    return cast(T, side_by_side(things))
+    """Scalars, quantities, or tuples or dataclasses of them as one, whose scalars are rows."""
+    numbers, (_, of) = (packed(x)[0] for x in things), packed(things[0])
+    return cast(T, of([side_by_side(column) for column in zip(*numbers, strict=True)]))
 
 
 def picked(thing: T, places: Sequence[int]) -> T:
-    """Entries of such a scalar at some places, in that order."""
-    given: Any = thing
-    if isinstance(given, tuple):
-        return cast(T, tuple(picked(x, places) for x in given))
-    if is_dataclass(given):
-        parts: Any = [picked(getattr(given, own.name), places) for own in fields(given)]
-        return cast(T, cast(Any, type(given))(*parts))
-    if is_number(given):
-        return thing
-    if type(given) is Tangent:
-        return cast(T, Tangent(picked(given.value, places), picked(given.rate, places)))
-    return cast(T, given.picked(places) if hasattr(given, "picked") else given[places])
+    """Entries of such rows at some places, in that order."""
+    numbers, of = packed(thing)
+    return cast(T, of([_picked(x, places) for x in numbers]))
+
+
+def _picked(row: Any, places: Sequence[int]) -> Scalar:
+    if is_number(row):
+        return row
+    if type(row) is Tangent:
+        return Tangent(_picked(row.value, places), _picked(row.rate, places))
+    return row.picked(places) if hasattr(row, "picked") else row[places]

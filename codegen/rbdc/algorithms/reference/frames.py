@@ -33,40 +33,35 @@ SINGULAR = 2.0**-46
 
 @dataclass(frozen=True)
 class TreeMotions:
-    """Motion of all bodies in the world: placements, columns, velocities, accelerations."""
+    """The bodies in the world, which is WORLD itself; joint and column of each degree of freedom."""
 
-    world: list[Placement]
-    columns: list[list[Motion]]
-    velocities: list[Motion]
-    accelerations: list[Motion]
+    placements: dict[int, Placement]
+    velocities: dict[int, Motion]
+    accelerations: dict[int, Motion]
+    columns: list[tuple[int, Motion]]
 
     def placement(self, frame: Frame) -> Placement:
         """Where a frame is."""
-        own = frame.placement
-        return own if frame.body == WORLD else self.world[frame.body].compose(own)
-
-    def velocity(self, body: int) -> Motion:
-        """Velocity of a body or the world."""
-        return Motion.zero() if body == WORLD else self.velocities[body]
-
-    def acceleration(self, body: int) -> Motion:
-        """Acceleration of a body or the world."""
-        return Motion.zero() if body == WORLD else self.accelerations[body]
+        return self.placements[frame.body].compose(frame.placement)
 
     def jacobian(self, model: Problem, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
         """For each degree of freedom of the tree the column J_k of a body, as it is seen; zero where the
         joint does not carry the body.
         """
-        carriers, columns = set(model.support(body)), enumerate(self.columns)
-        return [seen(s) if k in carriers else Motion.zero() for k, own in columns for s in own]
+        carriers = set(model.support(body))
+        return [seen(s) if joint in carriers else Motion.zero() for joint, s in self.columns]
 
 
 def tree_motions(model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
     """The motion of the tree, at rest where v or a is None."""
-    m = OneFrame(model, q, v, a)
-    velocities, accelerations = map(m.in_order, forward_pass(m, Motion.zero()))
-    columns = [[k.s for k in b.columns()] for b in m.bodies]
-    return TreeMotions(m.placements, columns, velocities, accelerations)
+    m, still = OneFrame(model, q, v, a), Motion.zero()
+    velocities, accelerations = map(m.in_order, forward_pass(m, still))
+    return TreeMotions(
+        {WORLD: Placement.identity(), **dict(enumerate(m.placements))},
+        {WORLD: still, **dict(enumerate(velocities))},
+        {WORLD: still, **dict(enumerate(accelerations))},
+        [(k.body.at, k.s) for k in m.columns()],
+    )
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
@@ -144,7 +139,7 @@ def frame_velocity(
 ) -> list[Scalar]:
     """The frame's spatial velocity (6). Test: central differences of `forward_kinematics`."""
     motions, seen = seen_from(model, q, v, None, frame, reference)
-    return seen.act_inverse(motions.velocity(model.frames[frame].body)).scalars()
+    return seen.act_inverse(motions.velocities[model.frames[frame].body]).scalars()
 
 
 def frame_acceleration(
@@ -154,7 +149,7 @@ def frame_acceleration(
     sees it, in the coordinates of `reference`.
     """
     motions, seen = seen_from(model, q, v, a, frame, reference)
-    return seen.act_inverse(motions.acceleration(model.frames[frame].body)).scalars()
+    return seen.act_inverse(motions.accelerations[model.frames[frame].body]).scalars()
 
 
 def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:

@@ -25,6 +25,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import islice
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from rbdc.errors import UnsupportedError
@@ -33,6 +35,22 @@ from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 from rbdc.spatial.vectors import motion_sum
 
 Quantity = TypeVar("Quantity")
+
+
+def packed(x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
+    """The numbers of a quantity, or of a tuple or a dataclass of them, and what makes its like of others."""
+    if hasattr(x, "scalars"):
+        return x.scalars(), type(x).of
+    if not isinstance(x, tuple) and not is_dataclass(x):
+        return [x], lambda numbers: numbers[0]
+    parts = [packed(y) for y in (x if isinstance(x, tuple) else (getattr(x, f.name) for f in fields(x)))]
+
+    def of(numbers: Sequence[Scalar]) -> Any:
+        rest = iter(numbers)
+        made = tuple(make([*islice(rest, len(own))]) for own, make in parts)
+        return made if isinstance(x, tuple) else cast(Any, type(x))(*made)
+
+    return [y for own, _ in parts for y in own], of
 
 
 class Index:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from typing import Any, NamedTuple, cast
 
-from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity
+from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity, packed
 from rbdc.errors import UnsupportedError
 from rbdc.ir.indices import Entry
 from rbdc.ir.loops import Clear, Loop, Statement, Switch, WhereGiven
@@ -18,20 +17,6 @@ from rbdc.planning.loops.segments import CARRIED, Scope, Strides
 from rbdc.planning.loops.tree import BodyKind, BodyStep, Tree
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
-
-
-def packed(x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
-    """The numbers of a quantity, or of a tuple or a dataclass of them, and what makes its like of others."""
-    if hasattr(x, "scalars"):
-        return x.scalars(), type(x).of
-    parts = [packed(y) for y in (x if isinstance(x, tuple) else (getattr(x, f.name) for f in fields(x)))]
-
-    def of(numbers: Sequence[Scalar]) -> Any:
-        rest = iter(numbers)
-        made = tuple(make([*islice(rest, len(own))]) for own, make in parts)
-        return made if isinstance(x, tuple) else type(x)(*made)
-
-    return [y for own, _ in parts for y in own], of
 
 
 class Where(NamedTuple):

@@ -12,7 +12,7 @@ from itertools import chain
 
 from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.algorithms.reference.rnea import resistance_by_q, resistance_by_v
-from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
+from rbdc.algorithms.tools.joint_coordinates import reduce_matrix, reduce_vector
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
 from rbdc.algorithms.tools.machine import Array
 from rbdc.algorithms.tools.numbers import Numbers
@@ -26,10 +26,7 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[S
     differences of `rnea`.
     """
     m, totals = _in_world(model, q, fext)
-    torque = m.vector("tau")
-    for k in m.columns():
-        torque[k] = k.s.dot(totals[k.body])
-    return m.reduced_vector(torque)
+    return reduce_vector(model, [k.s.dot(totals[k.body]) for k in m.columns()])
 
 
 def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> tuple[Numbers, Array[Force]]:
