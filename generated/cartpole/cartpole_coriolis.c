@@ -18,10 +18,11 @@ void cartpole_coriolis(const double *restrict q, const double *restrict v, doubl
     const double sin_q1 = sine[0];
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double B1_px = v[1] * 0.05;
+    const double B1_px = 0.05 * v[1];
 
     /* cart: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    C[1] = -(sin_q1 * B1_px);
+    const double C1_2 = -(sin_q1 * B1_px);
+    C[1] = C1_2;
 
     /* results: known without computation */
     memset(C + 2, 0, 2 * sizeof *C);

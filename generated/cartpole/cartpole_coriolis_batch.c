@@ -19,10 +19,11 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_coriolis_k
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_of_sin_q1);
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const cartpole_vector8 B1_px = v[1] * 0.05;
+    const cartpole_vector8 B1_px = 0.05 * v[1];
 
     /* cart: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    results[1] = -(sin_q1 * B1_px);
+    const cartpole_vector8 C1_2 = -(sin_q1 * B1_px);
+    results[1] = C1_2;
 
     /* results: the same for all samples */
     const cartpole_vector8 t8 = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};

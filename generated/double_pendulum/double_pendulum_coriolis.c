@@ -19,23 +19,23 @@ void double_pendulum_coriolis(const double *restrict q, const double *restrict v
     const double sin_q1 = sine[0];
 
     /* link2: v = X v_parent + S qdot */
-    const double t7 = sin_q1 * (v[0] * 0.1);
+    const double t8 = sin_q1 * (v[0] * 0.1);
     const double v1_wz = v[0] + v[1];
 
     /* link2: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double B1_py = v1_wz * 0.0335304944;
-    const double t12 = t7 * 0.0335304944;
+    const double B1_py = 0.0335304944 * v1_wz;
+    const double t12 = 0.0335304944 * t8;
     const double C1_0 = -t12;
     C[2] = C1_0;
     const double t15 = v1_wz * 3.024336241767726e-12;
     const double t16 = t12 - t15;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double t18 = 0.1 * (sin_q1 * B1_py);
-    C[1] = t18;
+    const double C1_2 = 0.1 * (sin_q1 * B1_py);
+    C[1] = C1_2;
 
     /* link1: C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j */
-    const double C0 = t18 - t15 - t16;
+    const double C0 = C1_2 - t15 - t16;
     C[0] = C0;
 
     /* results: known without computation */

@@ -20,23 +20,23 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     double_pendulum_sine_and_cosine8(&t3, &X1_Ryx, &cos_of_X1_Ryx);
 
     /* link2: v = X v_parent + S qdot */
-    const double_pendulum_vector8 t8 = X1_Ryx * (v[0] * 0.1);
+    const double_pendulum_vector8 t9 = X1_Ryx * (v[0] * 0.1);
     const double_pendulum_vector8 v1_wz = v[0] + v[1];
 
     /* link2: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 B1_py = v1_wz * 0.0335304944;
-    const double_pendulum_vector8 t13 = t8 * 0.0335304944;
+    const double_pendulum_vector8 B1_py = 0.0335304944 * v1_wz;
+    const double_pendulum_vector8 t13 = 0.0335304944 * t9;
     const double_pendulum_vector8 C1_0 = -t13;
     C[2] = C1_0;
     const double_pendulum_vector8 t16 = v1_wz * 3.024336241767726e-12;
     const double_pendulum_vector8 t17 = t13 - t16;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 t19 = 0.1 * (X1_Ryx * B1_py);
-    C[1] = t19;
+    const double_pendulum_vector8 C1_2 = 0.1 * (X1_Ryx * B1_py);
+    C[1] = C1_2;
 
     /* link1: C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j */
-    const double_pendulum_vector8 C0 = t19 - t16 - t17;
+    const double_pendulum_vector8 C0 = C1_2 - t16 - t17;
     C[0] = C0;
 
     /* results: the same for all samples */

@@ -54,7 +54,7 @@ from typing import Any, TypeVar
 from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion, body_motions
 from rbdc.algorithms.derivatives.along_curves import add_bends
 from rbdc.algorithms.derivatives.world_forces import add_world_forces
-from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
+from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction, Row, row_of
 from rbdc.algorithms.dynamics.drives import resistance_by_v
 from rbdc.algorithms.dynamics.external_forces import loaded_machine, without_external
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
@@ -124,54 +124,6 @@ class Travelling(BodyMotion):
 
 
 MovingKind = TypeVar("MovingKind", Travelling, SpatialMotion)
-
-
-@dataclass(frozen=True)
-class Direction:
-    """One degree of freedom, in one frame: s, psidot, psiddot, and sigma = psidot + sdot."""
-
-    s: Motion
-    psi_rate: Motion
-    psi_second: Motion
-    sigma: Motion
-
-    @staticmethod
-    def of(scalars: Sequence[Scalar]) -> Direction:
-        """The direction whose `scalars` these are."""
-        return Direction(*(Motion.of(scalars[k : k + 6]) for k in range(0, 24, 6)))
-
-    def scalars(self) -> list[Scalar]:
-        """Twenty-four numbers."""
-        return [x for m in (self.s, self.psi_rate, self.psi_second, self.sigma) for x in m.scalars()]
-
-
-@dataclass(frozen=True)
-class Row:
-    """The forces of one degree of freedom on their way to the root: 2 B psidot + I psiddot, its counterpart
-    by rates, 2 B^T s, I s.
-    """
-
-    c_q: Force
-    c_v: Force
-    r_b: Force
-    r: Force
-
-    @staticmethod
-    def of(scalars: Sequence[Scalar]) -> Row:
-        """The row whose `scalars` these are."""
-        return Row(*(Force.of(scalars[k : k + 6]) for k in range(0, 24, 6)))
-
-    def forces(self) -> tuple[Force, Force, Force, Force]:
-        """All of them."""
-        return self.c_q, self.c_v, self.r_b, self.r
-
-    def scalars(self) -> list[Scalar]:
-        """Twenty-four numbers."""
-        return [x for force in self.forces() for x in force.scalars()]
-
-    def moved(self, placement: Placement) -> Row:
-        """In the parent's coordinates."""
-        return Row(*(placement.act_force(f) for f in self.forces()))
 
 
 def rnea_derivatives(
@@ -293,10 +245,3 @@ class Root:
         f, n = row.r.linear, row.r.angular
         turning = row.r_b.angular + n.cross(self.w) + self.v.cross(f)
         return s.angular.dot(f.cross(self.a)), s.dot(Force(f.cross(self.w), turning))
-
-
-def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
-    """The forces of a degree of freedom on its body, from twice the factor of the subtree and its inertia."""
-    c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
-    c_v = doubled.apply(d.s) + inertia @ d.sigma
-    return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)

@@ -38,9 +38,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rbdc.algorithms.body_motion import SpatialMotion, body_motions
-from rbdc.algorithms.derivatives.rnea_derivatives import Direction, directions, doubled
+from rbdc.algorithms.derivatives.rnea_derivatives import directions, doubled
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
-from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
+from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
 from rbdc.algorithms.dynamics.external_forces import of_subtrees
 from rbdc.algorithms.kinematics import in_one_machine

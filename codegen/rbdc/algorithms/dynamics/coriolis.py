@@ -12,19 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
-from rbdc.algorithms.tools.joint_coordinates import (
-    bent_columns,
-    first_dofs,
-    full_size,
-    reduce_columns,
-    reduce_matrix,
-)
-from rbdc.algorithms.tools.kinematics import body_velocities, subtree_sums
-from rbdc.algorithms.tools.linear import Matrix, plus, transposed, zeros
-from rbdc.algorithms.tools.machine import Array
+from rbdc.algorithms.tools.joint_coordinates import bent_columns, first_dofs, reduce_columns
+from rbdc.algorithms.tools.linear import Matrix, plus, transposed
+from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Problem
+from rbdc.model import Problem
 from rbdc.spatial import Force, Matrix3, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 
 
@@ -81,22 +74,94 @@ class CoriolisFactor:
         return self.n.x.x + self.n.y.y + self.n.z.z
 
 
+@dataclass(frozen=True)
+class Direction:
+    """One degree of freedom, in one frame: s, psidot, psiddot, and sigma = psidot + sdot."""
+
+    s: Motion
+    psi_rate: Motion
+    psi_second: Motion
+    sigma: Motion
+
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> Direction:
+        """The direction whose `scalars` these are."""
+        return Direction(*(Motion.of(scalars[k : k + 6]) for k in range(0, 24, 6)))
+
+    def scalars(self) -> list[Scalar]:
+        """Twenty-four numbers."""
+        return [x for m in (self.s, self.psi_rate, self.psi_second, self.sigma) for x in m.scalars()]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The forces of one degree of freedom on their way to the root: 2 B psidot + I psiddot, its counterpart
+    by rates, 2 B^T s, I s.
+    """
+
+    c_q: Force
+    c_v: Force
+    r_b: Force
+    r: Force
+
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> Row:
+        """The row whose `scalars` these are."""
+        return Row(*(Force.of(scalars[k : k + 6]) for k in range(0, 24, 6)))
+
+    def forces(self) -> tuple[Force, Force, Force, Force]:
+        """All of them."""
+        return self.c_q, self.c_v, self.r_b, self.r
+
+    def scalars(self) -> list[Scalar]:
+        """Twenty-four numbers."""
+        return [x for force in self.forces() for x in force.scalars()]
+
+    def moved(self, placement: Placement) -> Row:
+        """In the parent's coordinates."""
+        return Row(*(placement.act_force(f) for f in self.forces()))
+
+
+def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
+    """The forces of a degree of freedom on its body, from twice the factor of the subtree and its inertia."""
+    c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
+    c_v = doubled.apply(d.s) + inertia @ d.sigma
+    return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)
+
+
 def coriolis(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:
     """C(q, v) (nv, nv) with C v + g = nle(q, v) and Mdot - 2 C skew-symmetric (both tested)."""
-    m = Numbers(model, trace=trace, q=q)
-    placements = m.placements
-    velocities = body_velocities(model, v, placements, trace)
+    m = Numbers(model, q, v, trace=trace)
     inertias = composite_inertias(m)
-    factors = [
-        CoriolisFactor.of_body(body.inertia, velocity)
-        for body, velocity in zip(model.bodies, velocities, strict=True)
-    ]
-    factors = subtree_sums(model, placements, factors, lambda x, factor: factor.moved(x))
-    formula = "p = sum m rdot, N = sum m r rdot^T of the subtree"
-    for index in reversed(range(model.njoints)):
-        trace(model.bodies[index].name, formula, f"B{index}", factors[index].scalars())
-    c = reduce_matrix(model, _entries(model, placements, velocities, m.in_order(inertias), factors, trace))
+    c = m.reduced(_entries(m, inertias))
     return _along_curves(m, v, inertias, c) if model.curves else c
+
+
+def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Array[Scalar]:
+    """C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for each dof i and each
+    ancestor's dof j.
+    """
+    velocity, factor = m.array("v", Motion, Motion.zero()), m.array("B", CoriolisFactor)
+    direction, zero, c = m.array("s", Direction), Motion.zero(), m.matrix(name)
+    for b in m.down():
+        velocity[b] = v = b.from_parent(velocity[b.parent]) + b.motion(b.rates())
+        b.label("v = X v_parent + S qdot", "v", v.scalars())
+        factor[b] = CoriolisFactor.of_body(b.inertia(), v)
+        still = b.rooted and b.joint.nv == 1
+        for k in b.columns():
+            direction[k] = Direction(k.s, zero, zero, zero if still else v.cross(k.s))
+    for b in m.up():
+        b.label("p = sum m rdot, N = sum m r rdot^T of the subtree", "B", factor[b].scalars())
+        b.add_to_parent(factor, factor[b])
+    m.label_columns("C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j", "C", c)
+    for k in m.columns():
+        row = row_of(factor[k.body], composite[k.body], direction[k])
+        for j, r in k.same(row):
+            c[j, k] = direction[j].s.dot(r.c_v)
+        for j, r in k.above(row):
+            d = direction[j]
+            c[j, k], c[k, j] = d.s.dot(r.c_v), d.s.dot(r.r_b) + d.sigma.dot(r.r)
+    return c
 
 
 def _along_curves(m: Numbers, v: Scalars, composite: Array[RigidInertia], c: Matrix) -> Matrix:
@@ -107,45 +172,3 @@ def _along_curves(m: Numbers, v: Scalars, composite: Array[RigidInertia], c: Mat
             inertia[start][start] = inertia[start][start] + model.bodies[index].armature
     bent = bent_columns(model, v, inertia)
     return plus(c, transposed(reduce_columns(model, transposed(bent))))
-
-
-def _entries(
-    model: Problem,
-    placements: Sequence[Placement],
-    velocities: Sequence[Motion],
-    composite: Sequence[RigidInertia],
-    factors: Sequence[CoriolisFactor],
-    trace: Trace,
-) -> Matrix:
-    """C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for each dof i and each
-    ancestor's dof j.
-    """
-    starts = first_dofs(model)
-    derivatives = [
-        [
-            Motion.zero() if body.parent == WORLD and body.joint.nv == 1 else velocity.cross(s)
-            for s in body.joint.subspace()
-        ]
-        for body, velocity in zip(model.bodies, velocities, strict=True)
-    ]
-    size = full_size(model)
-    c = zeros(size, size)
-    for index, body in enumerate(model.bodies):
-        for k, s in enumerate(body.joint.subspace()):
-            dof = starts[index] + k
-            above = factors[index].apply(s) + composite[index] @ derivatives[index][k]
-            below, inertial = factors[index].apply_transposed(s), composite[index] @ s
-            for ancestor in reversed(model.support(index)):
-                for row, column in enumerate(model.bodies[ancestor].joint.subspace()):
-                    j = starts[ancestor] + row
-                    c[j][dof] = column.dot(above)
-                    if ancestor != index:
-                        c[dof][j] = column.dot(below) + derivatives[ancestor][row].dot(inertial)
-                above, below, inertial = (placements[ancestor].act_force(f) for f in (above, below, inertial))
-            trace(
-                body.name,
-                "C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j",
-                f"C{dof}",
-                c[dof][: dof + 1],
-            )
-    return c

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
-from rbdc.algorithms.derivatives.rnea_derivatives import Direction
 from rbdc.algorithms.derivatives.second_order import Operators, Subtree
+from rbdc.algorithms.dynamics.coriolis import Direction
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.passes.simplify import optimise

@@ -18,9 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rbdc.algorithms.body_motion import SpatialMotion
-from rbdc.algorithms.derivatives.rnea_derivatives import Direction, row_of
 from rbdc.algorithms.dynamics.articulated_bodies import released
-from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
+from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction, row_of
 from rbdc.ir.lanes import LaneProgram
 from rbdc.model import Problem
 from rbdc.planning.loops.recording import LaneRecorder

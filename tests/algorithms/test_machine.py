@@ -1,0 +1,209 @@
+"""A recursion is one text: every machine that runs it gives what the references give, and finds a flipped
+sign; and no second text is beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import rbdc
+from rbdc.algorithms.body_motion import BodyMotion
+from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
+from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations
+from rbdc.algorithms.dynamics.coriolis import row_of
+from rbdc.algorithms.dynamics.crba import crba, inertia_matrix
+from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
+from rbdc.algorithms.manifold import integrate
+from rbdc.functions.catalogue import functions_of
+from rbdc.model import Problem
+from rbdc.planning.loops.rolled import nest
+from rbdc.planning.loops.tree import Tree
+from rbdc.spatial import Force
+from tests.support import Array, assert_close
+from tests.support_loops import run
+from tests.support_references import reference_of
+from tests.support_trees import mimic_tree, random_tree
+
+SOURCE = Path(rbdc.__file__).parent
+
+
+class Text(NamedTuple):
+    """A recursion: the name of its loops, its straight-line form and the inputs of that; a function of its
+    text, a piece of it, and the piece with a sign flipped.
+    """
+
+    loops: str
+    straight: Callable[..., Any]
+    inputs: str
+    function: Any
+    piece: str
+    flipped: str
+
+
+TEXTS = {
+    "rnea": Text(
+        "inverse_dynamics", newton_euler, "q v a", BodyMotion.moved_by_joint, "alpha + ", "alpha - "
+    ),
+    "crba": Text("composite_bodies", crba, "q", inertia_matrix, "j.s.dot(f)", "-j.s.dot(f)"),
+    "aba": Text(
+        "articulated_bodies",
+        by_articulated_bodies,
+        "q v tau",
+        articulated_accelerations,
+        "rate = solved - moved",
+        "rate = solved + moved",
+    ),
+    "rnea_derivatives": Text(
+        "inverse_dynamics_derivatives",
+        rnea_derivatives,
+        "q v a",
+        row_of,
+        "apply(d.psi_rate) + ",
+        "apply(d.psi_rate) - ",
+    ),
+}
+TREES = (0, 5, "coupled")
+
+
+@cache
+def tree(which: int | str) -> Problem:
+    """A random tree with every joint type, or one with joints that follow others."""
+    return mimic_tree("coupled") if isinstance(which, str) else random_tree(which)
+
+
+def inputs_of(text: Text, model: Problem) -> dict[str, Array]:
+    """Inputs by name."""
+    rng = np.random.default_rng(7)
+    q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
+    given = {name: rng.normal(size=model.nv) for name in text.inputs.split()} | {"q": np.array(q)}
+    return given | ({"fext": rng.normal(size=6 * model.njoints)} if "v" in given else {})
+
+
+def by_numbers(evaluate: Callable[..., Any], inputs: dict[str, Array]) -> list[Array]:
+    """The outputs of an algorithm, flat, all in one row."""
+    *given, last = inputs.items()
+    forces = {}
+    if last[0] == "fext":
+        forces = {"fext": [Force.of(x.tolist()) for x in last[1].reshape(-1, 6)]}
+    else:
+        given.append(last)
+    found = evaluate(*(x.tolist() for _, x in given), **forces)
+    return [np.ravel(x) for x in (found if isinstance(found, tuple) else (found,))]
+
+
+def by_loops(name: str, model: Problem, inputs: dict[str, Array]) -> list[Array]:
+    """The outputs of the loops."""
+    declaration = functions_of(model)[name].declaration
+    loops = nest(Tree(model), TEXTS[name].loops, declaration)
+    return [*run(loops, {p.name: p.size for p in declaration.outputs}, **inputs).values()]
+
+
+def results(name: str, machine: str, model: Problem) -> list[Array]:
+    """The outputs of a function by a machine, or by its reference."""
+    text = TEXTS[name]
+    inputs = inputs_of(text, model)
+    if machine == "Loops":
+        return by_loops(name, model, inputs)
+    evaluate = text.straight if machine == "Numbers" else reference_of(name)
+    return by_numbers(lambda *x, **forces: evaluate(model, *x, **forces), inputs)
+
+
+CASES = [(name, which) for name in TEXTS for which in TREES if (name, which) != ("aba", "coupled")]
+"""Articulated bodies know no joint that follows another."""
+
+
+@pytest.mark.parametrize("machine", ["Numbers", "Loops"])
+@pytest.mark.parametrize(("name", "which"), CASES)
+def test_a_machine_gives_what_the_reference_gives(name: str, which: int | str, machine: str) -> None:
+    found, right = (results(name, by, tree(which)) for by in (machine, "reference"))
+    for one, other in zip(found, right, strict=True):
+        assert_close(one, other, 1e-11, what=name)
+
+
+@contextmanager
+def flipped(text: Text) -> Iterator[None]:
+    """The text with one sign flipped, whoever has imported it."""
+    source = textwrap.dedent(inspect.getsource(text.function))
+    assert source.count(text.piece) == 1
+    names: dict[str, Any] = {}
+    exec("from __future__ import annotations\n" + source.replace(text.piece, text.flipped), {}, names)
+    changed = names[text.function.__name__]
+    whole = text.function.__code__
+    text.function.__code__ = changed.__code__
+    try:
+        yield
+    finally:
+        text.function.__code__ = whole
+
+
+@pytest.mark.parametrize("machine", ["Numbers", "Loops"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_flipped_sign_shows_under_every_machine(name: str, machine: str) -> None:
+    right = results(name, "reference", tree(0))
+    with flipped(TEXTS[name]):
+        found = results(name, machine, tree(0))
+    assert max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, right, strict=True)) > 1e-3
+
+
+def calls(node: ast.AST) -> set[str]:
+    """The names of the functions and methods that are called."""
+    called = (x.func for x in ast.walk(node) if isinstance(x, ast.Call))
+    return {x.attr if isinstance(x, ast.Attribute) else getattr(x, "id", "") for x in called}
+
+
+def is_product(node: ast.AST, right: str) -> bool:
+    """Whether this is a matrix times what has such a name."""
+    product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+    return product and getattr(node.right, "attr", "") == right  # type: ignore[attr-defined]
+
+
+RECURSIONS: dict[str, tuple[Callable[[ast.FunctionDef], bool], set[str]]] = {
+    "pass of Newton and Euler": (
+        lambda f: "moved_by_joint" in calls(f) - {f.name},
+        {"algorithms/body_motion.py:body_motions", "planning/windows/bodies.py:_velocities"},
+    ),
+    "composite bodies": (lambda f: "earlier" in calls(f), {"algorithms/dynamics/crba.py:inertia_matrix"}),
+    "articulated bodies": (
+        lambda f: "minus_product" in calls(f),
+        {"algorithms/dynamics/articulated_bodies.py:released"},
+    ),
+    "derivatives of inverse dynamics": (
+        lambda f: any(is_product(x, "psi_second") for x in ast.walk(f)),
+        {"algorithms/dynamics/coriolis.py:row_of", "algorithms/derivatives/second_order.py:of"},
+    ),
+    "elimination along the tree": (
+        lambda f: "guarded" in calls(f) or f.name == "factorise",
+        {"algorithms/tools/linear.py:__init__", "planning/loops/factors.py:factorise"},
+    ),
+}
+"""By recursion what only its text has, and where that is: one place, or as few as there are by now.
+
+Rows of limbs in lanes go through the bodies in templates, by the formulas of the text. Operators of second
+derivatives have columns of first ones by another B.
+"""
+
+
+@pytest.mark.parametrize("recursion", RECURSIONS)
+def test_a_recursion_is_one_text(recursion: str) -> None:
+    """On the generated side: references have their own, those of their papers."""
+    is_text, known = RECURSIONS[recursion]
+    rooms = [SOURCE / room for room in ("algorithms", "planning", "emit")]
+    paths = [path for room in rooms for path in room.rglob("*.py") if "reference" not in path.parts]
+    found = {
+        f"{path.relative_to(SOURCE)}:{node.name}"
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and is_text(node)
+    }
+    assert found == known
