@@ -62,6 +62,9 @@ WORTH_TWO_STARTS = 10_000
 them has no more operations: of a humanoid with a free root (35 degrees of freedom) the second is a third of
 the code of both tensors (582 KB with it, 382 KB without), and saves less than a hundredth of their time. The
 forward dynamics that they call has one then too (Talos, which shares both: 437 KB with two, 388 with one).
+
+On smaller robots it saves 0.3 to 3.5 % of the operations of tensors (UR5, iiwa, panda, quadrupeds) and 2 to
+7 % of those of Hessians of weighted sums (UR5, iiwa, HyQ), and is 20 to 39 % of their C.
 """
 
 STRAIGHT_TENSORS = 16
