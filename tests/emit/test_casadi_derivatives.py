@@ -99,11 +99,14 @@ def test_derivatives_of_every_function(case: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_external_functions_stay_within_their_arrays(case: str) -> None:
     """Each output alone has the bits that it has with others, and NULL stands for zeros."""
-    m = built(case)
-    library = Path(str(m.__file__)).parent / f"lib{m.name}_casadi.so"
-    text = library.with_name(f"{m.name}_casadi.c").read_text()
-    symbols = re.findall(r"^RBDC_API int (\w+)\(const double \*\*arg", text, re.MULTILINE)
+    symbols = call_externals(Path(str(built(case).__file__)).parent)
     assert any(symbol.startswith("jac_jac_") for symbol in symbols)
+
+
+def call_externals(folder: Path) -> list[str]:
+    """Call all external functions of a package, whose names are returned."""
+    (file,), (library,) = folder.glob("*_casadi.c"), folder.glob("lib*_casadi.so")
+    symbols = re.findall(r"^RBDC_API int (\w+)\(const double \*\*arg", file.read_text(), re.MULTILINE)
     for symbol in symbols:
         call = Guarded(library, symbol)
         zeros = call.inputs(0.0), [None] * call.f.n_in()
@@ -112,6 +115,7 @@ def test_external_functions_stay_within_their_arrays(case: str) -> None:
         results = call(given)
         for k, result in enumerate(results):
             assert call(given, only=k)[k].tobytes() == result.tobytes(), f"{symbol}: output {k}"
+    return symbols
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -133,10 +137,10 @@ class Guarded:
         self.f, self._call = casadi.external(symbol, str(library)), ctypes.CDLL(str(library))[symbol]
 
     def inputs(self, size: float) -> list[Array | None]:
-        """Numbers of a size; first places are frames and references."""
+        """Numbers of a size; the first frame and reference."""
         names = [self.f.name_in(k) for k in range(self.f.n_in())]
         return [
-            np.full(self.f.nnz_in(k) + 1, 0.0 if name in ("frame", "reference") else size)
+            np.full(max(self.f.nnz_in(k), 1), 0.0 if name in ("frame", "reference") else size)
             for k, name in enumerate(names)
         ]
 

@@ -1,5 +1,5 @@
 """What gcc's address and undefined behaviour sanitizers find while a build verifies itself: every way of
-calling its functions, by the libraries of CasADi and JAX too.
+calling its functions, by the libraries of CasADi and JAX too, and derivatives for CasADi.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pytest
 from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
+from tests.emit.test_casadi_derivatives import call_externals
 from tests.emit.test_generated import ROOT, small_tree
 from tests.laws.test_parallel_robots import written
 from tests.laws.test_reduced_loops import FOUR_BAR
@@ -90,6 +91,13 @@ CASES: Mapping[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
 }
 
 
+def call_all(case: str, out: str) -> None:
+    """Verify the package of a case, and call the derivatives of its library for CasADi."""
+    folder = build(case, out, verify=True)
+    if "casadi" in CASES[case]()[1]["targets"]:
+        call_externals(folder)
+
+
 def build(case: str, out: str, *, verify: bool) -> Path:
     """The package of a case in the folder `out`."""
     description, options = CASES[case]()
@@ -138,7 +146,7 @@ LONGEST = ("second order of floats", "loops and windows")
 def test_verification_under_sanitizers(case: str, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     build(case, out, verify=False)  # compiles, which nobody has to watch
-    code = f"from tests.emit.test_sanitizers import build; build({case!r}, {out!r}, verify=True)"
+    code = f"from tests.emit.test_sanitizers import call_all; call_all({case!r}, {out!r})"
     status, found = watched(code, tmp_path)
     assert status == 0, found[:4000]
 
