@@ -10,14 +10,15 @@ How a recursion is written: as in its paper, with nothing of frames, order of me
             b.add_to_parent(composite, composite[b])
         return composite
 
-Arrays hold quantities (a `Force`, an inertia, anything with `scalars` and `of`) by bodies `b` and `b.parent`
-or by columns `k`, the degrees of freedom; matrices and vectors hold numbers by columns: `out[j, k] =
-j.s.dot(force)`. At the root `x.add(b.parent, y)` does nothing, and `x[b.parent]` is the array's quantity of
-the `world`. `b.to_parent` and `b.from_parent` carry a quantity from frame to frame; a machine that has all of
-them in one frame leaves it as it is. An inner loop over columns is given what it needs of the loop around it,
-`for j, f in k.earlier(force)`, or reads it from an array.
+Arrays hold quantities (a `Force`, an inertia, anything with `scalars` and `of`, tuples and dataclasses of
+them) by bodies `b` and `b.parent`, by columns `k`, the degrees of freedom, or by both; matrices and vectors
+hold numbers by columns: `out[j, k] = j.s.dot(force)`. At the root `x.add(b.parent, y)` does nothing, and
+`x[b.parent]` is the array's quantity of the `world`. `b.to_parent` and `b.from_parent` carry a quantity from
+frame to frame; a machine that has all of them in one frame leaves it as it is. An inner loop over columns is
+given what it needs of the loop around it, `for j, f in k.earlier(force)`, or reads it from an array.
 
 `rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; on symbols that is straight-line code.
+`rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.
 `rbdc.planning.loops.machine.Loops` makes loops over tables of the same text.
 """
 
