@@ -23,8 +23,10 @@ from rbdc.algorithms.dynamics.articulated_bodies import articulated_acceleration
 from rbdc.algorithms.dynamics.coriolis import row_of
 from rbdc.algorithms.dynamics.crba import crba, inertia_matrix
 from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies
+from rbdc.algorithms.dynamics.minverse import minverse
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.manifold import integrate
+from rbdc.algorithms.tools.elimination import factorise
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Problem
 from rbdc.planning.loops.rolled import nest
@@ -64,6 +66,7 @@ TEXTS = {
         "rate = solved - moved",
         "rate = solved + moved",
     ),
+    "minverse": Text("inverse_inertia", minverse, "q", factorise, "-(ratio * h[i, j])", "ratio * h[i, j]"),
     "rnea_derivatives": Text(
         "inverse_dynamics_derivatives",
         rnea_derivatives,
@@ -136,8 +139,8 @@ def flipped(text: Text) -> Iterator[None]:
     """The text with one sign flipped, whoever has imported it."""
     source = textwrap.dedent(inspect.getsource(text.function))
     assert source.count(text.piece) == 1
-    names: dict[str, Any] = {}
-    exec("from __future__ import annotations\n" + source.replace(text.piece, text.flipped), {}, names)
+    names, around = dict[str, Any](), dict(vars(inspect.getmodule(text.function)))
+    exec("from __future__ import annotations\n" + source.replace(text.piece, text.flipped), around, names)
     changed = names[text.function.__name__]
     whole = text.function.__code__
     text.function.__code__ = changed.__code__
@@ -168,6 +171,18 @@ def is_product(node: ast.AST, right: str) -> bool:
     return product and getattr(node.right, "attr", "") == right  # type: ignore[attr-defined]
 
 
+def is_inverse_pivot(node: ast.AST) -> bool:
+    """Whether this is one over an entry of a matrix."""
+    inverse = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+    inverse = inverse and getattr(node.left, "value", 0.0) == 1.0  # type: ignore[attr-defined]
+    return inverse and any(isinstance(x, ast.Subscript) and is_pair(x) for x in ast.walk(node))
+
+
+def is_pair(entry: ast.Subscript) -> bool:
+    """Whether an entry has a row and a column: h[k, k], h[k][k]."""
+    return isinstance(entry.slice, ast.Tuple) or isinstance(entry.value, ast.Subscript)
+
+
 RECURSIONS: dict[str, tuple[Callable[[ast.FunctionDef], bool], set[str]]] = {
     "pass of Newton and Euler": (
         lambda f: "moved_by_joint" in calls(f) - {f.name},
@@ -183,8 +198,8 @@ RECURSIONS: dict[str, tuple[Callable[[ast.FunctionDef], bool], set[str]]] = {
         {"algorithms/dynamics/coriolis.py:row_of", "algorithms/derivatives/second_order.py:of"},
     ),
     "elimination along the tree": (
-        lambda f: "guarded" in calls(f) or f.name == "factorise",
-        {"algorithms/tools/linear.py:__init__", "planning/loops/factors.py:factorise"},
+        lambda f: any(is_inverse_pivot(x) for x in ast.walk(f)),
+        {"algorithms/tools/elimination.py:factorise"},
     ),
 }
 """By recursion what only its text has, and where that is: one place, or as few as there are by now.

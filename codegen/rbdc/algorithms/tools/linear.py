@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rbdc.algorithms.tools.elimination import Dense, factorise, lower_down, raise_up
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 
@@ -66,24 +67,17 @@ def plus_diagonal(matrix: Matrix, diagonal: Scalars) -> Matrix:
 
 
 class Factorisation:
-    """A = L^T D L with unit lower triangular L, eliminated from the last row up: for a joint-space inertia
-    numbered from the root this keeps the zeros between branches (Featherstone, table 6.3). `guarded` gives
+    """A = L^T D L (`rbdc.algorithms.tools.elimination`): `lower` is L without its diagonal. `guarded` gives
     what stands for the pivot of a row.
     """
 
     def __init__(self, a: Matrix, guarded: Callable[[int, Scalar], Scalar] = lambda _, pivot: pivot) -> None:
         self.size = len(a)
-        work = [list(row[: k + 1]) for k, row in enumerate(a)]  # lower triangle
-        self.inverse_pivots: list[Scalar] = [0.0] * self.size
-        self.lower = zeros(self.size, self.size)
-        for k in reversed(range(self.size)):
-            self.inverse_pivots[k] = 1.0 / guarded(k, work[k][k])
-            nonzero = [i for i in range(k) if not is_zero(work[k][i])]
-            for i in nonzero:
-                self.lower[k][i] = work[k][i] * self.inverse_pivots[k]
-            for i in nonzero:
-                for j in (j for j in nonzero if j <= i):
-                    work[i][j] = work[i][j] - self.lower[k][i] * work[k][j]
+        self.factors = Dense([[*row[: k + 1], *[0.0] * (self.size - k - 1)] for k, row in enumerate(a)])
+        factorise(self.factors, self.factors, lambda row, pivot: guarded(row.at, pivot))
+        self.inverse_pivots: list[Scalar] = [row[k] for k, row in enumerate(self.factors.entries)]
+        rows = enumerate(self.factors.entries)
+        self.lower = [[*row[:k], *[0.0] * (self.size - k)] for k, row in rows]
 
     def solve(self, b: Scalars) -> list[Scalar]:
         """x with A x = b: L^T y = b, then D, then L."""
@@ -91,12 +85,8 @@ class Factorisation:
 
     def raised(self, b: Scalars) -> list[Scalar]:
         """y with L^T y = b."""
-        y = list(b)
-        for k in reversed(range(self.size)):
-            for i in self._columns(k):
-                if not is_zero(y[k]):
-                    y[i] = y[i] - self.lower[k][i] * y[k]
-        return y
+        raise_up(self.factors, self.factors, y := Dense(b))
+        return y.entries
 
     def scaled(self, y: Scalars) -> list[Scalar]:
         """D^-1 y."""
@@ -104,18 +94,12 @@ class Factorisation:
 
     def lowered(self, z: Scalars) -> list[Scalar]:
         """x with L x = z."""
-        x = list(z)
-        for k in range(self.size):
-            for i in self._columns(k):
-                x[k] = x[k] - self.lower[k][i] * x[i]
-        return x
+        lower_down(self.factors, self.factors, x := Dense(z), scaled=False)
+        return x.entries
 
     def inverse(self) -> Matrix:
         """A^-1, symmetric to the last bit."""
         return mirrored([self.solve(unit) for unit in identity(self.size)])
-
-    def _columns(self, k: int) -> list[int]:
-        return [i for i in range(k) if not is_zero(self.lower[k][i])]
 
 
 class InverseFactor(Factorisation):

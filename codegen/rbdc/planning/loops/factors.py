@@ -4,14 +4,17 @@ branches: L_ik is not zero for k above i in the elimination tree alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from rbdc.algorithms.tools.elimination import Row, RowMachine
 from rbdc.ir.indices import Entry, Index, plus
 from rbdc.ir.loops import Loop, Statement
+from rbdc.planning.loops.machine import Loops, Where
 from rbdc.planning.loops.recording import DOF, Record, StepRecorder, each, recorded
 from rbdc.planning.loops.tree import Tree
+from rbdc.spatial import Scalar
 
 Body = tuple[Statement, ...]
 
@@ -20,6 +23,38 @@ _OWN = Entry("row_own_of", DOF)
 
 BLOCK = 8
 """Columns of a row that are taken together."""
+
+
+class LoopRows(RowMachine):
+    """Rows of the joint-space inertia as loops."""
+
+    def __init__(self, m: Loops) -> None:
+        self.m = m
+
+    def rows(self, about: str = "", *, backward: bool = False) -> Iterator[LoopRow]:
+        return self.m.over(self.m.tree.nv, LoopRow(self.m, "k"), about, backward=backward)
+
+
+class LoopRow(Row):
+    """A row by its index."""
+
+    def __init__(self, m: Loops, index: str) -> None:
+        super().__init__(Where(index, 0, index))
+        self.m = m
+
+    def above(self) -> Iterator[LoopRow]:
+        yield from (row for row, _ in self._path(_OWN, 0.0))
+
+    def below(self) -> Iterator[LoopRow]:
+        loop = Loop("i", plus(DOF, 1), Entry("row_end_of", DOF), ())
+        yield from (row for row, _ in self.m.inner(loop, LoopRow(self.m, "i"), 0.0))
+
+    def and_above(self, below: Row, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
+        return self._path(plus(_OWN, 1), carried)
+
+    def _path(self, stop: Index, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
+        loop = Loop("e", Entry("row_start_of", DOF), stop, ())
+        return self.m.inner(loop, LoopRow(self.m, "above"), carried)
 
 
 @dataclass(frozen=True)
@@ -35,46 +70,6 @@ class Factors:
     def sizes(self) -> dict[str, int]:
         """Numbers of each array that the loops use."""
         return {"H": self.n**2, "l": self.n, "s": BLOCK}
-
-    def factorise(self) -> list[Statement]:
-        """H = M becomes L below the diagonal and 1 / D on it.
-
-        D L by rows: (D L)_k = M_k - sum over rows i below of L_ik (D L)_i.
-        """
-        h, n = self.h, self.n
-
-        def ratio(step: StepRecorder) -> None:
-            step.write("l", [step.read(h, 1, i=n, k=1)[0] * step.read(h, 1, i=n + 1)[0]])
-
-        def reduce(step: StepRecorder) -> None:
-            step.add(h, [-(step.read("l", 1)[0] * step.read(h, 1, i=n, above=1)[0])], k=n, above=1)
-
-        def pivot(step: StepRecorder) -> None:
-            step.write(h, [1.0 / step.read(h, 1, k=n + 1)[0]], k=n + 1)
-
-        def scale(step: StepRecorder) -> None:
-            step.write(h, [step.read(h, 1, k=n, above=1)[0] * step.read(h, 1, k=n + 1)[0]], k=n, above=1)
-
-        reduced = self._above((recorded(reduce),), stop=plus(_OWN, 1))
-        below = self._below((recorded(ratio), reduced))
-        rows = self._rows((below, recorded(pivot)), "D L, row by row from the last", backward=True)
-        return [rows, self._rows((self._above((recorded(scale),)),), "L")]
-
-    def solve(self, x: str) -> list[Statement]:
-        """x := M^-1 x, by L^T y = x, then D, then L."""
-        h, n = self.h, self.n
-
-        def back(step: StepRecorder) -> None:
-            step.add(x, [-(step.read(h, 1, k=n, above=1)[0] * step.read(x, 1, k=1)[0])], above=1)
-
-        def divide(step: StepRecorder) -> None:
-            step.write(x, [step.read(h, 1, k=n + 1)[0] * step.read(x, 1, k=1)[0]], k=1)
-
-        def forth(step: StepRecorder) -> None:
-            step.add(x, [-(step.read(h, 1, k=n, above=1)[0] * step.read(x, 1, above=1)[0])], k=1)
-
-        first = self._rows((self._above((recorded(back),)),), "L^T y = x", backward=True)
-        return [first, self._rows((recorded(divide), self._above((recorded(forth),))), "L x = D^-1 y")]
 
     def solve_rows(self, b: str) -> list[Statement]:
         """B := -M^-1 B, a row at a time: sums of a block of columns pass through registers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity, packed
 from rbdc.errors import UnsupportedError
@@ -17,6 +17,8 @@ from rbdc.planning.loops.segments import CARRIED, Scope, Strides
 from rbdc.planning.loops.tree import BodyKind, BodyStep, Tree
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
+
+Place = TypeVar("Place", bound=Index)
 
 
 class Where(NamedTuple):
@@ -111,13 +113,17 @@ class Loops(Machine):
             self.statements.append(Loop("i", 0, len(self.tree.kind_of), inside, about, backward))
 
     def columns(self, about: str = "") -> Iterator[LoopColumn]:
-        self.scopes.append(Scope(lambda: StepRecorder("")))
-        yield LoopColumn(self, Where("k", 0, "column"))
-        body = self.scopes.pop().statements(dry=self.dry)
-        self.statements.append(Loop("k", 0, len(self.tree.dofs), body, about))
+        return self.over(len(self.tree.dofs), LoopColumn(self, Where("k", 0, "column")), about)
 
-    def inner(self, loop: Loop, where: Where, carried: Quantity) -> Iterator[tuple[LoopColumn, Quantity]]:
-        """A loop over columns within the loop at hand, which hands it a quantity."""
+    def over(self, count: int, at: Place, about: str, *, backward: bool = False) -> Iterator[Place]:
+        """A loop from 0 with the variable k."""
+        self.scopes.append(Scope(lambda: StepRecorder("")))
+        yield at
+        body = self.scopes.pop().statements(dry=self.dry)
+        self.statements.append(Loop("k", 0, count, body, about, backward))
+
+    def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
+        """A loop over columns or rows within the loop at hand, which hands it a quantity."""
         numbers, of = packed(carried)
         pool = self.scope.now.carried
         places = [None if is_zero(x) else pool.setdefault(id(x), (len(pool), x))[0] for x in numbers]
@@ -125,7 +131,7 @@ class Loops(Machine):
         self.scopes.append(Scope(lambda: StepRecorder("")))
         read = self.scope.reading(CARRIED).read(CARRIED, (), 0, len(pool))
         given = [0.0 if place is None else read[place] for place in places]
-        yield LoopColumn(self, where), of(given)
+        yield at, of(given)
         inside = self.scopes.pop()
         self.scope.enclose(replace(loop, body=inside.statements(dry=self.dry)), inside)
 
@@ -145,13 +151,13 @@ class Loops(Machine):
         self.sizes[name] = self.tree.nv
         if self.tree.coupled:
             self.statements.append(Clear(name, self.tree.nv))
-        return LoopResult(self, name)
+        return LoopResult(self, name, adds=self.tree.coupled)
 
     def matrix(self, name: str) -> LoopResult:
         if name:
             self.sizes[name] = self.tree.nv**2
             self.statements.append(Clear(name, self.tree.nv**2))
-        return LoopResult(self, name)
+        return LoopResult(self, name, adds=self.tree.coupled)
 
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
         """Nothing: loops have their own comments."""
@@ -255,7 +261,7 @@ class LoopColumn(Column):
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         first, end = (Entry(table, OF_COLUMN) for table in ("dof_of", "dof_end"))
         loop = Loop("j", first, end, (), "rows of the same joint")
-        return self.m.inner(loop, Where(SAME, 0, "j_column"), carried)
+        return self.m.inner(loop, LoopColumn(self.m, Where(SAME, 0, "j_column")), carried)
 
     def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         first = Entry("dof_of", OF_COLUMN)
@@ -267,7 +273,7 @@ class LoopColumn(Column):
     def _path(self, stop: Entry, about: str, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         if any(self.m.tree.paths.above(k) for k in range(len(self.m.tree.dofs))):
             loop = Loop("d", Entry("up_start", DOF), stop, (), about)
-            yield from self.m.inner(loop, Where("up", 0, "up_column"), carried)
+            yield from self.m.inner(loop, LoopColumn(self.m, Where("up", 0, "up_column")), carried)
 
 
 class LoopArray(Array[Quantity]):
@@ -322,19 +328,19 @@ BODIES = ("i", "parent", "b")
 
 
 class LoopResult(Array[Scalar]):
-    """A vector or a matrix of the C, over v; without a name nothing is stored. Entries of joints that follow
-    others add up there.
+    """A vector or a matrix of the C, over v; without a name nothing is stored. adds: entries of joints that
+    follow others add up there.
     """
 
-    def __init__(self, m: Loops, name: str) -> None:
-        self.m, self.name = m, name
+    def __init__(self, m: Loops, name: str, *, adds: bool) -> None:
+        self.m, self.name, self.adds = m, name, adds
 
     def __getitem__(self, at: At) -> Scalar:
         strides, offset = self._place(at)
         return self.m.scope.reading(self.name).read(self.name, strides, offset, 1)[0]
 
     def __setitem__(self, at: At, value: Scalar) -> None:
-        self._store(at, value, adds=self.m.tree.coupled)
+        self._store(at, value, adds=self.adds)
 
     def add(self, at: At, value: Scalar) -> None:
         self._store(at, value, adds=True)

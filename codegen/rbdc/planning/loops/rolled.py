@@ -12,14 +12,15 @@ from rbdc.algorithms.derivatives.rnea_derivatives import inverse_dynamics_deriva
 from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations
 from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
 from rbdc.algorithms.dynamics.newton_euler import forces_needed, inverse_dynamics
+from rbdc.algorithms.tools.elimination import factorise, lower_down, raise_up
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.ir.indices import tables_in
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
 from rbdc.model import Problem
 from rbdc.planning.loops import drives
-from rbdc.planning.loops.factors import Factors, subtract
-from rbdc.planning.loops.machine import LoopBody, Loops
+from rbdc.planning.loops.factors import Factors, LoopRows, subtract
+from rbdc.planning.loops.machine import LoopBody, LoopResult, Loops
 from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Motion, Scalar
 
@@ -49,7 +50,8 @@ def _inverse_inertia(m: Loops, inverse: str) -> None:
     factors = Factors(m.tree.nv, inverse)
     _composite_bodies(m, inverse)
     m.sizes |= factors.sizes
-    m.statements += [*factors.factorise(), *factors.invert()]
+    factorise(LoopRows(m), LoopResult(m, inverse, adds=False))
+    m.statements += factors.invert()
 
 
 def _articulated_bodies(m: Loops, ddq: str) -> None:
@@ -70,9 +72,11 @@ def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:
     inverse_dynamics(m, SpatialMotion.of_world(m.gravity), ddq)
     m.statements += [*drives.drives(m.tree, ddq), *subtract(m.tree, ddq, "tau")]
     _composite_bodies(m, h)
-    factors = Factors(m.tree.nv, h)
-    m.sizes |= factors.sizes
-    m.statements += [*factors.factorise(), *factors.solve(ddq)]
+    m.sizes |= Factors(m.tree.nv, h).sizes
+    rows, (factors, x) = LoopRows(m), (LoopResult(m, name, adds=False) for name in (h, ddq))
+    factorise(rows, factors)
+    raise_up(rows, factors, x)
+    lower_down(rows, factors, x, scaled=True)
 
 
 def _inverse_dynamics_derivatives(m: Loops, *outputs: str, a: str = "a") -> None:
