@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import function_file
@@ -23,13 +23,16 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
     """The C of a function as loops, its tables beside it."""
     scalar = declaration.scalar
     source = FunctionSource(declaration, nest.cost(), method=method)
+    writer = _LoopWriter(robot, scalar)
+    lines = writer.body(nest.statements)
+    unread = [p.name for p in declaration.inputs if p.name not in writer.read]
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
         body="loops.c.jinja",
         tables=[_table_view(table, scalar) for table in nest.tables],
         arrays=[f"{scalar.name} {name}[{size}]" for name, size in nest.arrays.items()],
-        lines=_LoopWriter(robot, scalar).body(nest.statements),
+        lines=[*(f"{_INDENT}(void){name};" for name in unread), *lines],
     )
     return source
 
@@ -49,10 +52,11 @@ def _table_view(table: Table, scalar: ScalarType) -> tuple[str, list[str]]:
 
 @dataclass(frozen=True)
 class _LoopWriter:
-    """Statements as lines of C."""
+    """Statements as lines of C. read: the arrays that they have named so far."""
 
     robot: str
     scalar: ScalarType
+    read: set[str] = field(default_factory=set)
 
     def lines(self, statement: Statement) -> list[str]:
         """The lines of a statement."""
@@ -64,6 +68,7 @@ class _LoopWriter:
             case Switch():
                 return self._switch(statement)
             case WhereGiven():
+                self.read.add(statement.argument)
                 return [f"if ({statement.argument} != NULL) {{", *self.body(statement.body), "}"]
             case Clear():
                 return [f"memset({statement.array}, 0, {statement.size} * sizeof *{statement.array});"]
@@ -102,7 +107,9 @@ class _LoopWriter:
     def _step(self, step: Step) -> list[str]:
         blocks = StatementWriter(self.robot, step.program, self.scalar).blocks(0)
         text = [line for block in blocks for line in titled(block.title, block.formula, block.lines)]
-        pointers = list(self._pointers(step, names_in(blocks)))
+        used = names_in(blocks)
+        self.read.update(place.array for name, place in step.places.items() if name in used)
+        pointers = list(self._pointers(step, used))
         if not pointers and len(text) == 1:
             return text
         return ["{", *(_INDENT + line for line in (*pointers, *text)), "}"]
