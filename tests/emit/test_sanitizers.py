@@ -15,21 +15,33 @@ from typing import Any
 
 import pytest
 
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package, read
 from tests.emit.test_casadi_derivatives import call_externals
 from tests.emit.test_generated import ROOT, small_tree
+from tests.emit.test_rolled import available
 from tests.laws.test_parallel_robots import written
 from tests.laws.test_reduced_loops import FOUR_BAR
 from tests.laws.test_reduced_loops import FUNCTIONS as OF_REDUCED_LOOPS
-from tests.support import UNOPTIMISED, slow_but
+from tests.support import UNOPTIMISED, slow_but, without_derivatives
+from tests.support_trees import mimic_tree, random_tree
 from tests.support_windows import chain
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-SLOWLY_COMPILED = ("second order of every joint type", "second order of floats", "loops and windows")
+SLOWLY_COMPILED = (
+    "second order of every joint type",
+    "second order of floats",
+    "loops and windows",
+    "every function",
+)
 """Address sanitizer alone: for undefined behaviour gcc takes four times as long again."""
 SECOND = ("rnea_second_derivatives", "aba_second_derivatives", "aba_hessian_vector")
+OF_EVERY_KIND = (
+    *("rnea", "aba", "crba", "minverse", "torque_regressor", "aba_vjp", "com_jacobian"),
+    *("frame_jacobian", "frame_acceleration", "relative_jacobian", "integrate", "difference"),
+)
+"""Functions of every kind: vectors, matrices, solves, frames, the manifold."""
 EVERY_TARGET = ("c", "batch", "casadi", "jax")
 TIP = ("tip=point@link2:0,0,0.3",)
 SHIM = """
@@ -58,6 +70,20 @@ def of_contacts() -> tuple[str, ...]:
 
 
 CASES: Mapping[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
+    "functions of every kind": lambda: (
+        small_tree(4),
+        {"functions": OF_EVERY_KIND, "targets": ("c", "batch")},
+    ),
+    "values": lambda: (small_tree(1), {"functions": without_derivatives(), "targets": ("c", "batch")}),
+    "every function": lambda: (small_tree(2), {"preset": "full", "targets": ("c", "batch")}),
+    "rolled": lambda: (
+        mimic_tree("coupled"),
+        {"functions": rollable(), "style": "rolled", "targets": ("c", "batch")},
+    ),
+    "rolled of every joint type": lambda: (
+        random_tree(6),
+        {"functions": available(random_tree(6)), "style": "rolled", "targets": ("c", "batch")},
+    ),
     "second order": lambda: (
         "ur5",
         {"functions": ("aba_second_derivatives", "aba_hessian_vector"), "targets": ("c", "casadi")},
@@ -138,7 +164,7 @@ pytestmark = pytest.mark.skipif(
     platform.system() != "Linux" or shutil.which("gcc") is None, reason="needs gcc's libasan"
 )
 
-LONGEST = ("second order of floats", "loops and windows")
+LONGEST = ("second order of floats", "loops and windows", "values", "every function")
 """Cases of a minute each: the exhaustive tier has them."""
 
 
