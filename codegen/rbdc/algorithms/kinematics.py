@@ -9,7 +9,7 @@ from rbdc.algorithms.body_motion import SpatialMotion, body_motions
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
 from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat
-from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.one_frame import OneFrame
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Problem
 from rbdc.spatial import AnyRotation, Motion, Placement, Rotation, Scalar, Scalars, Vector3
@@ -128,9 +128,9 @@ def tree_motion(
 
 def in_one_machine(
     model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None, trace: Trace = silent
-) -> tuple[Numbers, Placement]:
+) -> tuple[OneFrame, Placement]:
     """A machine with all bodies in the frame of `in_one_frame`, and that frame in the world."""
     joints, root = joint_placements(model, q, trace), free_root(model)
-    m = Numbers(model, None, v, a, trace=trace)
-    m.placements, m.one_frame = in_one_frame(model, joints, trace), True
+    m = OneFrame(model, None, v, a, trace=trace)
+    m.placements = in_one_frame(model, joints, trace)
     return m, Placement.identity() if root is None else joints[root]

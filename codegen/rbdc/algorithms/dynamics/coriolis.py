@@ -83,15 +83,6 @@ class Direction:
     psi_second: Motion
     sigma: Motion
 
-    @staticmethod
-    def of(scalars: Sequence[Scalar]) -> Direction:
-        """The direction whose `scalars` these are."""
-        return Direction(*(Motion.of(scalars[k : k + 6]) for k in range(0, 24, 6)))
-
-    def scalars(self) -> list[Scalar]:
-        """Twenty-four numbers."""
-        return [x for m in (self.s, self.psi_rate, self.psi_second, self.sigma) for x in m.scalars()]
-
 
 @dataclass(frozen=True)
 class Row:
@@ -104,22 +95,9 @@ class Row:
     r_b: Force
     r: Force
 
-    @staticmethod
-    def of(scalars: Sequence[Scalar]) -> Row:
-        """The row whose `scalars` these are."""
-        return Row(*(Force.of(scalars[k : k + 6]) for k in range(0, 24, 6)))
-
-    def forces(self) -> tuple[Force, Force, Force, Force]:
-        """All of them."""
-        return self.c_q, self.c_v, self.r_b, self.r
-
-    def scalars(self) -> list[Scalar]:
-        """Twenty-four numbers."""
-        return [x for force in self.forces() for x in force.scalars()]
-
     def moved(self, placement: Placement) -> Row:
         """In the parent's coordinates."""
-        return Row(*(placement.act_force(f) for f in self.forces()))
+        return Row(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
 
 
 def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:

@@ -27,13 +27,11 @@ NOTHING: Mapping[Any, Any] = {}
 
 
 class Numbers(Machine):
-    """Bodies one after the other, quantities in the frames of the bodies or in one; vectors and matrices over
-    all degrees of freedom, those of joints that follow others too
-    (`rbdc.algorithms.tools.joint_coordinates`).
+    """Bodies one after the other, quantities in the frames of the bodies; vectors and matrices over all
+    degrees of freedom, those of joints that follow others too (`rbdc.algorithms.tools.joint_coordinates`).
 
     v and a (nv) are zero, and there are no placements, where they are not given. placements: each body's
-    frame in its parent's, or where `one_frame` is set in that frame. fext: external forces in the frames of
-    the bodies (N, N m), or none.
+    frame in its parent's. fext: external forces in the frames of the bodies (N, N m), or none.
     """
 
     def __init__(
@@ -47,7 +45,6 @@ class Numbers(Machine):
     ) -> None:
         self.model, self.fext, self.trace = model, fext, trace
         self.v, self.a = ([0.0] * model.nv if x is None else x for x in (v, a))
-        self.one_frame = False
         self.gravity, self.starts = model.gravity, first_dofs(model)
         self.bodies = [NumberBody(self, index) for index in range(model.njoints)]
         self.placements = [] if q is None else joint_placements(model, q, trace)
@@ -142,22 +139,14 @@ class NumberBody(Body):
         return self.m.placements[self.at]
 
     def inertia(self) -> RigidInertia:
-        return self.own.inertia.moved(self.placement()) if self.m.one_frame else self.own.inertia
-
-    def to_parent(self, x: Quantity) -> Quantity:
-        return x if self.m.one_frame else super().to_parent(x)
-
-    def from_parent(self, x: Quantity) -> Quantity:
-        return x if self.m.one_frame else super().from_parent(x)
+        return self.own.inertia
 
     def columns(self) -> list[NumberColumn]:
         return self._columns
 
     @cached_property
     def _columns(self) -> list[NumberColumn]:
-        place = self.placement().act if self.m.one_frame else lambda s: s
-        subspace = enumerate(self.joint.subspace(), self.m.starts[self.at])
-        return [NumberColumn(self, k, place(s)) for k, s in subspace]
+        return [NumberColumn(self, k, s) for k, s in enumerate(self.joint.subspace(), self.m.starts[self.at])]
 
     def above(self) -> list[NumberColumn]:
         return [k for body in reversed(self.chain) for k in body.columns()]

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 from rbdc.algorithms.tools.machine import Quantity
 from rbdc.algorithms.tools.numbers import NumberBody, NumberColumn, Numbers
+from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Problem
-from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars
+from rbdc.spatial import Force, Forces, Placement, RigidInertia, Scalars
 
 
 class OneFrame(Numbers):
     """Placements and quantities in the world's frame. at_root: in that of the root body where the tree hangs
-    on one free body, whose distance from the world's origin costs no digits.
+    on one free body, whose distance from the world's origin costs no digits. Without q the placements are
+    those that it is then given.
     """
 
     def __init__(
         self,
         model: Problem,
-        q: Scalars,
+        q: Scalars | None,
         v: Scalars | None = None,
         a: Scalars | None = None,
         fext: Forces = (),
+        trace: Trace = silent,
         *,
         at_root: bool = False,
     ) -> None:
-        super().__init__(model, q, v, a, fext)
+        super().__init__(model, q, v, a, fext, trace)
         self.bodies = [OneFrameBody(self, index) for index in range(model.njoints)]
+        if q is not None:
+            self._place(at_root=at_root)
+
+    def _place(self, *, at_root: bool) -> None:
+        model = self.model
         roots = model.children(WORLD)
         if at_root and len(roots) == 1 and model.bodies[roots[0]].joint.free:
             self.gravity = self.placements[roots[0]].rotation.apply_transposed(self.gravity)
@@ -55,9 +62,6 @@ class OneFrameBody(NumberBody):
 
     def external_force(self) -> Force:
         return self.placement().act_force(super().external_force())
-
-    def motion(self, entries: Sequence[Scalar]) -> Motion:
-        return self.placement().act(self.joint.motion(entries))
 
     def to_parent(self, x: Quantity) -> Quantity:
         return x
