@@ -264,8 +264,9 @@ class LoopColumn(Column):
         return self.m.inner(loop, LoopColumn(self.m, Where(SAME, 0, "j_column")), carried)
 
     def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        first = Entry("dof_of", OF_COLUMN)
-        return self._path(Entry("up_own", first), "rows and columns of the joints above", carried)
+        first, about = Entry("dof_of", OF_COLUMN), "rows and columns of the joints above"
+        carriers = any(body.parent != WORLD for body in self.m.tree.model.bodies)
+        return self._path(Entry("up_own", first), about, carried) if carriers else iter(())
 
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         return self._path(Entry("up_own", DOF), "columns before it", carried)
