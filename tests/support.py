@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 import rbdc
 from rbdc.functions.catalogue import presets
+from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
+from rbdc.planning.availability import buildable
 from rbdc.resources import resolve, robot_names
 
 Array = NDArray[np.float64]
@@ -109,7 +111,8 @@ def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     elif robot in VALUES:
         how["functions"] = OF_VALUES
     elif (robot, root) in OTHER_ROOTS:
-        how["functions"] = without_derivatives()
+        model = Problem.from_file(resolve(robot), root_joint=root)
+        how["functions"] = tuple(buildable(model, without_derivatives(), None)[0])
     elif robot in WITHOUT_PRODUCTS:
         how["functions"] = tuple(name for name in presets()["full"] if not name.endswith(PRODUCTS))
     elif (robot, root) in WITH_BATCHES:
