@@ -11,8 +11,8 @@ from functools import partial
 from rbdc.algorithms.tools.elimination import Row, RowMachine
 from rbdc.ir.indices import Entry, Index, plus
 from rbdc.ir.loops import Loop, Statement
-from rbdc.planning.loops.machine import Loops, Where
-from rbdc.planning.loops.recording import DOF, Record, StepRecorder, each, recorded
+from rbdc.planning.loops.machine import LoopResult, Loops, Where
+from rbdc.planning.loops.recording import DOF, StepRecorder, each, recorded
 from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Scalar
 
@@ -20,6 +20,9 @@ Body = tuple[Statement, ...]
 
 _OWN = Entry("row_own_of", DOF)
 """The place of row k in the list of those above it."""
+
+SAVED = "l"
+"""The row of L at hand."""
 
 BLOCK = 8
 """Columns of a row that are taken together."""
@@ -45,6 +48,10 @@ class LoopRow(Row):
     def above(self) -> Iterator[LoopRow]:
         yield from (row for row, _ in self._path(_OWN, 0.0))
 
+    def before(self) -> Iterator[LoopRow]:
+        """All rows before it."""
+        yield from (row for row, _ in self.m.inner(Loop("c", 0, DOF, ()), LoopRow(self.m, "c"), 0.0))
+
     def below(self) -> Iterator[LoopRow]:
         loop = Loop("i", plus(DOF, 1), Entry("row_end_of", DOF), ())
         yield from (row for row, _ in self.m.inner(loop, LoopRow(self.m, "i"), 0.0))
@@ -55,6 +62,25 @@ class LoopRow(Row):
     def _path(self, stop: Index, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
         loop = Loop("e", Entry("row_start_of", DOF), stop, ())
         return self.m.inner(loop, LoopRow(self.m, "above"), carried)
+
+
+def invert(m: Loops, inverse: str) -> None:
+    """H, L below the diagonal and D^-1 on it, becomes M^-1, both triangles: row k of L M^-1 = D^-1 L^-T ends
+    at 1 / D on the diagonal.
+    """
+    h, saved = LoopResult(m, inverse, adds=False), LoopResult(m, SAVED, adds=False)
+    for k in LoopRows(m).rows("row k of M^-1 from those above"):
+        for j in k.above():
+            saved[j] = h[k, j]
+        for c in k.before():
+            h[k, c] = 0.0
+        for j in k.above():
+            for c in k.before():
+                h.add((k, c), -(saved[j] * h[j, c]))
+        for j in k.above():
+            h.add((k, k), -(saved[j] * h[k, j]))
+        for c in k.before():
+            h[c, k] = h[k, c]
 
 
 @dataclass(frozen=True)
@@ -69,7 +95,7 @@ class Factors:
     @property
     def sizes(self) -> dict[str, int]:
         """Numbers of each array that the loops use."""
-        return {"H": self.n**2, "l": self.n, "s": BLOCK}
+        return {"H": self.n**2, SAVED: self.n, "s": BLOCK}
 
     def solve_rows(self, b: str) -> list[Statement]:
         """B := -M^-1 B, a row at a time: sums of a block of columns pass through registers."""
@@ -98,34 +124,6 @@ class Factors:
         then = self._blocks(partial(sums, "above", self._above))
         return [self._rows(first, "L^T Y = B", backward=True), self._rows(then, "L X = -D^-1 Y")]
 
-    def invert(self) -> list[Statement]:
-        """H := M^-1, both triangles: row k of L M^-1 = D^-1 L^-T ends at 1 / D on the diagonal."""
-        h, n = self.h, self.n
-
-        def save(step: StepRecorder) -> None:
-            step.write("l", step.read(h, 1, k=n, above=1), above=1)
-
-        def zero(step: StepRecorder) -> None:
-            step.write(h, [0.0], k=n, c=1)
-
-        def left(step: StepRecorder) -> None:
-            step.add(h, [-(step.read("l", 1, above=1)[0] * step.read(h, 1, above=n, c=1)[0])], k=n, c=1)
-
-        def own(step: StepRecorder) -> None:
-            step.add(h, [-(step.read("l", 1, above=1)[0] * step.read(h, 1, k=n, above=1)[0])], k=n + 1)
-
-        def mirror(step: StepRecorder) -> None:
-            step.write(h, step.read(h, 1, k=n, c=1), c=n, k=1)
-
-        body = (
-            self._above((recorded(save),)),
-            self._columns(zero),
-            self._above((self._columns(left),)),
-            self._above((recorded(own),)),
-            self._columns(mirror),
-        )
-        return [self._rows(body, "row k of M^-1 from those above")]
-
     def _rows(self, body: Body, about: str, *, backward: bool = False) -> Loop:
         return Loop("k", 0, self.n, body, about, backward)
 
@@ -136,10 +134,6 @@ class Factors:
     def _above(self, body: Body, stop: Index = _OWN) -> Loop:
         """For each row above k, or from there to another place of its list."""
         return Loop("e", Entry("row_start_of", DOF), stop, body)
-
-    def _columns(self, record: Record) -> Loop:
-        """For each column c before k."""
-        return Loop("c", 0, DOF, (recorded(record),))
 
     def _blocks(self, body: Callable[..., Body]) -> Body:
         """For all columns of a row, whole blocks c of them and the rest: how many, and where they begin."""

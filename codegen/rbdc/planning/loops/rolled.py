@@ -19,7 +19,7 @@ from rbdc.ir.indices import tables_in
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
 from rbdc.model import Problem
 from rbdc.planning.loops import drives
-from rbdc.planning.loops.factors import Factors, LoopRows, subtract
+from rbdc.planning.loops.factors import Factors, LoopRows, invert, subtract
 from rbdc.planning.loops.machine import LoopBody, LoopResult, Loops
 from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Motion, Scalar
@@ -47,11 +47,10 @@ def _composite_bodies(m: Loops, inertia: str) -> None:
 
 
 def _inverse_inertia(m: Loops, inverse: str) -> None:
-    factors = Factors(m.tree.nv, inverse)
     _composite_bodies(m, inverse)
-    m.sizes |= factors.sizes
+    m.sizes |= Factors(m.tree.nv, inverse).sizes
     factorise(LoopRows(m), LoopResult(m, inverse, adds=False))
-    m.statements += factors.invert()
+    invert(m, inverse)
 
 
 def _articulated_bodies(m: Loops, ddq: str) -> None:
@@ -91,7 +90,8 @@ def _forward_dynamics_derivatives(m: Loops, by_q: str, by_v: str, inverse: str) 
     factors = Factors(m.tree.nv, inverse)
     _accelerations(m, "x", inverse)
     _inverse_dynamics_derivatives(m, by_q, by_v, "", a="x")
-    m.statements += [*factors.solve_rows(by_q), *factors.solve_rows(by_v), *factors.invert()]
+    m.statements += [*factors.solve_rows(by_q), *factors.solve_rows(by_v)]
+    invert(m, inverse)
 
 
 RECURSIONS: Mapping[str, Callable[..., None]] = {

@@ -49,7 +49,7 @@ class BodyStep(StepRecorder):
 
     def __init__(self, tree: Tree, kind: BodyKind) -> None:
         super().__init__("on the world" if kind.rooted else f"{kind.joint.kind} joint")
-        self.tree, self.kind, self.joint, self.rooted = tree, kind, kind.joint, kind.rooted
+        self.tree, self.kind, self.joint = tree, kind, kind.joint
 
     def constants(self, table: str) -> list[Scalar]:
         """The row of a table of the model's: numbers where all bodies of the kind have the same."""
