@@ -114,8 +114,14 @@ def gather_labels(program: Program) -> Program:
 
     Before: a value has the section of the label that needed it first, or that a pass made it for, so that
     what a section alone uses may cut it in two. After: a run of values between two of one other section,
-    which nothing of its own section uses, belongs there.
+    which nothing of its own section uses, belongs there; runs that have joined may be such a run again.
     """
+    gathered = _gathered(program)
+    return program if gathered == program else gather_labels(gathered)
+
+
+def _gathered(program: Program) -> Program:
+    """A program whose runs have joined the section around them, from the last run to the first."""
     values, users = list(program.values), program.users
 
     def label(index: int) -> Section:
