@@ -9,6 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from rbdc.algorithms import body_motion
+from rbdc.algorithms.body_motion import subtree_sums
 from rbdc.algorithms.reference.rnea import body_velocities, joint_torques
 from rbdc.algorithms.tools import joint_coordinates, kinematics
 from rbdc.algorithms.tools.linear import (
@@ -22,7 +24,7 @@ from rbdc.algorithms.tools.linear import (
     transposed,
     zeros,
 )
-from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.numbers import Entries, Numbers
 from rbdc.model import Problem
 from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Motion, Placement
@@ -192,14 +194,11 @@ def test_velocities_and_torques(which: int | str) -> None:
     """v_i = J_i G v, tau = G^T sum J_i^T f_i."""
     model = tree(which)
     q, v = state(model)
-    placements, columns = kinematics.joint_placements(model, q.tolist()), jacobians(model, q)
-    m = Numbers(model, q.tolist(), v.tolist())
+    m, columns = Numbers(model, q.tolist(), v.tolist()), jacobians(model, q)
     expected = [jacobian @ coupling_matrix(model) @ v for jacobian in columns]
-    for velocities in (
-        kinematics.body_velocities(model, v.tolist(), placements),
-        m.in_order(body_velocities(m)),
-    ):
-        assert_close(np.array([x.scalars() for x in velocities]), np.array(expected), TOLERANCE)
+    for velocities in (body_motion.body_velocities(m), body_velocities(m)):
+        found = [x.scalars() for x in m.in_order(velocities)]
+        assert_close(np.array(found), np.array(expected), TOLERANCE)
     forces = np.random.default_rng(3).standard_normal((model.njoints, 6))
     on_bodies = m.array("f", Force)
     for b in m.down():
@@ -214,16 +213,13 @@ def test_subtrees(which: int | str) -> None:
     """Forces by X^-T, inertias by X^-T I X^-1, summed over all that a joint carries."""
     model = tree(which)
     q, _ = state(model)
-    placements, world = kinematics.joint_placements(model, q.tolist()), world_of(model, q)
-    rng = np.random.default_rng(4)
+    world, rng = world_of(model, q), np.random.default_rng(4)
     forces = rng.standard_normal((model.njoints, 6))
     own = [six_by_six(model, index) for index in range(model.njoints)]
-    totals = kinematics.subtree_sums(
-        model, placements, [Force.of(f.tolist()) for f in forces], Placement.act_force
-    )
-    inertias = kinematics.subtree_sums(
-        model, placements, [b.inertia for b in model.bodies], lambda x, inertia: inertia.moved(x)
-    )
+    m = Numbers(model, q.tolist())
+    on_bodies = Entries(known={k: Force.of(f.tolist()) for k, f in enumerate(forces)})
+    totals = m.in_order(subtree_sums(m, on_bodies))
+    inertias = m.in_order(subtree_sums(m, Entries(known={b.at: b.inertia() for b in m.bodies})))
     motion = Motion.of(rng.standard_normal(6).tolist())
     for index in range(model.njoints):
         force, inertia = np.zeros(6), np.zeros((6, 6))

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from rbdc.algorithms.tools.machine import Body, Machine
+from rbdc.algorithms.tools.machine import Array, Body, Machine, Quantity
 from rbdc.errors import UnsupportedError
 from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -64,10 +64,6 @@ class Spin:
 
 class AnyMotion(ABC):
     """How a body moves, in the frame of a machine's bodies or in its one frame."""
-
-    @abstractmethod
-    def scalars(self) -> list[Scalar]:
-        """The numbers that `of` makes it from, for what is below it."""
 
     @abstractmethod
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
@@ -190,15 +186,6 @@ class SpatialMotion(AnyMotion):
         """The world's."""
         return SpatialMotion(Motion.zero(), Motion(-gravity, Vector3.zero()))
 
-    @staticmethod
-    def of(scalars: Sequence[Scalar]) -> SpatialMotion:
-        """The motion whose `scalars` these are."""
-        return SpatialMotion(Motion.of(scalars[:6]), Motion.of(scalars[6:]))
-
-    def scalars(self) -> list[Scalar]:
-        """Twelve numbers: v, a."""
-        return [*self.v.scalars(), *self.a.scalars()]
-
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
         velocity = "V = V_parent + J qdot", "V", self.v.scalars()
         return [velocity, ("A = A_parent + J qddot + V_parent x J qdot", "A", self.a.scalars())]
@@ -243,6 +230,22 @@ def body_motions(
             b.label(formula, symbol, values)
         motion[b] = moved
         yield b, carried, moved, second
+
+
+def body_velocities(m: Machine) -> Array[Motion]:
+    """v_i = X v_parent + S qdot, in each body's own frame (m/s, rad/s)."""
+    velocity = m.array("v", Motion, Motion.zero())
+    for b in m.down():
+        velocity[b] = v = b.from_parent(velocity[b.parent]) + b.motion(b.rates())
+        b.label("v = X v_parent + S qdot", "v", v.scalars())
+    return velocity
+
+
+def subtree_sums(m: Machine, own: Array[Quantity]) -> Array[Quantity]:
+    """Quantities of the bodies, which become the sums over their subtrees, in their frames."""
+    for b in m.up():
+        b.add_to_parent(own, own[b])
+    return own
 
 
 def _turned(

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rbdc.algorithms.body_motion import body_velocities, subtree_sums
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
@@ -31,8 +32,6 @@ from rbdc.algorithms.momentum import (
     parent_poses,
     total_mass,
 )
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities
-from rbdc.algorithms.tools.kinematics import body_velocities, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
@@ -146,20 +145,13 @@ def centroidal_dynamics_derivatives(
 
 def _momentum_by_q(model: Problem, q: Scalars, v: Scalars, trace: Trace) -> Matrix:
     """d[P; L]/dq (6, nv) about the world's origin."""
-    m = Numbers(model, trace=trace, q=q)
-    placements = m.placements
-    velocities, rates = body_velocities(model, v, placements, trace), joint_velocities(model, v)
-    inertias = m.in_order(composite_inertias(m))
-    momenta = [body.inertia @ velocity for body, velocity in zip(model.bodies, velocities, strict=True)]
-    momenta = subtree_sums(model, placements, momenta, Placement.act_force)
-    columns = []
-    for index, (body, pose) in enumerate(
-        zip(model.bodies, parent_poses(model, placements, trace), strict=True)
-    ):
-        above = velocities[index] - body.joint.motion(rates[index]) if body.parent != WORLD else Motion.zero()
-        own = []
-        for s in body.joint.subspace():
-            changed = s.cross_force(momenta[index]) + inertias[index] @ above.cross(s)
-            own.append(pose.act_force(placements[index].act_force(changed)).scalars())
-        columns.append(own)
+    m, columns = Numbers(model, q, v, trace=trace), []
+    velocity, inertia, momentum = body_velocities(m), composite_inertias(m), m.array("h", Force)
+    for b in m.down():
+        momentum[b] = b.inertia() @ velocity[b]
+    subtree_sums(m, momentum)
+    for b, pose in zip(m.bodies, parent_poses(model, m.placements, trace), strict=True):
+        above = Motion.zero() if b.rooted else velocity[b] - b.motion(b.rates())
+        changes = (k.s.cross_force(momentum[b]) + inertia[b] @ above.cross(k.s) for k in b.columns())
+        columns.append([pose.act_force(b.to_parent(changed)).scalars() for changed in changes])
     return joint_columns(model, columns, "d[P; L]/dq = 0_X* (S x* h + I (v_parent x S))", "H", trace)

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rbdc.algorithms.body_motion import body_velocities
 from rbdc.algorithms.dynamics.crba import composite_inertias
-from rbdc.algorithms.kinematics import rotated_rows
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums, world_placements
+from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
@@ -39,18 +39,18 @@ from rbdc.spatial import (
 from rbdc.spatial.scalars import is_zero
 
 
-def subtree_moments(
-    model: Problem, placements: Sequence[Placement], factor: Scalar, trace: Trace = silent
-) -> list[RigidInertia]:
+def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
     """The inertia of each subtree in the frame of its root times a factor, of which masses and first moments
     are wanted.
     """
-    own = [body.inertia.scaled(factor) for body in model.bodies]
-    subtrees = subtree_sums(model, placements, own, lambda x, inertia: inertia.moved(x))
-    formula = "h = m c + sum of R h_child + m_child P: first moment of the subtree"
-    for index in reversed(range(model.njoints)):
-        trace(model.bodies[index].name, formula, f"h{index}", subtrees[index].first_moment.scalars())
-    return subtrees
+    subtree = m.array("h", RigidInertia)
+    for b in m.down():
+        subtree[b] = b.inertia().scaled(factor)
+    for b in m.up():
+        formula = "h = m c + sum of R h_child + m_child P: first moment of the subtree"
+        b.label(formula, "h", subtree[b].first_moment.scalars())
+        b.add_to_parent(subtree, subtree[b])
+    return m.in_order(subtree)
 
 
 def _in_world(
@@ -70,7 +70,7 @@ def parent_poses(model: Problem, placements: Sequence[Placement], trace: Trace =
     for index, body in enumerate(model.bodies):
         if index in carries:
             above, own = poses[body.parent], placements[index]
-            turned = rotated_rows(above.rotation, own.rotation)
+            turned = above.rotation.compose_rows(own.rotation)
             poses[index] = Placement(turned, above.act_point(own.translation))
             formula = "0_X_i = 0_X_parent X: placement in the world"
             trace(body.name, formula, f"W{index}", poses[index].scalars())
@@ -85,8 +85,8 @@ def total_mass(model: JointSpaceModel, *, with_base: bool = True) -> Scalar:
 
 def moving_moment(model: JointSpaceModel, q: Scalars, factor: Scalar, trace: Trace = silent) -> Vector3:
     """The first moment of all that moves in the world (kg m), times a factor."""
-    placements = joint_placements(model, q, trace)
-    return _in_world(model, placements, subtree_moments(model, placements, factor, trace), factor)
+    m = Numbers(model, q, trace=trace)
+    return _in_world(model, m.placements, subtree_moments(m, factor), factor)
 
 
 def com(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
@@ -124,11 +124,10 @@ def joint_columns(
 
 def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
     """J (3, nv) with J v the velocity of `com` (m/s). Test: its derivative along v."""
-    placements = joint_placements(model, q, trace)
-    subtrees = subtree_moments(model, placements, 1.0 / total_mass(model), trace)
-    poses = parent_poses(model, placements, trace)
+    m = Numbers(model, q, trace=trace)
+    subtrees, poses = subtree_moments(m, 1.0 / total_mass(model)), parent_poses(model, m.placements, trace)
     columns = []
-    for body, pose, placement, own in zip(model.bodies, poses, placements, subtrees, strict=True):
+    for body, pose, placement, own in zip(model.bodies, poses, m.placements, subtrees, strict=True):
         momenta = (
             s.linear.scaled(own.mass) + s.angular.cross(own.first_moment) for s in body.joint.subspace()
         )
@@ -172,11 +171,11 @@ def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
     """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular
     velocity w; and of motors K qdot^2 / 2.
     """
-    velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
-    energies = []
-    for index, (body, velocity) in enumerate(zip(model.bodies, velocities, strict=True)):
-        energies.append(_energy(body.inertia, velocity))
-        trace(body.name, "T = (m u.u + w.J w) / 2 + h.(u x w)", f"T{index}", energies[-1:])
+    m, energies = Numbers(model, q, v, trace=trace), []
+    velocity = body_velocities(m)
+    for b in m.down():
+        energies.append(_energy(b.inertia(), velocity[b]))
+        b.label("T = (m u.u + w.J w) / 2 + h.(u x w)", "T", energies[-1:])
     drives = [0.5 * k * x * x for k, x in zip(model.armature, v, strict=True) if not is_zero(k)]
     return [sum([*energies, *drives], 0.0)]
 
@@ -209,12 +208,13 @@ def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trac
     """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J), their motors left out.
     Test: Pinocchio.
     """
-    result: list[Scalar] = []
-    for index, velocity in enumerate(body_velocities(model, v, joint_placements(model, q, trace), trace)):
-        u, w = velocity.linear, velocity.angular
+    m, result = Numbers(model, q, v, trace=trace), list[Scalar]()
+    velocity = body_velocities(m)
+    for b in m.down():
+        u, w = velocity[b].linear, velocity[b].angular
         turning = [0.5 * w.x * w.x, w.x * w.y, 0.5 * w.y * w.y, w.x * w.z, w.y * w.z, 0.5 * w.z * w.z]
         own = [0.5 * u.dot(u), *u.cross(w).scalars(), *turning]
-        trace(model.bodies[index].name, "T by m, m c, J: u.u / 2, u x w, w w^T", f"y{index}", own)
+        b.label("T by m, m c, J: u.u / 2, u x w, w w^T", "y", own)
         result += own
     return result
 

@@ -85,6 +85,12 @@ class AxisRotation(AnyRotation):
         return a - w, self.c * p - d, b + w
 
 
+MOST_STEPS = 6
+"""Rotations about axes up to which a product of them is left as it is: more take longer one by one than their
+matrix does, and grow along the path.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class RotationProduct(AnyRotation):
     """A rotation as steps, the first one next to the parent: R = R_1 R_2 ... R_n."""
@@ -125,6 +131,10 @@ class RotationProduct(AnyRotation):
             else:
                 steps.append(step)
         return rotation_product(steps)
+
+    def along_path(self, above: AnyRotation) -> AnyRotation:
+        few = isinstance(above, RotationProduct) and len(above.steps) + len(self.steps) <= MOST_STEPS
+        return above.compose(self) if few else above.compose_rows(self)
 
     def transposed(self) -> RotationProduct:
         return RotationProduct(tuple(step.transposed() for step in reversed(self.steps)))

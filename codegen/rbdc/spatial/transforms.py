@@ -61,6 +61,14 @@ class AnyRotation(ABC):
         """R other."""
         return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
 
+    def compose_rows(self, other: AnyRotation) -> Rotation:
+        """R other as a matrix, whose rows are those of R turned by the other."""
+        return Rotation.from_rows([other.apply_transposed(Vector3.of(row)).scalars() for row in self.rows()])
+
+    def along_path(self, above: AnyRotation) -> AnyRotation:
+        """The product of all rotations of a path, from that of those above."""
+        return above.compose(self)
+
     def rows(self) -> list[list[Scalar]]:
         """Row-major 3x3 entries."""
         return Matrix3(self.x, self.y, self.z).rows()

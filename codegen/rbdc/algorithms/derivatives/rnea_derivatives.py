@@ -51,16 +51,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion, body_motions
+from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion, body_motions, subtree_sums
 from rbdc.algorithms.derivatives.along_curves import add_bends
 from rbdc.algorithms.derivatives.world_forces import add_world_forces
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction, Row, row_of
 from rbdc.algorithms.dynamics.drives import resistance_by_v
-from rbdc.algorithms.dynamics.external_forces import loaded_machine, without_external
+from rbdc.algorithms.dynamics.external_forces import in_bodies, loaded_machine
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
-from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
 from rbdc.algorithms.tools.machine import Array, Body, Machine
+from rbdc.algorithms.tools.numbers import Entries
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
 from rbdc.spatial import (
@@ -156,9 +156,9 @@ def rnea_derivatives(
     if model.curves:
         forces = m.in_order(force)
         if fext is not None and model.world_forces:
-            external = without_external(model, m.placements, [Force.zero()] * model.njoints, fext, trace)
-            external = subtree_sums(model, m.placements, external, Placement.act_force)
-            forces = [f + own for f, own in zip(forces, external, strict=True)]
+            external = Entries(known=dict(enumerate(in_bodies(model, m.placements, fext, trace))))
+            subtrees = m.in_order(subtree_sums(m, external))
+            forces = [f - own for f, own in zip(forces, subtrees, strict=True)]
         add_bends(model, (v, a), forces, (dv, inertia), (by_q, by_v))
     return by_q, by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
 

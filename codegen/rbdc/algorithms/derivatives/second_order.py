@@ -43,10 +43,9 @@ from rbdc.algorithms.derivatives.world_forces import add_second_terms
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
 from rbdc.algorithms.dynamics.external_forces import of_subtrees
-from rbdc.algorithms.kinematics import in_one_machine
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, reduce_tensor
-from rbdc.algorithms.tools.kinematics import subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
+from rbdc.algorithms.tools.one_frame import OneFrame
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
 from rbdc.spatial import Force, Forces, Matrix3, Motion, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
@@ -301,27 +300,25 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
 
 
 def _tree(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
-    m, frame = in_one_machine(model, q, v, a, trace)
-    gravity = frame.rotation.apply_transposed(model.gravity)
+    m = OneFrame(model, q, v, a, trace=trace, at_root=True)
     every, starts = list[Direction](), first_dofs(model)
-    bodies: list[Subtree] = []
-    for b, carried, motion, _ in body_motions(m, SpatialMotion.of_world(gravity)):
+    subtree = m.array("c", Subtree)
+    for b, carried, motion, _ in body_motions(m, SpatialMotion.of_world(m.gravity)):
         every += (own := directions(b, carried))
         inertia = b.inertia()
         force = motion.wrench(inertia)
         if fext is not None and not model.world_forces:
-            force = force - b.placement().act_force(fext[len(bodies)])
-        bodies.append(Subtree.of_body(inertia, motion.v, force))
+            force = force - b.placement().act_force(fext[b.at])
+        subtree[b] = Subtree.of_body(inertia, motion.v, force)
         values = [x for d in own for x in (d.s, d.psi_rate, d.psi_second) for x in x.scalars()]
         b.label("s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot", "s", values)
         b.label("f = I a + v x* I v", "f", force.scalars())
-    subtrees = subtree_sums(model, m.placements, bodies, lambda _, x: x)
-    for index in reversed(range(model.njoints)):
-        values = subtrees[index].scalars()
-        trace(model.bodies[index].name, "I, p, N, f of the subtree", f"c{index}", values)
+    for b in m.up():
+        b.label("I, p, N, f of the subtree", "c", subtree[b].scalars())
+        b.add_to_parent(subtree, subtree[b])
     fixed: list[Force] = []
     if fext is not None and model.world_forces:
-        fixed = of_subtrees(model, [frame.act_inverse_force(force) for force in fext])
+        fixed = of_subtrees(model, [m.frame.act_inverse_force(force) for force in fext])
     joints = [k for k, body in enumerate(model.bodies) for _ in range(body.joint.nv)]
     paths = [[j for j, x in enumerate(joints) if x in set(model.support(k))] for k in joints]
-    return Tree(every, subtrees, joints, [starts[k] for k in joints], paths, fixed)
+    return Tree(every, m.in_order(subtree), joints, [starts[k] for k in joints], paths, fixed)

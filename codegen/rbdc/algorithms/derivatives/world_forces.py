@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
-from rbdc.algorithms.kinematics import in_one_frame
 from rbdc.algorithms.tools.joint_coordinates import first_dofs
 from rbdc.algorithms.tools.linear import Matrix
+from rbdc.algorithms.tools.one_frame import in_one_frame
 from rbdc.algorithms.trace import Trace
 from rbdc.model import Problem
 from rbdc.spatial import Force, Motion, Placement

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.body_motion import body_velocities
 from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
 from rbdc.algorithms.tools.joint_coordinates import bent_columns, first_dofs, reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, plus, transposed
@@ -119,11 +120,10 @@ def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Arr
     """C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for each dof i and each
     ancestor's dof j.
     """
-    velocity, factor = m.array("v", Motion, Motion.zero()), m.array("B", CoriolisFactor)
+    velocity, factor = body_velocities(m), m.array("B", CoriolisFactor)
     direction, zero, c = m.array("s", Direction), Motion.zero(), m.matrix(name)
     for b in m.down():
-        velocity[b] = v = b.from_parent(velocity[b.parent]) + b.motion(b.rates())
-        b.label("v = X v_parent + S qdot", "v", v.scalars())
+        v = velocity[b]
         factor[b] = CoriolisFactor.of_body(b.inertia(), v)
         still = b.rooted and b.joint.nv == 1
         for k in b.columns():

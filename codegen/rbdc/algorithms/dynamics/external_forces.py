@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.kinematics import free_root, in_one_frame
-from rbdc.algorithms.tools.kinematics import subtree_sums
+from rbdc.algorithms.body_motion import subtree_sums
 from rbdc.algorithms.tools.machine import Array, Machine
-from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.numbers import Entries, Numbers
+from rbdc.algorithms.tools.one_frame import OneFrame, free_root, in_one_frame
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
 from rbdc.spatial import Force, Forces, Placement, Scalar, Scalars
@@ -57,23 +57,6 @@ def joint_torques(m: Machine, force: Array[Force], name: str = "tau") -> Array[S
     return tau
 
 
-def without_external(
-    model: Problem,
-    placements: Sequence[Placement],
-    forces: list[Force],
-    fext: Forces | None,
-    trace: Trace = silent,
-) -> list[Force]:
-    """The forces that joints have to give: those that move the bodies less the external ones, if any.
-
-    `placements` are those of the joints. Test: forces in the world and the same in the bodies give one tau.
-    """
-    if fext is None:
-        return forces
-    given = in_bodies(model, placements, fext, trace)
-    return [force - external for force, external in zip(forces, given, strict=True)]
-
-
 def in_bodies(
     model: Problem, placements: Sequence[Placement], fext: Sequence[Force], trace: Trace
 ) -> Sequence[Force]:
@@ -96,5 +79,5 @@ def from_one_frame(model: Problem, placements: Sequence[Placement], fext: Sequen
 
 def of_subtrees(model: Problem, forces: Sequence[Force]) -> list[Force]:
     """Sum of the forces, all in one frame, on what each joint carries."""
-    there = [Placement.identity()] * model.njoints
-    return subtree_sums(model, there, forces, lambda _, force: force)
+    m = OneFrame(model)
+    return m.in_order(subtree_sums(m, Entries(known=dict(enumerate(forces)))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from rbdc.algorithms.tools.machine import Quantity
@@ -13,14 +14,16 @@ from rbdc.spatial import Force, Forces, Placement, RigidInertia, Scalars
 
 class OneFrame(Numbers):
     """Placements and quantities in the world's frame. at_root: in that of the root body where the tree hangs
-    on one free body, whose distance from the world's origin costs no digits. Without q the placements are
-    those that it is then given.
+    on one free body, whose distance from the world's origin costs no digits. There are no placements without
+    q.
+
+    frame: the one frame in the world.
     """
 
     def __init__(
         self,
         model: Problem,
-        q: Scalars | None,
+        q: Scalars | None = None,
         v: Scalars | None = None,
         a: Scalars | None = None,
         fext: Forces = (),
@@ -30,19 +33,11 @@ class OneFrame(Numbers):
     ) -> None:
         super().__init__(model, q, v, a, fext, trace)
         self.bodies = [OneFrameBody(self, index) for index in range(model.njoints)]
+        root = free_root(model) if at_root and q is not None else None
+        self.frame = Placement.identity() if root is None else self.placements[root]
+        self.gravity = self.frame.rotation.apply_transposed(self.gravity)
         if q is not None:
-            self._place(at_root=at_root)
-
-    def _place(self, *, at_root: bool) -> None:
-        model = self.model
-        roots = model.children(WORLD)
-        if at_root and len(roots) == 1 and model.bodies[roots[0]].joint.free:
-            self.gravity = self.placements[roots[0]].rotation.apply_transposed(self.gravity)
-            self.placements[roots[0]] = Placement.identity()
-        for body in self.bodies:
-            if not body.rooted:
-                above = self.placements[body.own.parent]
-                self.placements[body.at] = above.compose(self.placements[body.at])
+            self.placements = in_one_frame(model, self.placements, trace, at_root=at_root)
 
 
 class OneFrameBody(NumberBody):
@@ -68,3 +63,28 @@ class OneFrameBody(NumberBody):
 
     def from_parent(self, x: Quantity) -> Quantity:
         return x
+
+
+def in_one_frame(
+    model: Problem, placements: Sequence[Placement], trace: Trace = silent, *, at_root: bool = True
+) -> list[Placement]:
+    """From the joints' placements those of the bodies in the frame of the root where the tree hangs on one
+    free body, in that of the world otherwise, or if not `at_root`.
+    """
+    free = at_root and free_root(model) is not None
+    made: list[Placement] = []
+    for index, body in enumerate(model.bodies):
+        if body.parent == WORLD:
+            made.append(Placement.identity() if free else placements[index])
+        else:
+            above, own = made[body.parent], placements[index]
+            rotation = own.rotation.along_path(above.rotation)
+            made.append(Placement(rotation, above.act_point(own.translation)))
+            trace(body.name, "placement in the one frame", f"W{index}", made[index].scalars())
+    return made
+
+
+def free_root(model: Problem) -> int | None:
+    """The free body on which all of the tree hangs; None where it hangs otherwise."""
+    roots = model.children(WORLD)
+    return roots[0] if len(roots) == 1 and model.bodies[roots[0]].joint.free else None

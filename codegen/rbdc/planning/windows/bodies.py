@@ -204,7 +204,7 @@ def _velocities(trace: LaneRecorder, s: Motion, *, accelerating: bool) -> tuple[
     moved = above.moved_by_joint(s.scaled(rate), acceleration, psi.scaled(rate))
     trace.let("v", moved.v.scalars())
     trace.let("a", moved.a.scalars())
-    trace.store("own", at.VELOCITY, moved.scalars())
+    trace.store("own", at.VELOCITY, [*moved.v.scalars(), *moved.a.scalars()])
     return moved.v, moved.a
 
 
