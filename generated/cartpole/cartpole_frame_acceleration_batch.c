@@ -15,15 +15,109 @@
 static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict acceleration)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, acceleration);
+    if (length < 0) {
+        return;
+    }
+    number step[6];
+    number total[6];
+    number relative[18];
+    memset(relative, 0, 6 * sizeof *relative);
+    memset(total, 0, 6 * sizeof *total);
 
-    number relative[BODIES + 1][6], motion[6];
-    if (length >= 0) {
-        accelerate(length, path, columns, v, a, relative, motion);
-        express(reference, world, motion, acceleration);
+    /* its acceleration, and the frame's velocity relative to each body of the path, LOCAL */
+    for (int i = 0; i < length; ++i) {
+        memset(step, 0, 6 * sizeof *step);
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *v_column = v + column_of[k];
+                step[0] += v_column[0] * columns_k[0];
+                step[1] += v_column[0] * columns_k[1];
+                step[2] += v_column[0] * columns_k[2];
+                step[3] += v_column[0] * columns_k[3];
+                step[4] += v_column[0] * columns_k[4];
+                step[5] += v_column[0] * columns_k[5];
+            }
+        }
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *a_column = a + column_of[k];
+                total[0] += a_column[0] * columns_k[0];
+                total[1] += a_column[0] * columns_k[1];
+                total[2] += a_column[0] * columns_k[2];
+                total[3] += a_column[0] * columns_k[3];
+                total[4] += a_column[0] * columns_k[4];
+                total[5] += a_column[0] * columns_k[5];
+            }
+        }
+        {
+            const number *relative_i = relative + 6 * i;
+            number *restrict relative_i_6 = relative + 6 * i + 6;
+            total[0] += step[4] * relative_i[2] - step[5] * relative_i[1] + step[1] * relative_i[5] - step[2] * relative_i[4];
+            total[1] += step[5] * relative_i[0] - relative_i[2] * step[3] + step[2] * relative_i[3] - relative_i[5] * step[0];
+            total[2] += relative_i[1] * step[3] - step[4] * relative_i[0] + relative_i[4] * step[0] - step[1] * relative_i[3];
+            total[3] += step[4] * relative_i[5] - step[5] * relative_i[4];
+            total[4] += step[5] * relative_i[3] - relative_i[5] * step[3];
+            total[5] += relative_i[4] * step[3] - step[4] * relative_i[3];
+            relative_i_6[0] = relative_i[0] + step[0];
+            relative_i_6[1] = relative_i[1] + step[1];
+            relative_i_6[2] = relative_i[2] + step[2];
+            relative_i_6[3] = step[3] + relative_i[3];
+            relative_i_6[4] = step[4] + relative_i[4];
+            relative_i_6[5] = step[5] + relative_i[5];
+        }
+    }
+    switch (reference) {
+    case 0: /* LOCAL */
+        {
+            acceleration[0] = total[0];
+            acceleration[1] = total[1];
+            acceleration[2] = total[2];
+            acceleration[3] = total[3];
+            acceleration[4] = total[4];
+            acceleration[5] = total[5];
+        }
+        break;
+    case 1: /* WORLD */
+        {
+            /* X a */
+            const number a_seen_dwz = world[6] * total[3] + world[7] * total[4] + world[8] * total[5];
+            acceleration[5] = a_seen_dwz;
+            const number a_seen_dwy = total[3] * world[3] + total[4] * world[4] + total[5] * world[5];
+            acceleration[4] = a_seen_dwy;
+            const number a_seen_ax = world[0] * total[0] + world[1] * total[1] + world[2] * total[2] + world[10] * a_seen_dwz - world[11] * a_seen_dwy;
+            acceleration[0] = a_seen_ax;
+            const number a_seen_dwx = world[0] * total[3] + world[1] * total[4] + world[2] * total[5];
+            acceleration[3] = a_seen_dwx;
+            const number a_seen_ay = total[0] * world[3] + total[1] * world[4] + total[2] * world[5] + world[11] * a_seen_dwx - a_seen_dwz * world[9];
+            acceleration[1] = a_seen_ay;
+            const number a_seen_az = total[0] * world[6] + total[1] * world[7] + total[2] * world[8] + a_seen_dwy * world[9] - world[10] * a_seen_dwx;
+            acceleration[2] = a_seen_az;
+        }
+        break;
+    case 2: /* LOCAL_WORLD_ALIGNED */
+    default:
+        {
+            /* R a */
+            const number a_seen_ax = world[0] * total[0] + world[1] * total[1] + world[2] * total[2];
+            acceleration[0] = a_seen_ax;
+            const number a_seen_ay = total[0] * world[3] + total[1] * world[4] + total[2] * world[5];
+            acceleration[1] = a_seen_ay;
+            const number a_seen_az = total[0] * world[6] + total[1] * world[7] + total[2] * world[8];
+            acceleration[2] = a_seen_az;
+            const number a_seen_dwx = world[0] * total[3] + world[1] * total[4] + world[2] * total[5];
+            acceleration[3] = a_seen_dwx;
+            const number a_seen_dwy = world[3] * total[3] + world[4] * total[4] + world[5] * total[5];
+            acceleration[4] = a_seen_dwy;
+            const number a_seen_dwz = world[6] * total[3] + world[7] * total[4] + world[8] * total[5];
+            acceleration[5] = a_seen_dwz;
+        }
+        break;
     }
 }
 

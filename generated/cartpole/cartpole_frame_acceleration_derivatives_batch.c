@@ -15,38 +15,302 @@
 static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acceleration_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict da_dq, cartpole_lanes8 *restrict da_dv, cartpole_lanes8 *restrict da_da)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, da_dq);
     fill(start, 12, da_dv);
     fill(start, 12, da_da);
+    if (length < 0) {
+        return;
+    }
+    number step[6];
+    number total[6];
+    number relative[18];
+    number above_a[6];
+    number above_v[6];
+    memset(relative, 0, 6 * sizeof *relative);
+    memset(total, 0, 6 * sizeof *total);
 
-    number relative[BODIES + 1][6], acceleration[6];
-    number above_v[6] = {0}, above_a[6] = {0}; /* velocity and acceleration of the body above the joint, LOCAL */
-    accelerate(length, path, columns, v, a, relative, acceleration);
-    for (int i = length - 1; i >= 0; --i) {
-        number step[6] = {0};
-        OF_JOINT(path[i], dof) {
-            const number *s = columns[dof];
-            number moved[6] = {0}, by_q[6] = {0}, by_v[6]; /* moved: the derivative of the velocity by q */
-            add_cross(above_v, s, moved);
-            add_cross(above_a, s, by_q);
-            add_cross(moved, relative[i + 1], by_q);
-            add_turning(reference, s, acceleration, by_q);
-            for (int k = 0; k < 6; ++k) {
-                by_v[k] = moved[k];
+    /* its acceleration, and the frame's velocity relative to each body of the path, LOCAL */
+    for (int i = 0; i < length; ++i) {
+        memset(step, 0, 6 * sizeof *step);
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *v_column = v + column_of[k];
+                step[0] += v_column[0] * columns_k[0];
+                step[1] += v_column[0] * columns_k[1];
+                step[2] += v_column[0] * columns_k[2];
+                step[3] += v_column[0] * columns_k[3];
+                step[4] += v_column[0] * columns_k[4];
+                step[5] += v_column[0] * columns_k[5];
             }
-            add_cross(s, relative[i], by_v);
-            put(reference, world, dof, by_q, da_dq);
-            put(reference, world, dof, by_v, da_dv);
-            put(reference, world, dof, s, da_da);
         }
-        add_rates(path[i], columns, v, step);
-        add_rates(path[i], columns, a, above_a);
-        add_cross(above_v, step, above_a);
-        for (int k = 0; k < 6; ++k) {
-            above_v[k] += step[k];
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *a_column = a + column_of[k];
+                total[0] += a_column[0] * columns_k[0];
+                total[1] += a_column[0] * columns_k[1];
+                total[2] += a_column[0] * columns_k[2];
+                total[3] += a_column[0] * columns_k[3];
+                total[4] += a_column[0] * columns_k[4];
+                total[5] += a_column[0] * columns_k[5];
+            }
+        }
+        {
+            const number *relative_i = relative + 6 * i;
+            number *restrict relative_i_6 = relative + 6 * i + 6;
+            total[0] += step[4] * relative_i[2] - step[5] * relative_i[1] + step[1] * relative_i[5] - step[2] * relative_i[4];
+            total[1] += step[5] * relative_i[0] - relative_i[2] * step[3] + step[2] * relative_i[3] - relative_i[5] * step[0];
+            total[2] += relative_i[1] * step[3] - step[4] * relative_i[0] + relative_i[4] * step[0] - step[1] * relative_i[3];
+            total[3] += step[4] * relative_i[5] - step[5] * relative_i[4];
+            total[4] += step[5] * relative_i[3] - relative_i[5] * step[3];
+            total[5] += relative_i[4] * step[3] - step[4] * relative_i[3];
+            relative_i_6[0] = relative_i[0] + step[0];
+            relative_i_6[1] = relative_i[1] + step[1];
+            relative_i_6[2] = relative_i[2] + step[2];
+            relative_i_6[3] = step[3] + relative_i[3];
+            relative_i_6[4] = step[4] + relative_i[4];
+            relative_i_6[5] = step[5] + relative_i[5];
+        }
+    }
+    memset(above_v, 0, 6 * sizeof *above_v);
+    memset(above_a, 0, 6 * sizeof *above_a);
+
+    /* velocity and acceleration above the joint */
+    for (int i = length - 1; i >= 0; --i) {
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            switch (reference) {
+            case 0: /* LOCAL */
+                {
+                    const number *columns_k = columns + 6 * k;
+                    const number *relative_i_6 = relative + 6 * i + 6;
+                    const number *relative_i = relative + 6 * i;
+                    entry *restrict da_dq_column = da_dq + column_of[k];
+                    entry *restrict da_dv_column = da_dv + column_of[k];
+                    entry *restrict da_da_column = da_da + column_of[k];
+                    const number t13 = above_v[5] * columns_k[3] - columns_k[5] * above_v[3];
+                    const number t18 = columns_k[4] * above_v[3] - columns_k[3] * above_v[4];
+                    const number t29 = above_v[5] * columns_k[0] - columns_k[2] * above_v[3] + columns_k[3] * above_v[2] - columns_k[5] * above_v[0];
+                    const number t38 = columns_k[1] * above_v[3] - above_v[4] * columns_k[0] + columns_k[4] * above_v[0] - columns_k[3] * above_v[1];
+                    const number t48 = above_a[4] * columns_k[2] - above_a[5] * columns_k[1] + above_a[1] * columns_k[5] - above_a[2] * columns_k[4] + t13 * relative_i_6[2];
+                    da_dq_column[0] += t48 - t18 * relative_i_6[1] + t29 * relative_i_6[5] - t38 * relative_i_6[4];
+                    const number t60 = columns_k[5] * above_v[4] - columns_k[4] * above_v[5];
+                    const number t68 = columns_k[2] * above_v[4] - columns_k[1] * above_v[5] + columns_k[5] * above_v[1] - columns_k[4] * above_v[2];
+                    const number t77 = above_a[5] * columns_k[0] - columns_k[2] * above_a[3] + above_a[2] * columns_k[3] - columns_k[5] * above_a[0] + t18 * relative_i_6[0];
+                    da_dq_column[2] += t77 - relative_i_6[2] * t60 + t38 * relative_i_6[3] - relative_i_6[5] * t68;
+                    const number t92 = columns_k[1] * above_a[3] - above_a[4] * columns_k[0] + columns_k[4] * above_a[0] - above_a[1] * columns_k[3] + relative_i_6[1] * t60;
+                    da_dq_column[4] += t92 - t13 * relative_i_6[0] + relative_i_6[4] * t68 - t29 * relative_i_6[3];
+                    da_dq_column[6] += above_a[4] * columns_k[5] - above_a[5] * columns_k[4] + t13 * relative_i_6[5] - t18 * relative_i_6[4];
+                    da_dq_column[8] += above_a[5] * columns_k[3] - columns_k[5] * above_a[3] + t18 * relative_i_6[3] - relative_i_6[5] * t60;
+                    da_dq_column[10] += columns_k[4] * above_a[3] - above_a[4] * columns_k[3] + relative_i_6[4] * t60 - t13 * relative_i_6[3];
+                    da_dv_column[0] += t68 + columns_k[4] * relative_i[2] - columns_k[5] * relative_i[1] + columns_k[1] * relative_i[5] - columns_k[2] * relative_i[4];
+                    da_dv_column[2] += t29 + columns_k[5] * relative_i[0] - columns_k[3] * relative_i[2] + columns_k[2] * relative_i[3] - columns_k[0] * relative_i[5];
+                    da_dv_column[4] += t38 + columns_k[3] * relative_i[1] - columns_k[4] * relative_i[0] + columns_k[0] * relative_i[4] - columns_k[1] * relative_i[3];
+                    da_dv_column[6] += t60 + columns_k[4] * relative_i[5] - columns_k[5] * relative_i[4];
+                    da_dv_column[8] += t13 + columns_k[5] * relative_i[3] - columns_k[3] * relative_i[5];
+                    da_dv_column[10] += t18 + columns_k[3] * relative_i[4] - columns_k[4] * relative_i[3];
+                    da_da_column[0] += columns_k[0];
+                    da_da_column[2] += columns_k[1];
+                    da_da_column[4] += columns_k[2];
+                    da_da_column[6] += columns_k[3];
+                    da_da_column[8] += columns_k[4];
+                    da_da_column[10] += columns_k[5];
+                }
+                break;
+            case 1: /* WORLD */
+                {
+                    const number *columns_k = columns + 6 * k;
+                    const number *relative_i_6 = relative + 6 * i + 6;
+                    const number *relative_i = relative + 6 * i;
+                    entry *restrict da_dq_column = da_dq + column_of[k];
+                    entry *restrict da_dv_column = da_dv + column_of[k];
+                    entry *restrict da_da_column = da_da + column_of[k];
+                    /* X dq */
+                    const number t14 = above_v[5] * columns_k[3] - columns_k[5] * above_v[3];
+                    const number t19 = columns_k[4] * above_v[3] - columns_k[3] * above_v[4];
+                    const number t30 = above_v[5] * columns_k[0] - columns_k[2] * above_v[3] + columns_k[3] * above_v[2] - columns_k[5] * above_v[0];
+                    const number t39 = columns_k[1] * above_v[3] - above_v[4] * columns_k[0] + columns_k[4] * above_v[0] - columns_k[3] * above_v[1];
+                    const number t53 = above_a[4] * columns_k[2] - above_a[5] * columns_k[1] + above_a[1] * columns_k[5] - above_a[2] * columns_k[4] + columns_k[4] * total[2];
+                    const number t63 = t53 - columns_k[5] * total[1] + columns_k[1] * total[5] - columns_k[2] * total[4] + t14 * relative_i_6[2] - t19 * relative_i_6[1];
+                    const number t67 = t63 + t30 * relative_i_6[5] - t39 * relative_i_6[4];
+                    const number t74 = columns_k[5] * above_v[4] - columns_k[4] * above_v[5];
+                    const number t82 = columns_k[2] * above_v[4] - columns_k[1] * above_v[5] + columns_k[5] * above_v[1] - columns_k[4] * above_v[2];
+                    const number t93 = above_a[5] * columns_k[0] - columns_k[2] * above_a[3] + above_a[2] * columns_k[3] - columns_k[5] * above_a[0] + columns_k[5] * total[0];
+                    const number t103 = t93 - columns_k[3] * total[2] + columns_k[2] * total[3] - columns_k[0] * total[5] + t19 * relative_i_6[0] - relative_i_6[2] * t74;
+                    const number t107 = t103 + t39 * relative_i_6[3] - relative_i_6[5] * t82;
+                    const number t117 = columns_k[1] * above_a[3] - above_a[4] * columns_k[0] + columns_k[4] * above_a[0] - above_a[1] * columns_k[3] + columns_k[3] * total[1];
+                    const number t127 = t117 - columns_k[4] * total[0] + columns_k[0] * total[4] - columns_k[1] * total[3] + relative_i_6[1] * t74 - t14 * relative_i_6[0];
+                    const number t131 = t127 + relative_i_6[4] * t82 - t30 * relative_i_6[3];
+                    const number t142 = above_a[4] * columns_k[5] - above_a[5] * columns_k[4] + columns_k[4] * total[5] - columns_k[5] * total[4] + t14 * relative_i_6[5];
+                    const number t144 = t142 - t19 * relative_i_6[4];
+                    const number t154 = above_a[5] * columns_k[3] - columns_k[5] * above_a[3] + columns_k[5] * total[3] - columns_k[3] * total[5] + t19 * relative_i_6[3];
+                    const number t156 = t154 - relative_i_6[5] * t74;
+                    const number t166 = columns_k[4] * above_a[3] - above_a[4] * columns_k[3] + columns_k[3] * total[4] - columns_k[4] * total[3] + relative_i_6[4] * t74;
+                    const number t168 = t166 - t14 * relative_i_6[3];
+                    const number dq_seen_5 = world[6] * t144 + world[7] * t156 + world[8] * t168;
+                    da_dq_column[10] += dq_seen_5;
+                    const number dq_seen_4 = t144 * world[3] + t156 * world[4] + t168 * world[5];
+                    da_dq_column[8] += dq_seen_4;
+                    const number dq_seen_0 = world[10] * dq_seen_5 - world[11] * dq_seen_4 + world[0] * t67 + world[1] * t107 + world[2] * t131;
+                    da_dq_column[0] += dq_seen_0;
+                    const number dq_seen_3 = world[0] * t144 + world[1] * t156 + world[2] * t168;
+                    da_dq_column[6] += dq_seen_3;
+                    const number dq_seen_1 = world[11] * dq_seen_3 - dq_seen_5 * world[9] + t67 * world[3] + t107 * world[4] + t131 * world[5];
+                    da_dq_column[2] += dq_seen_1;
+                    const number dq_seen_2 = dq_seen_4 * world[9] - world[10] * dq_seen_3 + t67 * world[6] + t107 * world[7] + t131 * world[8];
+                    da_dq_column[4] += dq_seen_2;
+                    /* X dv */
+                    const number t227 = t82 + columns_k[4] * relative_i[2] - columns_k[5] * relative_i[1] + columns_k[1] * relative_i[5] - columns_k[2] * relative_i[4];
+                    const number t237 = t30 + columns_k[5] * relative_i[0] - columns_k[3] * relative_i[2] + columns_k[2] * relative_i[3] - columns_k[0] * relative_i[5];
+                    const number t245 = t39 + columns_k[3] * relative_i[1] - columns_k[4] * relative_i[0] + columns_k[0] * relative_i[4] - columns_k[1] * relative_i[3];
+                    const number t249 = t74 + columns_k[4] * relative_i[5] - columns_k[5] * relative_i[4];
+                    const number t253 = t14 + columns_k[5] * relative_i[3] - columns_k[3] * relative_i[5];
+                    const number t257 = t19 + columns_k[3] * relative_i[4] - columns_k[4] * relative_i[3];
+                    const number dv_seen_wz = world[6] * t249 + world[7] * t253 + world[8] * t257;
+                    da_dv_column[10] += dv_seen_wz;
+                    const number dv_seen_wy = world[3] * t249 + world[4] * t253 + world[5] * t257;
+                    da_dv_column[8] += dv_seen_wy;
+                    const number dv_seen_vx = world[10] * dv_seen_wz - world[11] * dv_seen_wy + world[0] * t227 + world[1] * t237 + world[2] * t245;
+                    da_dv_column[0] += dv_seen_vx;
+                    const number dv_seen_wx = world[0] * t249 + world[1] * t253 + world[2] * t257;
+                    da_dv_column[6] += dv_seen_wx;
+                    const number dv_seen_vy = world[11] * dv_seen_wx - world[9] * dv_seen_wz + world[3] * t227 + world[4] * t237 + world[5] * t245;
+                    da_dv_column[2] += dv_seen_vy;
+                    const number dv_seen_vz = world[9] * dv_seen_wy - world[10] * dv_seen_wx + world[6] * t227 + world[7] * t237 + world[8] * t245;
+                    da_dv_column[4] += dv_seen_vz;
+                    /* X s */
+                    const number s_seen_5 = columns_k[3] * world[6] + columns_k[4] * world[7] + columns_k[5] * world[8];
+                    da_da_column[10] += s_seen_5;
+                    const number s_seen_4 = columns_k[3] * world[3] + columns_k[4] * world[4] + columns_k[5] * world[5];
+                    da_da_column[8] += s_seen_4;
+                    const number s_seen_0 = world[0] * columns_k[0] + columns_k[1] * world[1] + columns_k[2] * world[2] + world[10] * s_seen_5 - world[11] * s_seen_4;
+                    da_da_column[0] += s_seen_0;
+                    const number s_seen_3 = world[0] * columns_k[3] + columns_k[4] * world[1] + columns_k[5] * world[2];
+                    da_da_column[6] += s_seen_3;
+                    const number s_seen_1 = columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5] + world[11] * s_seen_3 - world[9] * s_seen_5;
+                    da_da_column[2] += s_seen_1;
+                    const number s_seen_2 = columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8] + world[9] * s_seen_4 - world[10] * s_seen_3;
+                    da_da_column[4] += s_seen_2;
+                }
+                break;
+            case 2: /* LOCAL_WORLD_ALIGNED */
+            default:
+                {
+                    const number *columns_k = columns + 6 * k;
+                    const number *relative_i_6 = relative + 6 * i + 6;
+                    const number *relative_i = relative + 6 * i;
+                    entry *restrict da_dq_column = da_dq + column_of[k];
+                    entry *restrict da_dv_column = da_dv + column_of[k];
+                    entry *restrict da_da_column = da_da + column_of[k];
+                    /* R dq */
+                    const number t14 = above_v[5] * columns_k[3] - columns_k[5] * above_v[3];
+                    const number t19 = columns_k[4] * above_v[3] - columns_k[3] * above_v[4];
+                    const number t30 = above_v[5] * columns_k[0] - columns_k[2] * above_v[3] + columns_k[3] * above_v[2] - columns_k[5] * above_v[0];
+                    const number t39 = columns_k[1] * above_v[3] - above_v[4] * columns_k[0] + columns_k[4] * above_v[0] - columns_k[3] * above_v[1];
+                    const number t51 = above_a[4] * columns_k[2] - above_a[5] * columns_k[1] + above_a[1] * columns_k[5] - above_a[2] * columns_k[4] + columns_k[4] * total[2];
+                    const number t61 = t51 - columns_k[5] * total[1] + t14 * relative_i_6[2] - t19 * relative_i_6[1] + t30 * relative_i_6[5] - t39 * relative_i_6[4];
+                    const number t68 = columns_k[5] * above_v[4] - columns_k[4] * above_v[5];
+                    const number t76 = columns_k[2] * above_v[4] - columns_k[1] * above_v[5] + columns_k[5] * above_v[1] - columns_k[4] * above_v[2];
+                    const number t86 = above_a[5] * columns_k[0] - columns_k[2] * above_a[3] + above_a[2] * columns_k[3] - columns_k[5] * above_a[0] + columns_k[5] * total[0];
+                    const number t96 = t86 - columns_k[3] * total[2] + t19 * relative_i_6[0] - relative_i_6[2] * t68 + t39 * relative_i_6[3] - relative_i_6[5] * t76;
+                    const number t106 = columns_k[1] * above_a[3] - above_a[4] * columns_k[0] + columns_k[4] * above_a[0] - above_a[1] * columns_k[3] + columns_k[3] * total[1];
+                    const number t116 = t106 - columns_k[4] * total[0] + relative_i_6[1] * t68 - t14 * relative_i_6[0] + relative_i_6[4] * t76 - t30 * relative_i_6[3];
+                    const number dq_seen_0 = world[0] * t61 + world[1] * t96 + world[2] * t116;
+                    da_dq_column[0] += dq_seen_0;
+                    const number dq_seen_1 = t61 * world[3] + t96 * world[4] + t116 * world[5];
+                    da_dq_column[2] += dq_seen_1;
+                    const number dq_seen_2 = t61 * world[6] + t96 * world[7] + t116 * world[8];
+                    da_dq_column[4] += dq_seen_2;
+                    const number t148 = above_a[4] * columns_k[5] - above_a[5] * columns_k[4] + columns_k[4] * total[5] - columns_k[5] * total[4] + t14 * relative_i_6[5];
+                    const number t150 = t148 - t19 * relative_i_6[4];
+                    const number t160 = above_a[5] * columns_k[3] - columns_k[5] * above_a[3] + columns_k[5] * total[3] - columns_k[3] * total[5] + t19 * relative_i_6[3];
+                    const number t162 = t160 - relative_i_6[5] * t68;
+                    const number t171 = columns_k[4] * above_a[3] - above_a[4] * columns_k[3] + columns_k[3] * total[4] - columns_k[4] * total[3] + relative_i_6[4] * t68;
+                    const number t173 = t171 - t14 * relative_i_6[3];
+                    const number dq_seen_3 = world[0] * t150 + world[1] * t162 + world[2] * t173;
+                    da_dq_column[6] += dq_seen_3;
+                    const number dq_seen_4 = world[3] * t150 + world[4] * t162 + world[5] * t173;
+                    da_dq_column[8] += dq_seen_4;
+                    const number dq_seen_5 = world[6] * t150 + world[7] * t162 + world[8] * t173;
+                    da_dq_column[10] += dq_seen_5;
+                    /* R dv */
+                    const number t200 = t76 + columns_k[4] * relative_i[2] - columns_k[5] * relative_i[1] + columns_k[1] * relative_i[5] - columns_k[2] * relative_i[4];
+                    const number t210 = t30 + columns_k[5] * relative_i[0] - columns_k[3] * relative_i[2] + columns_k[2] * relative_i[3] - columns_k[0] * relative_i[5];
+                    const number t218 = t39 + columns_k[3] * relative_i[1] - columns_k[4] * relative_i[0] + columns_k[0] * relative_i[4] - columns_k[1] * relative_i[3];
+                    const number dv_seen_vx = world[0] * t200 + world[1] * t210 + world[2] * t218;
+                    da_dv_column[0] += dv_seen_vx;
+                    const number dv_seen_vy = world[3] * t200 + world[4] * t210 + world[5] * t218;
+                    da_dv_column[2] += dv_seen_vy;
+                    const number dv_seen_vz = world[6] * t200 + world[7] * t210 + world[8] * t218;
+                    da_dv_column[4] += dv_seen_vz;
+                    const number t237 = t68 + columns_k[4] * relative_i[5] - columns_k[5] * relative_i[4];
+                    const number t241 = t14 + columns_k[5] * relative_i[3] - columns_k[3] * relative_i[5];
+                    const number t245 = t19 + columns_k[3] * relative_i[4] - columns_k[4] * relative_i[3];
+                    const number dv_seen_wx = world[0] * t237 + world[1] * t241 + world[2] * t245;
+                    da_dv_column[6] += dv_seen_wx;
+                    const number dv_seen_wy = world[3] * t237 + world[4] * t241 + world[5] * t245;
+                    da_dv_column[8] += dv_seen_wy;
+                    const number dv_seen_wz = world[6] * t237 + world[7] * t241 + world[8] * t245;
+                    da_dv_column[10] += dv_seen_wz;
+                    /* R s */
+                    const number s_seen_0 = world[0] * columns_k[0] + columns_k[1] * world[1] + columns_k[2] * world[2];
+                    da_da_column[0] += s_seen_0;
+                    const number s_seen_1 = columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5];
+                    da_da_column[2] += s_seen_1;
+                    const number s_seen_2 = columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8];
+                    da_da_column[4] += s_seen_2;
+                    const number s_seen_3 = world[0] * columns_k[3] + columns_k[4] * world[1] + columns_k[5] * world[2];
+                    da_da_column[6] += s_seen_3;
+                    const number s_seen_4 = columns_k[3] * world[3] + columns_k[4] * world[4] + columns_k[5] * world[5];
+                    da_da_column[8] += s_seen_4;
+                    const number s_seen_5 = columns_k[3] * world[6] + columns_k[4] * world[7] + columns_k[5] * world[8];
+                    da_da_column[10] += s_seen_5;
+                }
+                break;
+            }
+        }
+        memset(step, 0, 6 * sizeof *step);
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *v_column = v + column_of[k];
+                step[0] += v_column[0] * columns_k[0];
+                step[1] += v_column[0] * columns_k[1];
+                step[2] += v_column[0] * columns_k[2];
+                step[3] += v_column[0] * columns_k[3];
+                step[4] += v_column[0] * columns_k[4];
+                step[5] += v_column[0] * columns_k[5];
+            }
+        }
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *a_column = a + column_of[k];
+                above_a[0] += a_column[0] * columns_k[0];
+                above_a[1] += a_column[0] * columns_k[1];
+                above_a[2] += a_column[0] * columns_k[2];
+                above_a[3] += a_column[0] * columns_k[3];
+                above_a[4] += a_column[0] * columns_k[4];
+                above_a[5] += a_column[0] * columns_k[5];
+            }
+        }
+        {
+            number *new_above_v = above_v;
+            above_a[0] += above_v[4] * step[2] - above_v[5] * step[1] + above_v[1] * step[5] - above_v[2] * step[4];
+            above_a[1] += above_v[5] * step[0] - step[2] * above_v[3] + above_v[2] * step[3] - step[5] * above_v[0];
+            above_a[2] += step[1] * above_v[3] - above_v[4] * step[0] + step[4] * above_v[0] - above_v[1] * step[3];
+            above_a[3] += above_v[4] * step[5] - above_v[5] * step[4];
+            above_a[4] += above_v[5] * step[3] - step[5] * above_v[3];
+            above_a[5] += step[4] * above_v[3] - above_v[4] * step[3];
+            new_above_v[0] = step[0] + above_v[0];
+            new_above_v[1] = step[1] + above_v[1];
+            new_above_v[2] = step[2] + above_v[2];
+            new_above_v[3] = above_v[3] + step[3];
+            new_above_v[4] = above_v[4] + step[4];
+            new_above_v[5] = above_v[5] + step[5];
         }
     }
 }

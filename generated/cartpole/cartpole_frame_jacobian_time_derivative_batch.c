@@ -15,31 +15,127 @@
 static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jacobian_time_derivative_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dJ)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dJ);
-
-    /* LOCAL: the frame's velocity relative to each body of the path, and that of the body that the joint carries */
-    number relative[BODIES + 1][6], carrying[6] = {0};
-    fill(0.0, 6, relative[0]);
-    for (int i = 0; i < length; ++i) {
-        for (int k = 0; k < 6; ++k) {
-            relative[i + 1][k] = relative[i][k];
-        }
-        add_rates(path[i], columns, v, relative[i + 1]);
+    if (length < 0) {
+        return;
     }
-    for (int i = length - 1; i >= 0; --i) {
-        number seen[6]; /* the body's velocity as the reference sees it */
-        add_rates(path[i], columns, v, carrying);
-        for (int k = 0; k < 6; ++k) {
-            const int along = reference == 0 || (reference == 2 && k < 3);
-            seen[k] = along ? -relative[i][k] : carrying[k];
+    number relative[18];
+    number carrying[6];
+    memset(relative, 0, 6 * sizeof *relative);
+
+    /* the frame's velocity relative to each body of the path, LOCAL */
+    for (int i = 0; i < length; ++i) {
+        {
+            const number *relative_i = relative + 6 * i;
+            number *restrict relative_i_6 = relative + 6 * i + 6;
+            relative_i_6[0] = relative_i[0];
+            relative_i_6[1] = relative_i[1];
+            relative_i_6[2] = relative_i[2];
+            relative_i_6[3] = relative_i[3];
+            relative_i_6[4] = relative_i[4];
+            relative_i_6[5] = relative_i[5];
         }
-        OF_JOINT(path[i], dof) {
-            number rate[6] = {0};
-            add_cross(seen, columns[dof], rate);
-            put(reference, world, dof, rate, dJ);
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *v_column = v + column_of[k];
+                number *restrict relative_i_6 = relative + 6 * i + 6;
+                relative_i_6[0] += v_column[0] * columns_k[0];
+                relative_i_6[1] += v_column[0] * columns_k[1];
+                relative_i_6[2] += v_column[0] * columns_k[2];
+                relative_i_6[3] += v_column[0] * columns_k[3];
+                relative_i_6[4] += v_column[0] * columns_k[4];
+                relative_i_6[5] += v_column[0] * columns_k[5];
+            }
+        }
+    }
+    memset(carrying, 0, 6 * sizeof *carrying);
+
+    /* velocity of the body that the joint carries */
+    for (int i = length - 1; i >= 0; --i) {
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *v_column = v + column_of[k];
+                carrying[0] += v_column[0] * columns_k[0];
+                carrying[1] += v_column[0] * columns_k[1];
+                carrying[2] += v_column[0] * columns_k[2];
+                carrying[3] += v_column[0] * columns_k[3];
+                carrying[4] += v_column[0] * columns_k[4];
+                carrying[5] += v_column[0] * columns_k[5];
+            }
+        }
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            switch (reference) {
+            case 0: /* LOCAL */
+                {
+                    const number *relative_i = relative + 6 * i;
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict dJ_column = dJ + column_of[k];
+                    dJ_column[0] += relative_i[5] * columns_k[1] - relative_i[4] * columns_k[2] + relative_i[2] * columns_k[4] - relative_i[1] * columns_k[5];
+                    dJ_column[2] += columns_k[2] * relative_i[3] - relative_i[5] * columns_k[0] + columns_k[5] * relative_i[0] - relative_i[2] * columns_k[3];
+                    dJ_column[4] += relative_i[4] * columns_k[0] - columns_k[1] * relative_i[3] + relative_i[1] * columns_k[3] - columns_k[4] * relative_i[0];
+                    dJ_column[6] += relative_i[5] * columns_k[4] - relative_i[4] * columns_k[5];
+                    dJ_column[8] += columns_k[5] * relative_i[3] - relative_i[5] * columns_k[3];
+                    dJ_column[10] += relative_i[4] * columns_k[3] - columns_k[4] * relative_i[3];
+                }
+                break;
+            case 1: /* WORLD */
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict dJ_column = dJ + column_of[k];
+                    /* X ds */
+                    const number t15 = carrying[4] * columns_k[2] - carrying[5] * columns_k[1] + carrying[1] * columns_k[5] - carrying[2] * columns_k[4];
+                    const number t27 = carrying[5] * columns_k[0] - columns_k[2] * carrying[3] + carrying[2] * columns_k[3] - columns_k[5] * carrying[0];
+                    const number t35 = columns_k[1] * carrying[3] - carrying[4] * columns_k[0] + columns_k[4] * carrying[0] - carrying[1] * columns_k[3];
+                    const number t40 = carrying[4] * columns_k[5] - carrying[5] * columns_k[4];
+                    const number t44 = carrying[5] * columns_k[3] - columns_k[5] * carrying[3];
+                    const number t48 = columns_k[4] * carrying[3] - carrying[4] * columns_k[3];
+                    const number ds_seen_5 = world[6] * t40 + world[7] * t44 + world[8] * t48;
+                    dJ_column[10] += ds_seen_5;
+                    const number ds_seen_4 = t40 * world[3] + t44 * world[4] + t48 * world[5];
+                    dJ_column[8] += ds_seen_4;
+                    const number ds_seen_0 = world[0] * t15 + world[1] * t27 + world[2] * t35 + world[10] * ds_seen_5 - world[11] * ds_seen_4;
+                    dJ_column[0] += ds_seen_0;
+                    const number ds_seen_3 = world[0] * t40 + world[1] * t44 + world[2] * t48;
+                    dJ_column[6] += ds_seen_3;
+                    const number ds_seen_1 = t15 * world[3] + t27 * world[4] + t35 * world[5] + world[11] * ds_seen_3 - ds_seen_5 * world[9];
+                    dJ_column[2] += ds_seen_1;
+                    const number ds_seen_2 = t15 * world[6] + t27 * world[7] + t35 * world[8] + ds_seen_4 * world[9] - world[10] * ds_seen_3;
+                    dJ_column[4] += ds_seen_2;
+                }
+                break;
+            case 2: /* LOCAL_WORLD_ALIGNED */
+            default:
+                {
+                    const number *relative_i = relative + 6 * i;
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict dJ_column = dJ + column_of[k];
+                    /* R ds */
+                    const number t15 = carrying[4] * columns_k[2] - carrying[5] * columns_k[1] + relative_i[2] * columns_k[4] - relative_i[1] * columns_k[5];
+                    const number t27 = carrying[5] * columns_k[0] - columns_k[2] * carrying[3] + columns_k[5] * relative_i[0] - relative_i[2] * columns_k[3];
+                    const number t35 = columns_k[1] * carrying[3] - carrying[4] * columns_k[0] + relative_i[1] * columns_k[3] - columns_k[4] * relative_i[0];
+                    const number ds_seen_0 = world[0] * t15 + world[1] * t27 + world[2] * t35;
+                    dJ_column[0] += ds_seen_0;
+                    const number ds_seen_1 = t15 * world[3] + t27 * world[4] + t35 * world[5];
+                    dJ_column[2] += ds_seen_1;
+                    const number ds_seen_2 = t15 * world[6] + t27 * world[7] + t35 * world[8];
+                    dJ_column[4] += ds_seen_2;
+                    const number t59 = carrying[4] * columns_k[5] - carrying[5] * columns_k[4];
+                    const number t62 = carrying[5] * columns_k[3] - columns_k[5] * carrying[3];
+                    const number t65 = columns_k[4] * carrying[3] - carrying[4] * columns_k[3];
+                    const number ds_seen_3 = world[0] * t59 + world[1] * t62 + world[2] * t65;
+                    dJ_column[6] += ds_seen_3;
+                    const number ds_seen_4 = world[3] * t59 + world[4] * t62 + world[5] * t65;
+                    dJ_column[8] += ds_seen_4;
+                    const number ds_seen_5 = world[6] * t59 + world[7] * t62 + world[8] * t65;
+                    dJ_column[10] += ds_seen_5;
+                }
+                break;
+            }
         }
     }
 }

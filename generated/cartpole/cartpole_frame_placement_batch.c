@@ -15,19 +15,28 @@
 static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_placement_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict placement)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 16, placement);
-
-    for (int i = 0; i < 3 && length >= 0; ++i) {
-        for (int k = 0; k < 3; ++k) {
-            placement[4 * i + k] = world[3 * i + k];
-        }
-        placement[4 * i + 3] = world[9 + i];
+    if (length < 0) {
+        return;
     }
-    if (length >= 0) {
-        fill(1.0, 1, placement + 15);
+    {
+        memset(placement + 12, 0, 3 * sizeof *placement);
+        placement[0] = world[0];
+        placement[1] = world[1];
+        placement[2] = world[2];
+        placement[3] = world[9];
+        placement[4] = world[3];
+        placement[5] = world[4];
+        placement[6] = world[5];
+        placement[7] = world[10];
+        placement[8] = world[6];
+        placement[9] = world[7];
+        placement[10] = world[8];
+        placement[11] = world[11];
+        placement[15] = SPREAD(1.0);
     }
 }
 

@@ -15,26 +15,155 @@
 static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_velocity_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dv_dq, cartpole_lanes8 *restrict dv_dv)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dv_dq);
     fill(start, 12, dv_dv);
-
-    number velocity[6] = {0}, above[6] = {0}; /* of the frame, and of the body above the joint, LOCAL */
-    for (int i = 0; i < length; ++i) {
-        add_rates(path[i], columns, v, velocity);
+    if (length < 0) {
+        return;
     }
-    for (int i = length - 1; i >= 0; --i) {
-        OF_JOINT(path[i], dof) {
-            const number *s = columns[dof];
-            number by_q[6] = {0};
-            add_cross(above, s, by_q);
-            add_turning(reference, s, velocity, by_q);
-            put(reference, world, dof, by_q, dv_dq);
-            put(reference, world, dof, s, dv_dv);
+    number moving[6];
+    number above[6];
+    memset(moving, 0, 6 * sizeof *moving);
+    for (int i = 0; i < length; ++i) {
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *v_column = v + column_of[k];
+                moving[0] += v_column[0] * columns_k[0];
+                moving[1] += v_column[0] * columns_k[1];
+                moving[2] += v_column[0] * columns_k[2];
+                moving[3] += v_column[0] * columns_k[3];
+                moving[4] += v_column[0] * columns_k[4];
+                moving[5] += v_column[0] * columns_k[5];
+            }
         }
-        add_rates(path[i], columns, v, above);
+    }
+    memset(above, 0, 6 * sizeof *above);
+
+    /* velocity above the joint */
+    for (int i = length - 1; i >= 0; --i) {
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            switch (reference) {
+            case 0: /* LOCAL */
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict dv_dq_column = dv_dq + column_of[k];
+                    entry *restrict dv_dv_column = dv_dv + column_of[k];
+                    dv_dq_column[0] += above[4] * columns_k[2] - above[5] * columns_k[1] + above[1] * columns_k[5] - above[2] * columns_k[4];
+                    dv_dq_column[2] += above[5] * columns_k[0] - columns_k[2] * above[3] + above[2] * columns_k[3] - columns_k[5] * above[0];
+                    dv_dq_column[4] += columns_k[1] * above[3] - above[4] * columns_k[0] + columns_k[4] * above[0] - above[1] * columns_k[3];
+                    dv_dq_column[6] += above[4] * columns_k[5] - above[5] * columns_k[4];
+                    dv_dq_column[8] += above[5] * columns_k[3] - columns_k[5] * above[3];
+                    dv_dq_column[10] += columns_k[4] * above[3] - above[4] * columns_k[3];
+                    dv_dv_column[0] += columns_k[0];
+                    dv_dv_column[2] += columns_k[1];
+                    dv_dv_column[4] += columns_k[2];
+                    dv_dv_column[6] += columns_k[3];
+                    dv_dv_column[8] += columns_k[4];
+                    dv_dv_column[10] += columns_k[5];
+                }
+                break;
+            case 1: /* WORLD */
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict dv_dq_column = dv_dq + column_of[k];
+                    entry *restrict dv_dv_column = dv_dv + column_of[k];
+                    /* X dq */
+                    const number t21 = above[4] * columns_k[2] - above[5] * columns_k[1] + above[1] * columns_k[5] - above[2] * columns_k[4] + columns_k[4] * moving[2];
+                    const number t27 = t21 - columns_k[5] * moving[1] + columns_k[1] * moving[5] - columns_k[2] * moving[4];
+                    const number t43 = above[5] * columns_k[0] - columns_k[2] * above[3] + above[2] * columns_k[3] - columns_k[5] * above[0] + columns_k[5] * moving[0];
+                    const number t49 = t43 - moving[2] * columns_k[3] + columns_k[2] * moving[3] - moving[5] * columns_k[0];
+                    const number t59 = columns_k[1] * above[3] - above[4] * columns_k[0] + columns_k[4] * above[0] - above[1] * columns_k[3] + moving[1] * columns_k[3];
+                    const number t65 = t59 - columns_k[4] * moving[0] + moving[4] * columns_k[0] - columns_k[1] * moving[3];
+                    const number t74 = above[4] * columns_k[5] - above[5] * columns_k[4] + columns_k[4] * moving[5] - columns_k[5] * moving[4];
+                    const number t82 = above[5] * columns_k[3] - columns_k[5] * above[3] + columns_k[5] * moving[3] - moving[5] * columns_k[3];
+                    const number t90 = columns_k[4] * above[3] - above[4] * columns_k[3] + moving[4] * columns_k[3] - columns_k[4] * moving[3];
+                    const number dq_seen_5 = world[6] * t74 + world[7] * t82 + world[8] * t90;
+                    dv_dq_column[10] += dq_seen_5;
+                    const number dq_seen_4 = t74 * world[3] + t82 * world[4] + t90 * world[5];
+                    dv_dq_column[8] += dq_seen_4;
+                    const number dq_seen_0 = world[10] * dq_seen_5 - world[11] * dq_seen_4 + world[0] * t27 + world[1] * t49 + world[2] * t65;
+                    dv_dq_column[0] += dq_seen_0;
+                    const number dq_seen_3 = world[0] * t74 + world[1] * t82 + world[2] * t90;
+                    dv_dq_column[6] += dq_seen_3;
+                    const number dq_seen_1 = world[11] * dq_seen_3 - dq_seen_5 * world[9] + t27 * world[3] + t49 * world[4] + t65 * world[5];
+                    dv_dq_column[2] += dq_seen_1;
+                    const number dq_seen_2 = dq_seen_4 * world[9] - world[10] * dq_seen_3 + t27 * world[6] + t49 * world[7] + t65 * world[8];
+                    dv_dq_column[4] += dq_seen_2;
+                    /* X s */
+                    const number s_seen_5 = columns_k[3] * world[6] + columns_k[4] * world[7] + columns_k[5] * world[8];
+                    dv_dv_column[10] += s_seen_5;
+                    const number s_seen_4 = columns_k[3] * world[3] + columns_k[4] * world[4] + columns_k[5] * world[5];
+                    dv_dv_column[8] += s_seen_4;
+                    const number s_seen_0 = world[0] * columns_k[0] + columns_k[1] * world[1] + columns_k[2] * world[2] + world[10] * s_seen_5 - world[11] * s_seen_4;
+                    dv_dv_column[0] += s_seen_0;
+                    const number s_seen_3 = world[0] * columns_k[3] + columns_k[4] * world[1] + columns_k[5] * world[2];
+                    dv_dv_column[6] += s_seen_3;
+                    const number s_seen_1 = columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5] + world[11] * s_seen_3 - world[9] * s_seen_5;
+                    dv_dv_column[2] += s_seen_1;
+                    const number s_seen_2 = columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8] + world[9] * s_seen_4 - world[10] * s_seen_3;
+                    dv_dv_column[4] += s_seen_2;
+                }
+                break;
+            case 2: /* LOCAL_WORLD_ALIGNED */
+            default:
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict dv_dq_column = dv_dq + column_of[k];
+                    entry *restrict dv_dv_column = dv_dv + column_of[k];
+                    /* R dq */
+                    const number t19 = above[4] * columns_k[2] - above[5] * columns_k[1] + above[1] * columns_k[5] - above[2] * columns_k[4] + columns_k[4] * moving[2];
+                    const number t21 = t19 - columns_k[5] * moving[1];
+                    const number t36 = above[5] * columns_k[0] - columns_k[2] * above[3] + above[2] * columns_k[3] - columns_k[5] * above[0] + columns_k[5] * moving[0];
+                    const number t38 = t36 - moving[2] * columns_k[3];
+                    const number t48 = columns_k[1] * above[3] - above[4] * columns_k[0] + columns_k[4] * above[0] - above[1] * columns_k[3] + moving[1] * columns_k[3];
+                    const number t50 = t48 - columns_k[4] * moving[0];
+                    const number dq_seen_0 = world[0] * t21 + world[1] * t38 + world[2] * t50;
+                    dv_dq_column[0] += dq_seen_0;
+                    const number dq_seen_1 = t21 * world[3] + t38 * world[4] + t50 * world[5];
+                    dv_dq_column[2] += dq_seen_1;
+                    const number dq_seen_2 = t21 * world[6] + t38 * world[7] + t50 * world[8];
+                    dv_dq_column[4] += dq_seen_2;
+                    const number t80 = above[4] * columns_k[5] - above[5] * columns_k[4] + columns_k[4] * moving[5] - columns_k[5] * moving[4];
+                    const number t88 = above[5] * columns_k[3] - columns_k[5] * above[3] + columns_k[5] * moving[3] - columns_k[3] * moving[5];
+                    const number t95 = columns_k[4] * above[3] - above[4] * columns_k[3] + columns_k[3] * moving[4] - columns_k[4] * moving[3];
+                    const number dq_seen_3 = world[0] * t80 + world[1] * t88 + world[2] * t95;
+                    dv_dq_column[6] += dq_seen_3;
+                    const number dq_seen_4 = world[3] * t80 + world[4] * t88 + world[5] * t95;
+                    dv_dq_column[8] += dq_seen_4;
+                    const number dq_seen_5 = world[6] * t80 + world[7] * t88 + world[8] * t95;
+                    dv_dq_column[10] += dq_seen_5;
+                    /* R s */
+                    const number s_seen_0 = world[0] * columns_k[0] + columns_k[1] * world[1] + columns_k[2] * world[2];
+                    dv_dv_column[0] += s_seen_0;
+                    const number s_seen_1 = columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5];
+                    dv_dv_column[2] += s_seen_1;
+                    const number s_seen_2 = columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8];
+                    dv_dv_column[4] += s_seen_2;
+                    const number s_seen_3 = world[0] * columns_k[3] + columns_k[4] * world[1] + columns_k[5] * world[2];
+                    dv_dv_column[6] += s_seen_3;
+                    const number s_seen_4 = columns_k[3] * world[3] + columns_k[4] * world[4] + columns_k[5] * world[5];
+                    dv_dv_column[8] += s_seen_4;
+                    const number s_seen_5 = columns_k[3] * world[6] + columns_k[4] * world[7] + columns_k[5] * world[8];
+                    dv_dv_column[10] += s_seen_5;
+                }
+                break;
+            }
+        }
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *v_column = v + column_of[k];
+                above[0] += v_column[0] * columns_k[0];
+                above[1] += v_column[0] * columns_k[1];
+                above[2] += v_column[0] * columns_k[2];
+                above[3] += v_column[0] * columns_k[3];
+                above[4] += v_column[0] * columns_k[4];
+                above[5] += v_column[0] * columns_k[5];
+            }
+        }
     }
 }
 

@@ -24,14 +24,17 @@ enum { BODIES = 2, DOFS = 2, COLUMNS = 2, FRAMES = 3 };
 
 /* For each body its first degree of freedom; its last is before the first of the next body. */
 extern const int cartpole_frames_first[BODIES + 1];
+#define first_of cartpole_frames_first
 
 /* For each degree of freedom of a body's joint, and of all joints along the path. */
-#define OF_JOINT(body, dof) for (int dof = cartpole_frames_first[body]; dof < cartpole_frames_first[(body) + 1]; ++dof)
+#define OF_JOINT(body, dof) for (int dof = first_of[body]; dof < first_of[(body) + 1]; ++dof)
 #define ALONG_PATH(i, dof) for (int i = 0; i < length; ++i) OF_JOINT(path[i], dof)
 
 /* For each degree of freedom: its entry in v, and its factor there (1 but for coupled mimic joints). */
 extern const int cartpole_frames_column[DOFS];
 extern const double cartpole_frames_factor[DOFS];
+#define column_of cartpole_frames_column
+#define factor_of cartpole_frames_factor
 
 /* For each body its parent (-1: the world); for each frame the body that carries it, and its placement there. */
 extern const int cartpole_frames_parent[BODIES];
@@ -41,32 +44,13 @@ extern const double cartpole_frames_placement[FRAMES][12];
 /* Climb from the frame to the root: the bodies on the way, the LOCAL columns X^-1 S of their joints, the frame's placement in
  * the world. Returns how many bodies, -1 where there is no such frame or reference. */
 int CLIMB(
-    int frame, int reference, const entry *restrict q, int path[BODIES], number columns[DOFS][6], number world[12]);
+    int frame, int reference, const entry *restrict q, int path[BODIES], number columns[6 * DOFS], number world[12]);
 
 static inline void fill(double value, int n, entry *restrict out)
 {
     for (int k = 0; k < n; ++k) {
         out[k] = SPREAD(value);
     }
-}
-
-/* out += a x b */
-static inline void add_cross(const number *restrict a, const number *restrict b, number *restrict out)
-{
-    out[0] += a[4] * b[2] - a[5] * b[1] + a[1] * b[5] - a[2] * b[4];
-    out[1] += a[5] * b[0] - a[3] * b[2] + a[2] * b[3] - a[0] * b[5];
-    out[2] += a[3] * b[1] - a[4] * b[0] + a[0] * b[4] - a[1] * b[3];
-    out[3] += a[4] * b[5] - a[5] * b[4];
-    out[4] += a[5] * b[3] - a[3] * b[5];
-    out[5] += a[3] * b[4] - a[4] * b[3];
-}
-
-/* out = a x b, whose entries lie so far apart */
-static inline void turn(const number *restrict a, const number *restrict b, int by, number *restrict out, int apart)
-{
-    out[0] = a[1] * b[2 * by] - a[2] * b[by];
-    out[apart] = a[2] * b[0] - a[0] * b[2 * by];
-    out[2 * apart] = a[0] * b[by] - a[1] * b[0];
 }
 
 /* A LOCAL motion in the axes and at the point of the reference: 0 LOCAL, 1 WORLD, 2 LOCAL_WORLD_ALIGNED. */
@@ -91,68 +75,13 @@ static inline void express(int reference, const number *restrict world, const nu
     }
 }
 
-/* out += what a step along the column s changes in a LOCAL motion m because the coordinates of the reference do not go along */
-static inline void add_turning(int reference, const number *restrict s, const number *restrict m, number *restrict out)
-{
-    if (reference != 0) {
-        const int moves = reference == 1; /* the point as well as the axes */
-        const number turn[6] = {moves ? s[0] : (number){0}, moves ? s[1] : (number){0}, moves ? s[2] : (number){0}, s[3], s[4], s[5]};
-        add_cross(turn, m, out);
-    }
-}
-
 /* Add a LOCAL motion, expressed in the reference, to the column of a degree of freedom in a matrix of six rows. */
 static inline void put(int reference, const number *restrict world, int dof, const number *restrict m, entry *restrict matrix)
 {
     number expressed[6];
     express(reference, world, m, expressed);
     for (int row = 0; row < 6; ++row) {
-        matrix[row * COLUMNS + cartpole_frames_column[dof]] += cartpole_frames_factor[dof] * expressed[row];
-    }
-}
-
-/* The columns along the path, expressed in the reference. */
-static inline void express_path(int reference, int length, const int path[BODIES], number columns[DOFS][6], const number *restrict world, number s[DOFS][6])
-{
-    ALONG_PATH(i, dof) {
-        express(reference, world, columns[dof], s[dof]);
-    }
-}
-
-/* Add what two degrees of freedom change to their place in so many square matrices. */
-static inline void add_pair(int a, int b, int rows, const number *restrict moved, entry *restrict out)
-{
-    for (int k = 0; k < rows; ++k) {
-        out[(k * COLUMNS + cartpole_frames_column[a]) * COLUMNS + cartpole_frames_column[b]] += cartpole_frames_factor[a] * cartpole_frames_factor[b] * moved[k];
-    }
-}
-
-/* out += the columns of a body times its rates, which are v or a */
-static inline void add_rates(int body, number columns[DOFS][6], const entry *restrict rates, number *restrict out)
-{
-    OF_JOINT(body, dof) {
-        const number rate = cartpole_frames_factor[dof] * rates[cartpole_frames_column[dof]];
-        for (int k = 0; k < 6; ++k) {
-            out[k] += columns[dof][k] * rate;
-        }
-    }
-}
-
-/* The spatial acceleration of the frame, LOCAL, and its velocity relative to each body of the path; that of the whole path,
- * relative[length], is its velocity. */
-static inline void accelerate(int length, const int path[BODIES], number columns[DOFS][6], const entry *restrict v,
-    const entry *restrict a, number relative[BODIES + 1][6], number *restrict acceleration)
-{
-    fill(0.0, 6, relative[0]);
-    fill(0.0, 6, acceleration);
-    for (int i = 0; i < length; ++i) {
-        number step[6] = {0};
-        add_rates(path[i], columns, v, step);
-        add_rates(path[i], columns, a, acceleration);
-        add_cross(step, relative[i], acceleration);
-        for (int k = 0; k < 6; ++k) {
-            relative[i + 1][k] = relative[i][k] + step[k];
-        }
+        matrix[row * COLUMNS + column_of[dof]] += factor_of[dof] * expressed[row];
     }
 }
 

@@ -12,7 +12,7 @@
 void cartpole_manipulability_gradient(const double *restrict q, int frame, int reference, double *restrict manipulability, double *restrict gradient)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 1, manipulability);
@@ -22,9 +22,9 @@ void cartpole_manipulability_gradient(const double *restrict q, int frame, int r
     int freedoms = 0;
     fill(0.0, 6 * COLUMNS, J);
     for (int i = 0; i < length; ++i) {
-        freedoms += cartpole_frames_first[path[i] + 1] - cartpole_frames_first[path[i]];
+        freedoms += first_of[path[i] + 1] - first_of[path[i]];
         OF_JOINT(path[i], dof) {
-            put(0, world, dof, columns[dof], J);
+            put(0, world, dof, columns + 6 * dof, J);
         }
     }
     /* A = J J^T = L D L^T, angular rows first, whose lengths are of a robot of any size, and its determinant: 0 of fewer
@@ -77,15 +77,15 @@ void cartpole_manipulability_gradient(const double *restrict q, int frame, int r
     manipulability[0] += w;
     for (int i = length - 1; i >= 0; --i) {
         OF_JOINT(path[i], dof) {
-            const number *s = columns[dof];
+            const number *s = columns + 6 * dof;
             number along = (number){0};
             for (int k = 0; k < 6; ++k) {
                 along += s[k] * above[k];
             }
-            gradient[cartpole_frames_column[dof]] += cartpole_frames_factor[dof] * (w * along);
+            gradient[column_of[dof]] += factor_of[dof] * (w * along);
         }
         OF_JOINT(path[i], dof) {
-            const number *s = columns[dof], *y = Y[cartpole_frames_column[dof]], m = cartpole_frames_factor[dof];
+            const number *s = columns + 6 * dof, *y = Y[column_of[dof]], m = factor_of[dof];
             above[0] -= m * (s[4] * y[2] - s[5] * y[1]);
             above[1] -= m * (s[5] * y[0] - s[3] * y[2]);
             above[2] -= m * (s[3] * y[1] - s[4] * y[0]);

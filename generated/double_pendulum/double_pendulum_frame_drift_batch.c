@@ -15,26 +15,101 @@
 static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_drift_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict drift)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, drift);
+    if (length < 0) {
+        return;
+    }
+    number step[6];
+    number total[6];
+    number relative[18];
+    memset(relative, 0, 6 * sizeof *relative);
+    memset(total, 0, 6 * sizeof *total);
 
-    number above[6] = {0}, rate[6] = {0}; /* velocity of the body above the joint, drift of what it carries, LOCAL */
-    for (int i = length - 1; i >= 0; --i) {
-        number step[6] = {0};
-        add_rates(path[i], columns, v, step);
-        add_cross(above, step, rate);
-        for (int k = 0; k < 6; ++k) {
-            above[k] += step[k];
+    /* its acceleration, and the frame's velocity relative to each body of the path, LOCAL */
+    for (int i = 0; i < length; ++i) {
+        memset(step, 0, 6 * sizeof *step);
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *v_column = v + column_of[k];
+                step[0] += v_column[0] * columns_k[0];
+                step[1] += v_column[0] * columns_k[1];
+                step[2] += v_column[0] * columns_k[2];
+                step[3] += v_column[0] * columns_k[3];
+                step[4] += v_column[0] * columns_k[4];
+                step[5] += v_column[0] * columns_k[5];
+            }
+        }
+        {
+            const number *relative_i = relative + 6 * i;
+            number *restrict relative_i_6 = relative + 6 * i + 6;
+            total[0] += step[4] * relative_i[2] - step[5] * relative_i[1] + step[1] * relative_i[5] - step[2] * relative_i[4];
+            total[1] += step[5] * relative_i[0] - relative_i[2] * step[3] + step[2] * relative_i[3] - relative_i[5] * step[0];
+            total[2] += relative_i[1] * step[3] - step[4] * relative_i[0] + relative_i[4] * step[0] - step[1] * relative_i[3];
+            total[3] += step[4] * relative_i[5] - step[5] * relative_i[4];
+            total[4] += step[5] * relative_i[3] - relative_i[5] * step[3];
+            total[5] += relative_i[4] * step[3] - step[4] * relative_i[3];
+            relative_i_6[0] = relative_i[0] + step[0];
+            relative_i_6[1] = relative_i[1] + step[1];
+            relative_i_6[2] = relative_i[2] + step[2];
+            relative_i_6[3] = step[3] + relative_i[3];
+            relative_i_6[4] = step[4] + relative_i[4];
+            relative_i_6[5] = step[5] + relative_i[5];
         }
     }
-    if (reference == 2) {
-        const number back[6] = {-above[0], -above[1], -above[2], (number){0}, (number){0}, (number){0}};
-        add_cross(back, above, rate);
-    }
-    if (length >= 0) {
-        express(reference, world, rate, drift);
+    switch (reference) {
+    case 0: /* LOCAL */
+        {
+            drift[0] = total[0];
+            drift[1] = total[1];
+            drift[2] = total[2];
+            drift[3] = total[3];
+            drift[4] = total[4];
+            drift[5] = total[5];
+        }
+        break;
+    case 1: /* WORLD */
+        {
+            /* X a */
+            const number a_seen_dwz = world[6] * total[3] + world[7] * total[4] + world[8] * total[5];
+            drift[5] = a_seen_dwz;
+            const number a_seen_dwy = total[3] * world[3] + total[4] * world[4] + total[5] * world[5];
+            drift[4] = a_seen_dwy;
+            const number a_seen_ax = world[0] * total[0] + world[1] * total[1] + world[2] * total[2] + world[10] * a_seen_dwz - world[11] * a_seen_dwy;
+            drift[0] = a_seen_ax;
+            const number a_seen_dwx = world[0] * total[3] + world[1] * total[4] + world[2] * total[5];
+            drift[3] = a_seen_dwx;
+            const number a_seen_ay = total[0] * world[3] + total[1] * world[4] + total[2] * world[5] + world[11] * a_seen_dwx - a_seen_dwz * world[9];
+            drift[1] = a_seen_ay;
+            const number a_seen_az = total[0] * world[6] + total[1] * world[7] + total[2] * world[8] + a_seen_dwy * world[9] - world[10] * a_seen_dwx;
+            drift[2] = a_seen_az;
+        }
+        break;
+    case 2: /* LOCAL_WORLD_ALIGNED */
+    default:
+        {
+            const number *relative_length = relative + 6 * length;
+            /* R a */
+            const number t9 = total[0] - relative_length[1] * relative_length[5] + relative_length[2] * relative_length[4];
+            const number t17 = total[1] - relative_length[2] * relative_length[3] + relative_length[5] * relative_length[0];
+            const number t23 = total[2] - relative_length[4] * relative_length[0] + relative_length[1] * relative_length[3];
+            const number a_seen_ax = world[0] * t9 + world[1] * t17 + world[2] * t23;
+            drift[0] = a_seen_ax;
+            const number a_seen_ay = t9 * world[3] + t17 * world[4] + t23 * world[5];
+            drift[1] = a_seen_ay;
+            const number a_seen_az = t9 * world[6] + t17 * world[7] + t23 * world[8];
+            drift[2] = a_seen_az;
+            const number a_seen_dwx = world[0] * total[3] + world[1] * total[4] + world[2] * total[5];
+            drift[3] = a_seen_dwx;
+            const number a_seen_dwy = world[3] * total[3] + world[4] * total[4] + world[5] * total[5];
+            drift[4] = a_seen_dwy;
+            const number a_seen_dwz = world[6] * total[3] + world[7] * total[4] + world[8] * total[5];
+            drift[5] = a_seen_dwz;
+        }
+        break;
     }
 }
 

@@ -15,13 +15,69 @@
 static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_jacobian_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict J)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
-
-    ALONG_PATH(i, dof) {
-        put(reference, world, dof, columns[dof], J);
+    if (length < 0) {
+        return;
+    }
+    for (int i = 0; i < length; ++i) {
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            switch (reference) {
+            case 0: /* LOCAL */
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict J_column = J + column_of[k];
+                    J_column[0] += columns_k[0];
+                    J_column[2] += columns_k[1];
+                    J_column[4] += columns_k[2];
+                    J_column[6] += columns_k[3];
+                    J_column[8] += columns_k[4];
+                    J_column[10] += columns_k[5];
+                }
+                break;
+            case 1: /* WORLD */
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict J_column = J + column_of[k];
+                    /* X s */
+                    const number s_seen_5 = world[6] * columns_k[3] + world[7] * columns_k[4] + world[8] * columns_k[5];
+                    J_column[10] += s_seen_5;
+                    const number s_seen_4 = columns_k[3] * world[3] + columns_k[4] * world[4] + columns_k[5] * world[5];
+                    J_column[8] += s_seen_4;
+                    const number s_seen_0 = world[0] * columns_k[0] + world[1] * columns_k[1] + world[2] * columns_k[2] + world[10] * s_seen_5 - world[11] * s_seen_4;
+                    J_column[0] += s_seen_0;
+                    const number s_seen_3 = world[0] * columns_k[3] + world[1] * columns_k[4] + world[2] * columns_k[5];
+                    J_column[6] += s_seen_3;
+                    const number s_seen_1 = columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5] + world[11] * s_seen_3 - s_seen_5 * world[9];
+                    J_column[2] += s_seen_1;
+                    const number s_seen_2 = columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8] + s_seen_4 * world[9] - world[10] * s_seen_3;
+                    J_column[4] += s_seen_2;
+                }
+                break;
+            case 2: /* LOCAL_WORLD_ALIGNED */
+            default:
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict J_column = J + column_of[k];
+                    /* R s */
+                    const number s_seen_0 = world[0] * columns_k[0] + world[1] * columns_k[1] + world[2] * columns_k[2];
+                    J_column[0] += s_seen_0;
+                    const number s_seen_1 = columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5];
+                    J_column[2] += s_seen_1;
+                    const number s_seen_2 = columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8];
+                    J_column[4] += s_seen_2;
+                    const number s_seen_3 = world[0] * columns_k[3] + world[1] * columns_k[4] + world[2] * columns_k[5];
+                    J_column[6] += s_seen_3;
+                    const number s_seen_4 = world[3] * columns_k[3] + world[4] * columns_k[4] + world[5] * columns_k[5];
+                    J_column[8] += s_seen_4;
+                    const number s_seen_5 = world[6] * columns_k[3] + world[7] * columns_k[4] + world[8] * columns_k[5];
+                    J_column[10] += s_seen_5;
+                }
+                break;
+            }
+        }
     }
 }
 

@@ -15,20 +15,38 @@
 static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_placement_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dplacement_dq)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 32, dplacement_dq);
-
-    ALONG_PATH(i, dof) {
-        number s[6], moved[12]; /* of the rotation and the position, row by row of four */
-        express(2, world, columns[dof], s);
-        for (int axis = 0; axis < 3; ++axis) {
-            turn(s + 3, world + axis, 3, moved + axis, 4);
-        }
-        for (int k = 0; k < 12; ++k) {
-            const number change = k % 4 == 3 ? s[k / 4] : moved[k];
-            dplacement_dq[k * COLUMNS + double_pendulum_frames_column[dof]] += double_pendulum_frames_factor[dof] * change;
+    if (length < 0) {
+        return;
+    }
+    for (int i = 0; i < length; ++i) {
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                entry *restrict dplacement_dq_column = dplacement_dq + column_of[k];
+                /* R s */
+                const number s_seen_0 = world[0] * columns_k[0] + world[1] * columns_k[1] + world[2] * columns_k[2];
+                dplacement_dq_column[6] += s_seen_0;
+                const number s_seen_1 = columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5];
+                dplacement_dq_column[14] += s_seen_1;
+                const number s_seen_2 = columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8];
+                dplacement_dq_column[22] += s_seen_2;
+                const number s_seen_3 = world[0] * columns_k[3] + world[1] * columns_k[4] + world[2] * columns_k[5];
+                const number s_seen_4 = world[3] * columns_k[3] + world[4] * columns_k[4] + world[5] * columns_k[5];
+                const number s_seen_5 = world[6] * columns_k[3] + world[7] * columns_k[4] + world[8] * columns_k[5];
+                dplacement_dq_column[0] += world[6] * s_seen_4 - world[3] * s_seen_5;
+                dplacement_dq_column[2] += world[7] * s_seen_4 - world[4] * s_seen_5;
+                dplacement_dq_column[4] += world[8] * s_seen_4 - world[5] * s_seen_5;
+                dplacement_dq_column[8] += world[0] * s_seen_5 - world[6] * s_seen_3;
+                dplacement_dq_column[10] += world[1] * s_seen_5 - world[7] * s_seen_3;
+                dplacement_dq_column[12] += world[2] * s_seen_5 - world[8] * s_seen_3;
+                dplacement_dq_column[16] += world[3] * s_seen_3 - world[0] * s_seen_4;
+                dplacement_dq_column[18] += world[4] * s_seen_3 - world[1] * s_seen_4;
+                dplacement_dq_column[20] += world[5] * s_seen_3 - world[2] * s_seen_4;
+            }
         }
     }
 }

@@ -15,13 +15,17 @@
 static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_position_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict position)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 3, position);
-
-    for (int k = 0; k < 3 && length >= 0; ++k) {
-        position[k] = world[9 + k];
+    if (length < 0) {
+        return;
+    }
+    {
+        position[0] = world[9];
+        position[1] = world[10];
+        position[2] = world[11];
     }
 }
 

@@ -15,16 +15,22 @@
 static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_position_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dposition_dq)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, dposition_dq);
-
-    ALONG_PATH(i, dof) {
-        number s[6];
-        express(2, world, columns[dof], s);
-        for (int k = 0; k < 3; ++k) {
-            dposition_dq[k * COLUMNS + double_pendulum_frames_column[dof]] += double_pendulum_frames_factor[dof] * s[k];
+    if (length < 0) {
+        return;
+    }
+    for (int i = 0; i < length; ++i) {
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                entry *restrict dposition_dq_column = dposition_dq + column_of[k];
+                dposition_dq_column[0] += world[0] * columns_k[0] + world[1] * columns_k[1] + world[2] * columns_k[2];
+                dposition_dq_column[2] += columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5];
+                dposition_dq_column[4] += columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8];
+            }
         }
     }
 }

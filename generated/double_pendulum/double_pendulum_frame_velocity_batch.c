@@ -15,17 +15,75 @@
 static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_velocity_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, int frame, int reference, double_pendulum_lanes8 *restrict velocity)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 6, velocity);
-
-    number motion[6] = {0};
-    for (int i = 0; i < length; ++i) {
-        add_rates(path[i], columns, v, motion);
+    if (length < 0) {
+        return;
     }
-    if (length >= 0) {
-        express(reference, world, motion, velocity);
+    number moving[6];
+    memset(moving, 0, 6 * sizeof *moving);
+    for (int i = 0; i < length; ++i) {
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            {
+                const number *columns_k = columns + 6 * k;
+                const entry *v_column = v + column_of[k];
+                moving[0] += v_column[0] * columns_k[0];
+                moving[1] += v_column[0] * columns_k[1];
+                moving[2] += v_column[0] * columns_k[2];
+                moving[3] += v_column[0] * columns_k[3];
+                moving[4] += v_column[0] * columns_k[4];
+                moving[5] += v_column[0] * columns_k[5];
+            }
+        }
+    }
+    switch (reference) {
+    case 0: /* LOCAL */
+        {
+            velocity[0] = moving[0];
+            velocity[1] = moving[1];
+            velocity[2] = moving[2];
+            velocity[3] = moving[3];
+            velocity[4] = moving[4];
+            velocity[5] = moving[5];
+        }
+        break;
+    case 1: /* WORLD */
+        {
+            /* X v */
+            const number v_seen_wz = world[6] * moving[3] + world[7] * moving[4] + world[8] * moving[5];
+            velocity[5] = v_seen_wz;
+            const number v_seen_wy = moving[3] * world[3] + moving[4] * world[4] + moving[5] * world[5];
+            velocity[4] = v_seen_wy;
+            const number v_seen_vx = world[0] * moving[0] + world[1] * moving[1] + world[2] * moving[2] + world[10] * v_seen_wz - world[11] * v_seen_wy;
+            velocity[0] = v_seen_vx;
+            const number v_seen_wx = world[0] * moving[3] + world[1] * moving[4] + world[2] * moving[5];
+            velocity[3] = v_seen_wx;
+            const number v_seen_vy = moving[0] * world[3] + moving[1] * world[4] + moving[2] * world[5] + world[11] * v_seen_wx - v_seen_wz * world[9];
+            velocity[1] = v_seen_vy;
+            const number v_seen_vz = moving[0] * world[6] + moving[1] * world[7] + moving[2] * world[8] + v_seen_wy * world[9] - world[10] * v_seen_wx;
+            velocity[2] = v_seen_vz;
+        }
+        break;
+    case 2: /* LOCAL_WORLD_ALIGNED */
+    default:
+        {
+            /* R v */
+            const number v_seen_vx = world[0] * moving[0] + world[1] * moving[1] + world[2] * moving[2];
+            velocity[0] = v_seen_vx;
+            const number v_seen_vy = moving[0] * world[3] + moving[1] * world[4] + moving[2] * world[5];
+            velocity[1] = v_seen_vy;
+            const number v_seen_vz = moving[0] * world[6] + moving[1] * world[7] + moving[2] * world[8];
+            velocity[2] = v_seen_vz;
+            const number v_seen_wx = world[0] * moving[3] + world[1] * moving[4] + world[2] * moving[5];
+            velocity[3] = v_seen_wx;
+            const number v_seen_wy = world[3] * moving[3] + world[4] * moving[4] + world[5] * moving[5];
+            velocity[4] = v_seen_wy;
+            const number v_seen_wz = world[6] * moving[3] + world[7] * moving[4] + world[8] * moving[5];
+            velocity[5] = v_seen_wz;
+        }
+        break;
     }
 }
 

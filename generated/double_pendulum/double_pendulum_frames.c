@@ -119,7 +119,7 @@ static void step(int body, const entry *restrict q, const number *restrict x, nu
 }
 
 int CLIMB(
-    int frame, int reference, const entry *restrict q, int path[BODIES], number columns[DOFS][6], number world[12])
+    int frame, int reference, const entry *restrict q, int path[BODIES], number columns[6 * DOFS], number world[12])
 {
     number placement[2][12] = {0};
     int now = 0, length = 0;
@@ -131,7 +131,7 @@ int CLIMB(
     }
     for (int body = double_pendulum_frames_body[frame]; body >= 0; body = double_pendulum_frames_parent[body]) {
         path[length++] = body;
-        step(body, q, placement[now], columns[double_pendulum_frames_first[body]], placement[1 - now]);
+        step(body, q, placement[now], columns + 6 * first_of[body], placement[1 - now]);
         now = 1 - now;
     }
     for (int k = 0; k < 12; ++k) {

@@ -12,14 +12,14 @@
 void double_pendulum_relative_jacobian(const double *restrict q, int frame, int other, int reference, double *restrict J)
 {
     int path[BODIES];
-    number columns[DOFS][6], world[12];
+    number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
     const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
     /* the other frame, without what carries both */
     int other_path[BODIES], shared = 0;
-    number other_columns[DOFS][6], other_world[12];
+    number other_columns[6 * DOFS], other_world[12];
     const int others = CLIMB(other, reference, q, other_path, other_columns, other_world);
     if (others < 0) {
         fill(nan(""), 6 * COLUMNS, J);
@@ -29,13 +29,13 @@ void double_pendulum_relative_jacobian(const double *restrict q, int frame, int 
     }
     for (int i = 0; i < length - shared; ++i) {
         OF_JOINT(path[i], dof) {
-            put(reference, world, dof, columns[dof], J);
+            put(reference, world, dof, columns + 6 * dof, J);
         }
     }
     for (int i = 0; i < others - shared; ++i) {
         OF_JOINT(other_path[i], dof) {
             number seen[6]; /* WORLD, then at the frame's origin, then in its axes */
-            express(1, other_world, other_columns[dof], seen);
+            express(1, other_world, other_columns + 6 * dof, seen);
             if (reference != 1) {
                 const number *at = world + 9;
                 seen[0] += seen[4] * at[2] - seen[5] * at[1];
@@ -49,7 +49,7 @@ void double_pendulum_relative_jacobian(const double *restrict q, int frame, int 
                 }
             }
             for (int row = 0; row < 6; ++row) {
-                J[row * COLUMNS + double_pendulum_frames_column[dof]] -= double_pendulum_frames_factor[dof] * seen[row];
+                J[row * COLUMNS + column_of[dof]] -= factor_of[dof] * seen[row];
             }
         }
     }

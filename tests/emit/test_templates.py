@@ -63,8 +63,6 @@ MOST_LINES, MOST_NAMES = 150, 25
 LARGER = {
     "batch.h": (226, 22),
     "casadi.c": (288, 16),
-    "climb.h": (209, 10),
-    "climb_motions.h": (161, 4),
     "jax.c": (176, 5),
     "windows_aba_derivatives.c": (798, 61),
     "windows_kernel.c": (234, 42),

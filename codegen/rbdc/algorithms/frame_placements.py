@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 
 from rbdc.algorithms.frames import Climb
 from rbdc.algorithms.kinematics import homogeneous
@@ -45,7 +44,7 @@ def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference:
     """The derivatives by q of the entries of the placement (16, nv), row by row."""
     climb = _aligned(model, q, frame, reference)
     columns = map(Motion.of, transposed(climb.matrix(climb.columns)))
-    made = [_moved(climb.world, s.linear, s.angular.cross) for s in columns]
+    made = [placement_change(climb.world, s) for s in columns]
     return transposed(made) if made else [[] for _ in range(16)]
 
 
@@ -63,11 +62,9 @@ def frame_placement_second_derivatives(
     climb, made = _aligned(model, q, frame, reference), zeros(16 * model.nv, model.nv)
     for a, b, factor, (s, t), above in _pairs(climb):
         outer, inner = (t, s) if above else (s, t)
-        turned = partial(_turned_twice, outer.angular, inner.angular)
-        moved = _moved(climb.world, outer.angular.cross(inner.linear), turned)
-        _add(made, model.nv, a, b, factor, moved)
+        _add(made, model.nv, a, b, factor, placement_change_twice(climb.world, outer, inner))
     for a, s in climb.bends():
-        _add(made, model.nv, a, a, 1.0, _moved(climb.world, s.linear, s.angular.cross))
+        _add(made, model.nv, a, a, 1.0, placement_change(climb.world, s))
     return made
 
 
@@ -92,22 +89,37 @@ def _jacobian_derivatives(climb: Climb) -> Matrix:
     nv = climb.model.nv
     made = zeros(6 * nv, nv)
     for a, b, factor, (s, t), above in _pairs(climb):
-        if climb.reference == "LOCAL":
-            change = Motion.zero() if above else s.cross(t)
-        elif climb.reference == "WORLD":
-            change = t.cross(s) if above else Motion.zero()
-        elif above:
-            change = Motion(Vector3.zero(), t.angular).cross(s)
-        else:
-            change = Motion(s.angular.cross(t.linear), Vector3.zero())
-        _add(made, nv, a, b, factor, change.scalars())
+        _add(made, nv, a, b, factor, column_change(s, t, climb.reference, above=above).scalars())
     for a, s in climb.bends():
         _add(made, nv, a, a, 1.0, s.scalars())
     return made
 
 
-def _turned_twice(outer: Vector3, inner: Vector3, x: Vector3) -> Vector3:
-    return outer.cross(inner.cross(x))
+def column_change(s: Motion, t: Motion, reference: str, *, above: bool) -> Motion:
+    """The derivative of a column s along another one t, both in the reference; above: the joint of t is that
+    of s or nearer to the root.
+    """
+    if reference == "LOCAL":
+        return Motion.zero() if above else s.cross(t)
+    if reference == "WORLD":
+        return t.cross(s) if above else Motion.zero()
+    if above:
+        return Motion(Vector3.zero(), t.angular).cross(s)
+    return Motion(s.angular.cross(t.linear), Vector3.zero())
+
+
+def placement_change(world: Placement, s: Motion) -> list[Scalar]:
+    """The change of the sixteen entries where the frame moves by s, at its origin along the world's axes."""
+    return _moved(world, s.linear, s.angular.cross)
+
+
+def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> list[Scalar]:
+    """The change of the sixteen entries by two steps, the outer of which carries the inner one along."""
+
+    def turned(x: Vector3) -> Vector3:
+        return outer.angular.cross(inner.angular.cross(x))
+
+    return _moved(world, outer.angular.cross(inner.linear), turned)
 
 
 def _moved(world: Placement, step: Vector3, turned: Callable[[Vector3], Vector3]) -> list[Scalar]:

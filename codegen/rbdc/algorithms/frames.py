@@ -46,6 +46,15 @@ def frame_step(
     return columns, placement.compose(x)
 
 
+def expressed(motion: Motion, world: Placement, reference: str) -> Motion:
+    """A LOCAL motion of a frame, placed so in the world, in the axes and at the point of a reference."""
+    if reference == "LOCAL":
+        return motion
+    if reference == "WORLD":
+        return world.act(motion)
+    return motion.turned(world.rotation.apply)
+
+
 @dataclass(frozen=True)
 class Moving:
     """A frame in motion, LOCAL: for each body that carries it what its joint adds to the velocity, and the
@@ -82,11 +91,7 @@ class Climb:
 
     def expressed(self, motion: Motion) -> Motion:
         """A LOCAL motion in the axes and at the point that the reference names."""
-        if self.reference == "LOCAL":
-            return motion
-        if self.reference == "WORLD":
-            return self.world.act(motion)
-        return motion.turned(self.world.rotation.apply)
+        return expressed(motion, self.world, self.reference)
 
     def matrix(self, columns: Columns, bends: Iterable[tuple[int, Motion]] = ()) -> Matrix:
         """(6, nv) from LOCAL columns, in the reference; zero for other bodies, summed over coupled joints;
@@ -157,12 +162,12 @@ def frame_jacobian_time_derivative(
     moving, carrying, made = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
     for index in reversed(climb.columns):
         carrying = carrying + moving.steps[index]
-        seen = _as_seen(carrying, moving.relative[index], reference)
+        seen = as_seen(carrying, moving.relative[index], reference)
         made[index] = [seen.cross(s) for s in climb.columns[index]]
     return climb.matrix(made, climb.bends(v))
 
 
-def _as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
+def as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
     """A body's velocity in coordinates that move with what they are named after, LOCAL; `relative` is the
     frame's velocity relative to the body.
     """

@@ -21,8 +21,7 @@ from rbdc.functions.scalar_types import FLOAT, SHORTEST_BYTES, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
-from rbdc.model import Problem
-from rbdc.planning.plans import BatchPlan
+from rbdc.planning.plans import BatchPlan, Climb
 from rbdc.runtime._arrays import CACHED
 
 _REGISTERS = {
@@ -51,8 +50,8 @@ class BatchTarget(Backend):
         if not plan.samples:
             return
         source.declaration = replace(source.declaration, lanes=True)
-        if planned.declaration.framed:
-            _add_frames_batch(source, package.robot, package.model, plan.samples)
+        if isinstance(planned.plan.content, Climb):
+            _add_frames_batch(source, package.robot, planned.plan.content, plan.samples)
         else:
             _add_batch(source, package.robot, plan)
 
@@ -81,7 +80,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     )
 
 
-def _add_frames_batch(source: FunctionSource, robot: str, model: Problem, steps: Sequence[Program]) -> None:
+def _add_frames_batch(source: FunctionSource, robot: str, climb: Climb, steps: Sequence[Program]) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
     functions of frames share.
     """
@@ -90,7 +89,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Problem, steps:
     parameters = ", ".join(declaration.parameters(f"{robot}_lanes{lanes}"))
     wide = [widened(step, lanes) for step in steps]
     source.batch_files |= batch_header(robot, declaration.scalar)
-    source.batch_files[f"{robot}_frames_batch.c"] = climb_file(robot, model, wide, source, lanes)
+    source.batch_files[f"{robot}_frames_batch.c"] = climb_file(robot, climb.model, wide, source, lanes)
     ends = accumulate(p.size for p in declaration.outputs)
     places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
@@ -102,7 +101,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, model: Problem, steps:
         kernel="climb_kernel.c.jinja",
         prototype=f"{_storage(robot)}void {name}({parameters})",
         call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
-        **kernel_words(robot, model, declaration),
+        **kernel_words(robot, climb, declaration),
     )
 
 

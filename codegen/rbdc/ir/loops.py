@@ -8,7 +8,7 @@ constants, arrays that pass values from one loop to the next, statements one aft
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -135,16 +135,20 @@ Statement: TypeAlias = Step | Loop | Switch | WhereGiven | Clear | Sines
 
 @dataclass(frozen=True)
 class LoopNest:
-    """A function as loops: its tables, its own arrays with their sizes, its statements in order."""
+    """A function as loops: its tables, its own arrays with their sizes, its statements in order.
+
+    arguments: variables that are known at run time alone, and the values at which operations are counted.
+    """
 
     tables: tuple[Table, ...]
     arrays: Mapping[str, int]
     statements: tuple[Statement, ...]
+    arguments: Mapping[str, int] = field(default_factory=dict)
 
     def cost(self) -> Cost:
         """Operations of a call without its optional arguments: those of each step as often as it runs."""
         columns = {table.name: [int(x) for (x,) in table.rows] for table in self.tables if table.integer}
-        return _cost(self.statements, {}, columns)
+        return _cost(self.statements, self.arguments, columns)
 
 
 def every(statements: Sequence[Statement]) -> Iterator[Statement]:

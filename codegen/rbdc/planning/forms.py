@@ -25,7 +25,8 @@ from rbdc.planning.candidates import (
     left_to_solve,
     path_start,
 )
-from rbdc.planning.climb import climb_cost
+from rbdc.planning.climb.columns import loops_cost
+from rbdc.planning.climb.loops import climb_loops
 from rbdc.planning.columns import System, column_cost
 from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.loops.rolled import MAXIMUM_BODIES
@@ -140,8 +141,9 @@ def climb(subject: Subject) -> Plan | None:
     model, function = subject.model, subject.function
     if not function.declaration.framed:
         return None
-    steps = tuple(frame_step_programs(model))
-    return Plan(function, CLIMB, Climb(model, steps), climb_cost(model, function, steps))
+    steps, nest = tuple(frame_step_programs(model)), climb_loops(model, function)
+    loops = loops_cost(model, function) if nest is None else nest.cost()
+    return Plan(function, CLIMB, Climb(model, steps, nest), sum(map(cost, steps), loops))
 
 
 def rolled(subject: Subject) -> Plan | None:

@@ -61,10 +61,13 @@ class Paths:
 
 @dataclass(frozen=True)
 class Climb:
-    """The steps of the climb from a frame to the root, one program a body."""
+    """The steps of the climb from a frame to the root, one program a body, and the loops over the path that
+    it has found; None where they are a template.
+    """
 
     model: Problem
     steps: tuple[Program, ...]
+    nest: LoopNest | None
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
 from rbdc.algorithms import frame_pairs
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import figures, function_file, whole_part
+from rbdc.emit.c.loops import LoopWriter, declared
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.scalar_types import DOUBLE
+from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost, cost, summed
 from rbdc.ir.nodes import Program
 from rbdc.model import Problem
-from rbdc.planning.climb import frame_dofs
+from rbdc.planning.climb.columns import first_columns, frame_dofs
 from rbdc.planning.plans import Climb
 
 
@@ -33,34 +33,47 @@ def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, tot
         source,
         figures=f"{figures(total)}, where every body carries the frame",
         body="climb_kernel.c.jinja",
-        **kernel_words(robot, model, declaration),
+        **kernel_words(robot, climb, declaration),
     )
     return source
 
 
-def kernel_words(robot: str, model: Problem, declaration: FunctionDeclaration) -> dict[str, Any]:
-    """The words of the template of a function's algorithm: how shared names begin, whether columns of a climb
-    are of curvature.
-    """
+class _Number(ScalarType):
+    """The type `number` of functions of frames: a scalar, or a vector in the files of batches."""
+
+    def literal(self, number: float) -> str:
+        return f"SPREAD({super().literal(number)})"
+
+
+def kernel_words(robot: str, climb: Climb, declaration: FunctionDeclaration) -> dict[str, Any]:
+    """The words of the template of a function: those of all, and its loops or the template that has them."""
     scalar = declaration.scalar
-    singular = frame_pairs.SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
-    return {
-        "p": f"{robot}_frames",
-        "bends": bool(model.curves),
-        "algorithm": f"{declaration.name}.c.jinja",
-        "singular": scalar.literal(singular),
+    words = _words(robot, climb.model) | {"algorithm": "", "arrays": [], "lines": []}
+    if climb.nest is None:
+        singular = frame_pairs.SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
+        return words | {"algorithm": f"{declaration.name}.c.jinja", "singular": scalar.literal(singular)}
+    number = _Number(**{**vars(scalar), "name": "number"})
+    kinds = {p.name: "entry" for p in (*declaration.inputs, *declaration.outputs)}
+    writer = LoopWriter(robot, number, {**kinds, "factor_of": scalar.name})
+    return words | {
+        "arrays": declared(climb.nest.arrays, number),
+        "lines": writer.body(climb.nest.statements),
     }
+
+
+def _words(robot: str, model: Problem) -> dict[str, Any]:
+    """How shared names begin, and whether columns of a climb are of curvature."""
+    return {"p": f"{robot}_frames", "bends": bool(model.curves)}
 
 
 def _shared(robot: str, model: Problem, steps: Sequence[Program], source: FunctionSource) -> dict[str, str]:
     """The files that are the same for every function of a frame."""
     table, scalar = frame_dofs(model), source.declaration.scalar
-    starts = [bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)]
     header = render(
         "climb.h.jinja",
         robot=robot,
         **scalar.words,
-        **kernel_words(robot, model, source.declaration),
+        **_words(robot, model),
         model=model,
         dofs=len(table),
         frames=len(model.frames),
@@ -71,7 +84,7 @@ def _shared(robot: str, model: Problem, steps: Sequence[Program], source: Functi
         steps,
         source,
         body_parent=braced(body.parent for body in model.bodies),
-        body_first=braced([*starts, len(table)]),
+        body_first=braced(first_columns(model)),
         dof_column=braced(column for column, *_ in table),
         dof_factor=braced(scalar.literal(factor) for _, factor, *_ in table),
         dof_bend=braced(bend for *_, bend in table),
@@ -113,6 +126,6 @@ def climb_file(
             for index, (body, program) in enumerate(zip(model.bodies, steps, strict=True))
         ],
         steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
-        **kernel_words(robot, model, source.declaration),
+        **_words(robot, model),
         **tables,
     )

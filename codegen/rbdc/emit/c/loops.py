@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdc.emit.backend import FunctionSource
@@ -23,7 +23,7 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
     """The C of a function as loops, its tables beside it."""
     scalar = declaration.scalar
     source = FunctionSource(declaration, nest.cost(), method=method)
-    writer = _LoopWriter(robot, scalar)
+    writer = LoopWriter(robot, scalar)
     lines = writer.body(nest.statements)
     unread = [p.name for p in declaration.inputs if p.name not in writer.read]
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
@@ -31,10 +31,15 @@ def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, m
         source,
         body="loops.c.jinja",
         tables=[_table_view(table, scalar) for table in nest.tables],
-        arrays=[f"{scalar.name} {name}[{size}]" for name, size in nest.arrays.items()],
+        arrays=declared(nest.arrays, scalar),
         lines=[*(f"{_INDENT}(void){name};" for name in unread), *lines],
     )
     return source
+
+
+def declared(arrays: Mapping[str, int], scalar: ScalarType) -> list[str]:
+    """The declarations of arrays by their sizes."""
+    return [f"{scalar.name} {name}[{size}]" for name, size in arrays.items()]
 
 
 def _table_view(table: Table, scalar: ScalarType) -> tuple[str, list[str]]:
@@ -51,11 +56,14 @@ def _table_view(table: Table, scalar: ScalarType) -> tuple[str, list[str]]:
 
 
 @dataclass(frozen=True)
-class _LoopWriter:
-    """Statements as lines of C. read: the arrays that they have named so far."""
+class LoopWriter:
+    """Statements as lines of C. kinds: C types of numbers in arrays where they are another one; read: the
+    arrays that the lines have named so far.
+    """
 
     robot: str
     scalar: ScalarType
+    kinds: Mapping[str, str] = field(default_factory=dict)
     read: set[str] = field(default_factory=set)
 
     def lines(self, statement: Statement) -> list[str]:
@@ -121,7 +129,8 @@ class _LoopWriter:
             if name in used and name != place.array:
                 const = "" if name in outputs else "const "
                 alone = "restrict " if name in outputs and _is_alone(step, name) else ""
-                yield f"{const}{self.scalar.name} *{alone}{name} = {_address(place)};"
+                kind = self.kinds.get(place.array, self.scalar.name)
+                yield f"{const}{kind} *{alone}{name} = {_address(place)};"
 
 
 def _is_alone(step: Step, name: str) -> bool:

@@ -41,10 +41,11 @@ of paths; in eliminations over rows k of M, i below and those above, at e in the
 
 
 class _Argument(NamedTuple):
-    """An argument of a step: its place, and the scalars there."""
+    """An argument of a step: its place, the scalars there, and where each lies if not one after the other."""
 
     place: Place
     values: list[Scalar]
+    entries: tuple[int, ...] = ()
 
 
 class StepRecorder:
@@ -75,14 +76,25 @@ class StepRecorder:
         """Add values to those from a place on."""
         self._store(array, values, strides, offset, adds=True)
 
+    def add_apart(self, array: str, values: Mapping[int, Scalar], **strides: int) -> None:
+        """Add values to entries so far from a place."""
+        self._store(array, list(values.values()), strides, 0, adds=True, entries=tuple(values))
+
     def _store(
-        self, array: str, values: Sequence[Scalar], strides: Mapping[str, int], offset: int, *, adds: bool
+        self,
+        array: str,
+        values: Sequence[Scalar],
+        strides: Mapping[str, int],
+        offset: int,
+        *,
+        adds: bool,
+        entries: tuple[int, ...] = (),
     ) -> None:
         name = _name(array, strides, offset)
         if name in self._written:
             raise MalformedProgram(f"a step stores {name} twice")
         place = replace(_place(array, strides, offset), adds=adds)
-        self._written[name] = _Argument(place, list(values))
+        self._written[name] = _Argument(place, list(values), entries)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         """Name values and the formula that gives them, for the reader of the C."""
@@ -99,7 +111,10 @@ class StepRecorder:
             self._labels,
         )
         program = verify(chain_sums(optimise(program)))
-        arrays = tuple(replace(array, adds=outputs[array.name].place.adds) for array in program.outputs)
+        arrays = tuple(
+            replace(array, adds=own.place.adds, output_indices=own.entries)
+            for array, own in zip(program.outputs, outputs.values(), strict=True)
+        )
         places = {name: own.place for name, own in {**inputs, **outputs}.items()}
         return Step(replace(program, outputs=arrays), places)
 

@@ -1,0 +1,184 @@
+"""The loops of a frame's Jacobian, velocity and acceleration, and of their derivatives."""
+
+from __future__ import annotations
+
+from rbdc.algorithms.derivatives.frame_derivatives import turning
+from rbdc.algorithms.frames import as_seen
+from rbdc.ir.loops import Clear, Statement
+from rbdc.model import Problem
+from rbdc.planning.climb.steps import PathStep, by_reference, down, of_joint, once, up
+from rbdc.spatial import Motion, Vector3
+
+
+def jacobian(model: Problem) -> list[Statement]:
+    """J: the columns in the reference."""
+    own = by_reference(model, lambda m: m.put("J", m.seen(m.column).scalars()))
+    return [up(of_joint(model, own))]
+
+
+def velocity(model: Problem) -> list[Statement]:
+    """The sum of X^-1 S qdot in the reference."""
+
+    def result(m: PathStep) -> None:
+        m.write("velocity", m.seen(m.motion("moving"), symbol="v").scalars())
+
+    return [Clear("moving", 6), up(*_rates(model, "v", "moving")), by_reference(model, result)]
+
+
+def jacobian_time_derivative(model: Problem) -> list[Statement]:
+    """Each column turned by the velocity of its body as the reference sees it."""
+
+    def column(m: PathStep) -> None:
+        relative = m.motion("relative", i=6)
+        rate = as_seen(m.motion("carrying"), relative, m.reference).cross(m.column)
+        m.put("dJ", m.seen(rate, symbol="ds").scalars())
+
+    turned = of_joint(model, by_reference(model, column), _put_bend(model, "dJ"))
+    return [
+        *_relative(model),
+        Clear("carrying", 6),
+        down(*_rates(model, "v", "carrying"), turned, about="velocity of the body that the joint carries"),
+    ]
+
+
+def drift(model: Problem) -> list[Statement]:
+    """The acceleration without that of the joints."""
+
+    def result(m: PathStep) -> None:
+        moving, rate = m.motion("relative", length=6), m.motion("total")
+        if m.reference == "LOCAL_WORLD_ALIGNED":
+            rate = rate - Motion(moving.linear, Vector3.zero()).cross(moving)
+        m.write("drift", m.seen(rate, symbol="a").scalars())
+
+    return [*_accelerated(model, ""), by_reference(model, result)]
+
+
+def acceleration(model: Problem) -> list[Statement]:
+    """The acceleration in the reference."""
+
+    def result(m: PathStep) -> None:
+        m.write("acceleration", m.seen(m.motion("total"), symbol="a").scalars())
+
+    return [*_accelerated(model, "a"), by_reference(model, result)]
+
+
+def velocity_derivatives(model: Problem) -> list[Statement]:
+    """dv/dq_k = v_l x s_k, dv/dv_k = s_k; and what the reference turns."""
+
+    def column(m: PathStep) -> None:
+        s = m.column
+        by_q = m.motion("above").cross(s) + turning(s, m.motion("moving"), m.reference)
+        m.put("dv_dq", m.seen(by_q, symbol="dq").scalars())
+        m.put("dv_dv", m.seen(s).scalars())
+
+    columns = of_joint(model, by_reference(model, column), _put_bend(model, "dv_dq"))
+    return [
+        Clear("moving", 6),
+        up(*_rates(model, "v", "moving")),
+        Clear("above", 6),
+        down(columns, *_rates(model, "v", "above"), about="velocity above the joint"),
+    ]
+
+
+def acceleration_derivatives(model: Problem) -> list[Statement]:
+    """da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b, da/da_k = s_k; and what the
+    reference turns.
+    """
+
+    def column(m: PathStep) -> None:
+        s, moved = m.column, m.motion("above_v").cross(m.column)
+        by_q = m.motion("above_a").cross(s) + moved.cross(m.motion("relative", 6, i=6))
+        by_q = by_q + turning(s, m.motion("total"), m.reference)
+        m.put("da_dq", m.seen(by_q, symbol="dq").scalars())
+        m.put("da_dv", m.seen(moved + s.cross(m.motion("relative", i=6)), symbol="dv").scalars())
+        m.put("da_da", m.seen(s).scalars())
+
+    def bend(m: PathStep) -> None:
+        s, rate = m.column, m.entry("v")
+        moved = m.motion("above_v").cross(s) + s.cross(m.motion("relative", i=6))
+        by_place = moved.scaled(rate) + s.scaled(m.entry("a"))
+        m.put_plain("da_dq", m.seen(by_place, symbol="dq").scalars())
+        m.put_plain("da_dv", m.seen(s.scaled(2.0 * rate), symbol="dv").scalars())
+
+    def jerk(m: PathStep) -> None:
+        rate = m.entry("v")
+        m.put_plain("da_dq", m.seen(m.column.scaled(rate * rate)).scalars())
+
+    def advance(m: PathStep) -> None:
+        above, step = m.motion("above_v"), m.motion("step")
+        m.add("above_a", above.cross(step).scalars())
+        m.write("above_v", (above + step).scalars())
+
+    plain, *curved = (by_reference(model, text) for text in (column, bend, jerk))
+    columns = of_joint(model, plain, *curved)
+    return [
+        *_accelerated(model, "a"),
+        Clear("above_v", 6),
+        Clear("above_a", 6),
+        down(
+            columns,
+            *_step(model),
+            *_rates(model, "a", "above_a", squared=True),
+            once(model, advance),
+            about="velocity and acceleration above the joint",
+        ),
+    ]
+
+
+def _rates(model: Problem, rates: str, total: str, *, squared: bool = False, row: int = 0) -> list[Statement]:
+    """Add the columns of a body times its entries of v or a to a motion; squared: those of curvature times
+    squares of v too. row: of an array of motions along the path, which row after that of the body.
+    """
+    offset, strides = 6 * row, {"i": 6} if row else {}
+
+    def own(m: PathStep) -> None:
+        m.add(total, m.column.scaled(m.factor() * m.entry(rates)).scalars(), offset, **strides)
+
+    def bend(m: PathStep) -> None:
+        rate = m.entry("v")
+        m.add(total, m.column.scaled(rate * rate).scalars(), offset, **strides)
+
+    if not rates and not model.curves:
+        return []
+    plain = once(model, own) if rates else None
+    return [of_joint(model, plain, once(model, bend) if squared else None)]
+
+
+def _step(model: Problem) -> list[Statement]:
+    """Sum the velocity that a joint adds."""
+    return [Clear("step", 6), *_rates(model, "v", "step")]
+
+
+def _relative(model: Problem) -> list[Statement]:
+    """The frame's velocity relative to each body of the path and, last, to the world."""
+
+    def copy(m: PathStep) -> None:
+        m.write("relative", m.read("relative", 6, i=6), 6, i=6)
+
+    rates = _rates(model, "v", "relative", row=1)
+    return [Clear("relative", 6), up(once(model, copy), *rates, about=RELATIVE)]
+
+
+def _accelerated(model: Problem, rates: str) -> list[Statement]:
+    """The frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocities as above."""
+
+    def advance(m: PathStep) -> None:
+        step, below = m.motion("step"), m.motion("relative", i=6)
+        m.add("total", step.cross(below).scalars())
+        m.write("relative", (below + step).scalars(), 6, i=6)
+
+    joints = _rates(model, rates, "total", squared=True)
+    along = up(*_step(model), *joints, once(model, advance), about=f"its acceleration, and {RELATIVE}")
+    return [Clear("relative", 6), Clear("total", 6), along]
+
+
+RELATIVE = "the frame's velocity relative to each body of the path, LOCAL"
+
+
+def _put_bend(model: Problem, matrix: str) -> Statement:
+    """Curvatures times v in the reference."""
+
+    def own(m: PathStep) -> None:
+        m.put_plain(matrix, m.seen(m.column.scaled(m.entry("v"))).scalars())
+
+    return by_reference(model, own)

@@ -1,0 +1,130 @@
+"""Steps and loops over the path from a frame to the root: bodies `path[i]` from the frame on, the LOCAL
+`columns` of their degrees of freedom k (of a second one, j), the frame's placement `world`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from rbdc.algorithms.frames import REFERENCES, expressed
+from rbdc.ir.indices import Entry, Index, Variable, plus
+from rbdc.ir.loops import Loop, Statement, Switch
+from rbdc.model import Problem
+from rbdc.planning.climb.columns import frame_dofs
+from rbdc.planning.loops.recording import StepRecorder
+from rbdc.spatial import Motion, Placement, Scalar, Scalars
+from rbdc.spatial.scalars import is_zero
+
+
+class PathStep(StepRecorder):
+    """One step for a degree of freedom of the path, for a body, or for the frame."""
+
+    def __init__(self, model: Problem, reference: str) -> None:
+        super().__init__("")
+        self.model, self.reference = model, reference
+        self.coupled = any(factor != 1.0 for _, factor, _, order in frame_dofs(model) if order == 0)
+
+    @property
+    def world(self) -> Placement:
+        """The frame's placement in the world."""
+        return Placement.of(self.read("world", 12))
+
+    @property
+    def column(self) -> Motion:
+        """The LOCAL column of the degree of freedom k."""
+        return self.motion("columns", k=6)
+
+    def motion(self, array: str, offset: int = 0, **strides: int) -> Motion:
+        """Six numbers of an array."""
+        return Motion.of(self.read(array, 6, offset, **strides))
+
+    def factor(self, dof: str = "k") -> Scalar:
+        """The factor of a degree of freedom in its entry of v."""
+        return self.read("factor_of", 1, **{dof: 1})[0] if self.coupled else 1.0
+
+    def entry(self, rates: str) -> Scalar:
+        """The entry of v or a that the degree of freedom k has."""
+        return self.read(rates, 1, column=1)[0]
+
+    def seen(self, motion: Motion, reference: str = "", symbol: str = "s") -> Motion:
+        """A LOCAL motion as the reference has it."""
+        reference = reference or self.reference
+        made = expressed(motion, self.world, reference)
+        if reference != "LOCAL":
+            formula = f"X {symbol}" if reference == "WORLD" else f"R {symbol}"
+            self.label(formula, f"{symbol}_seen", made.scalars())
+        return made
+
+    def put(self, matrix: str, entries: Scalars) -> None:
+        """Add entries, times the factor, to the column of the degree of freedom k."""
+        factor = self.factor()
+        self.put_plain(matrix, [0.0 if is_zero(x) else factor * x for x in entries])
+
+    def put_plain(self, matrix: str, entries: Scalars) -> None:
+        """Add entries to the column of the degree of freedom k."""
+        self._put(matrix, entries, self.model.nv, column=1)
+
+    def put_pair(self, matrices: str, entries: Scalars) -> None:
+        """Add entries, times both factors, to the places of the degrees of freedom k and j."""
+        one, other = self.factor(), self.factor("j")
+        # one after the other: their product alone would be no vector in the files of batches
+        values = [0.0 if is_zero(x) else one * (other * x) for x in entries]
+        self._put(matrices, values, self.model.nv**2, column=self.model.nv, j_column=1)
+
+    def put_twice(self, matrices: str, entries: Scalars) -> None:
+        """Add entries to the places of the degree of freedom k with itself."""
+        self._put(matrices, entries, self.model.nv**2, column=self.model.nv + 1)
+
+    def _put(self, array: str, entries: Scalars, apart: int, **strides: int) -> None:
+        values = {k * apart: x for k, x in enumerate(entries) if not is_zero(x)}
+        self.add_apart(array, values, **strides)
+
+
+Text: TypeAlias = Callable[[PathStep], None]
+"""Records what is done for a degree of freedom, a body or the frame."""
+
+OWN = Entry("path", Variable("i"))
+LENGTH = Variable("length")
+
+
+def once(model: Problem, text: Text, reference: str = "") -> Statement:
+    """The step that a text records."""
+    step = PathStep(model, reference)
+    text(step)
+    return step.step()
+
+
+def by_reference(model: Problem, text: Text) -> Statement:
+    """The steps of a text, one for each reference."""
+    return Switch(Variable("reference"), tuple((name, (once(model, text, name),)) for name in REFERENCES))
+
+
+def up(*body: Statement, about: str = "") -> Loop:
+    """A loop over bodies from the frame to the root."""
+    return Loop("i", 0, LENGTH, body, about)
+
+
+def down(*body: Statement, about: str = "") -> Loop:
+    """A loop over bodies from the root to the frame."""
+    return Loop("i", 0, LENGTH, body, about, backward=True)
+
+
+def of_joint(
+    model: Problem,
+    plain: Statement | None,
+    bend: Statement | None = None,
+    jerk: Statement | None = None,
+    *,
+    own: Index = OWN,
+    dof: str = "k",
+) -> Loop:
+    """A loop over the degrees of freedom of a body on the path; bend, jerk: what is done for the curvature of
+    a joint that follows another along a curve, and for its derivative.
+    """
+    bodies = [() if statement is None else (statement,) for statement in (plain, bend, jerk)]
+    body: tuple[Statement, ...] = bodies[0]
+    if model.curves:
+        cases = zip(("columns", "curvatures", "their derivatives"), bodies, strict=True)
+        body = (Switch(Entry("bend_of", Variable(dof)), tuple(cases)),)
+    return Loop(dof, Entry("first_of", own), Entry("first_of", plus(own, 1)), body)
