@@ -28,7 +28,7 @@ def newton_euler(m: Loops, tau: str) -> None:
     """Featherstone, in the frames of the bodies."""
     m.one_frame, m.v, m.a, m.external = False, "v", "a", True
     inverse_dynamics(m)
-    m.statements += drives.drives(m.tree, tau, accelerating=True)
+    drives.drives(m, tau, accelerating=True)
 
 
 def derivatives(m: Loops, by_q: str, by_v: str, by_a: str) -> None:
@@ -36,7 +36,7 @@ def derivatives(m: Loops, by_q: str, by_v: str, by_a: str) -> None:
     m.v, m.a, m.external = "v", "a", True
     idsva.derivatives(m)
     for name, table in ((by_v, "damping"), (by_a, "armature")):
-        m.statements += drives.diagonal(m.tree, name, table)
+        drives.diagonal(m, name, table)
 
 
 @pytest.mark.parametrize("seed", [0, 3])

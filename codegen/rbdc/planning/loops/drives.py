@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-from rbdc.ir.loops import Clear, Sines, Statement
-from rbdc.planning.loops.recording import StepRecorder, each
-from rbdc.planning.loops.tree import Tree
+from rbdc.algorithms.tools.machine import Index
+from rbdc.ir.loops import Clear, Sines
+from rbdc.planning.loops.machine import Loops, Where
+
+ENTRY = Index(Where("at", 0, "at"))
+"""Each entry of v."""
 
 
-def sines(tree: Tree, lanes: int) -> list[Statement]:
+def sines(m: Loops, lanes: int) -> None:
     """The angles of all turning joints, then their sines and cosines, so many side by side."""
-    count = len(tree.turning)
+    count = len(m.tree.turning)
     if not count:
-        return []
+        return
     made = Sines("angle", "sine", "cosine", count, lanes)
+    if made.whole > count:
+        m.statements.append(Clear("angle", made.whole))
+    for joint in m.over(count, Index(Where("n", 0, "n")), "joint angles"):
+        angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # its own, or that of the leader it follows
+        if m.tree.coupled:
+            table = "turning_coupling"
+            multiplier, offset = m.scope.reading(table).read(table, (("n", 2),), 0, 2)
+            angle = multiplier * angle + offset
+        m.result("angle")[joint] = angle
+    m.statements.append(made)
 
-    def gather(step: StepRecorder) -> None:
-        """The angle of a joint, or of the leader that it follows."""
-        angle = step.read("q", 1, entry=1)
-        if tree.coupled:
-            multiplier, offset = step.read("turning_coupling", 2, n=2)
-            angle = [multiplier * angle[0] + offset]
-        step.write("angle", angle, n=1)
 
-    clear: list[Statement] = [Clear("angle", made.whole)] if made.whole > count else []
-    return [*clear, each("n", count, gather, "joint angles"), made]
-
-
-def drives(tree: Tree, out: str, *, accelerating: bool = False) -> list[Statement]:
+def drives(m: Loops, out: str, *, accelerating: bool = False) -> None:
     """Damping times v, and armature times a where joints accelerate, added to the entries of an array."""
     terms = [("damping", "v"), *([("armature", "a")] if accelerating else [])]
-    terms = [(table, name) for table, name in terms if any(getattr(tree.model, table))]
-
-    def record(step: StepRecorder) -> None:
-        """One entry of v."""
-        products = [step.read(table, 1, at=1)[0] * step.read(name, 1, at=1)[0] for table, name in terms]
-        step.add(out, [sum(products)], at=1)
-
-    return [each("at", tree.nv, record, "motors and damping")] if terms else []
+    terms = [(table, name) for table, name in terms if any(getattr(m.tree.model, table))]
+    for at in m.over(m.tree.nv, ENTRY, "motors and damping") if terms else ():
+        m.result(out).add(at, sum(m.result(table)[at] * m.result(name)[at] for table, name in terms))
 
 
-def diagonal(tree: Tree, out: str, table: str) -> list[Statement]:
+def diagonal(m: Loops, out: str, table: str) -> None:
     """A table of the drives along a diagonal."""
-
-    def record(step: StepRecorder) -> None:
-        step.add(out, step.read(table, 1, at=1), at=tree.nv + 1)
-
-    return [each("at", tree.nv, record, table)] if any(getattr(tree.model, table)) else []
+    for at in m.over(m.tree.nv, ENTRY, table) if any(getattr(m.tree.model, table)) else ():
+        m.result(out).add((at, at), m.result(table)[at])

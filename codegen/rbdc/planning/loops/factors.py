@@ -4,25 +4,25 @@ branches: L_ik is not zero for k above i in the elimination tree alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator
 
 from rbdc.algorithms.tools.elimination import Row, RowMachine
-from rbdc.ir.indices import Entry, Index, plus
-from rbdc.ir.loops import Loop, Statement
-from rbdc.planning.loops.machine import LoopResult, Loops, Where
-from rbdc.planning.loops.recording import DOF, StepRecorder, each, recorded
-from rbdc.planning.loops.tree import Tree
+from rbdc.algorithms.tools.machine import Index
+from rbdc.ir import indices
+from rbdc.ir.indices import Entry, plus
+from rbdc.ir.loops import Loop
+from rbdc.planning.loops.machine import Loops, Where
+from rbdc.planning.loops.recording import DOF
+from rbdc.planning.loops.segments import Strides
 from rbdc.spatial import Scalar
-
-Body = tuple[Statement, ...]
 
 _OWN = Entry("row_own_of", DOF)
 """The place of row k in the list of those above it."""
 
 SAVED = "l"
 """The row of L at hand."""
+SUMS = "s"
+"""The sums of a block of columns."""
 
 BLOCK = 8
 """Columns of a row that are taken together."""
@@ -33,6 +33,7 @@ class LoopRows(RowMachine):
 
     def __init__(self, m: Loops) -> None:
         self.m = m
+        m.sizes |= {SAVED: m.tree.nv, SUMS: BLOCK}
 
     def rows(self, about: str = "", *, backward: bool = False) -> Iterator[LoopRow]:
         return self.m.over(self.m.tree.nv, LoopRow(self.m, "k"), about, backward=backward)
@@ -59,7 +60,7 @@ class LoopRow(Row):
     def and_above(self, below: Row, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
         return self._path(plus(_OWN, 1), carried)
 
-    def _path(self, stop: Index, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
+    def _path(self, stop: indices.Index, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
         loop = Loop("e", Entry("row_start_of", DOF), stop, ())
         return self.m.inner(loop, LoopRow(self.m, "above"), carried)
 
@@ -68,7 +69,7 @@ def invert(m: Loops, inverse: str) -> None:
     """H, L below the diagonal and D^-1 on it, becomes M^-1, both triangles: row k of L M^-1 = D^-1 L^-T ends
     at 1 / D on the diagonal.
     """
-    h, saved = LoopResult(m, inverse, adds=False), LoopResult(m, SAVED, adds=False)
+    h, saved = m.result(inverse), m.result(SAVED)
     for k in LoopRows(m).rows("row k of M^-1 from those above"):
         for j in k.above():
             saved[j] = h[k, j]
@@ -83,69 +84,47 @@ def invert(m: Loops, inverse: str) -> None:
             h[c, k] = h[k, c]
 
 
-@dataclass(frozen=True)
-class Factors:
-    """Loops over a matrix H (nv, nv), by its name: M at first, in the end L below the diagonal and D^-1 on
-    it.
-    """
+class Block:
+    """Columns of a matrix side by side: so many of each row from an offset on, `strides` further."""
 
-    n: int
-    h: str
+    def __init__(self, m: Loops, matrix: str, size: int, offset: int, strides: Strides = ()) -> None:
+        self.m, self.matrix, self.size, self.offset, self.strides = m, matrix, size, offset, strides
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Numbers of each array that the loops use."""
-        return {"H": self.n**2, SAVED: self.n, "s": BLOCK}
+    def __getitem__(self, row: Index) -> list[Scalar]:
+        return self._read(self.matrix, self._place(row), self.offset)
 
-    def solve_rows(self, b: str) -> list[Statement]:
-        """B := -M^-1 B, a row at a time: sums of a block of columns pass through registers."""
-        h, n = self.h, self.n
+    def reduce(self, k: Index, row: list[Scalar], others: Iterable[tuple[Index, Scalar]]) -> None:
+        """Row k becomes a row less multiples of others. Sums pass through registers."""
+        scope = self.m.scope
+        scope.writing(SUMS).store(SUMS, (), 0, row, adds=False)
+        for other, factor in others:
+            less = [-(factor * x) for x in self[other]]
+            self.m.scope.writing(SUMS).store(SUMS, (), 0, less, adds=True)
+        found = self._read(SUMS, (), 0)
+        scope.writing(self.matrix).store(self.matrix, self._place(k), self.offset, found, adds=False)
 
-        def sums(index: str, loops: Callable[[Body], Loop], size: int, offset: int, **strides: int) -> Body:
-            """Row k of a block less the rows of an index, each times its entry of L; first times -1 / D."""
-            last = index == "above"
+    def _read(self, array: str, strides: Strides, offset: int) -> list[Scalar]:
+        return self.m.scope.reading(array).read(array, strides, offset, self.size)
 
-            def start(step: StepRecorder) -> None:
-                row = step.read(b, size, offset, k=n, **strides)
-                pivot = step.read(h, 1, k=n + 1)[0] if last else -1.0
-                step.write("s", [-(pivot * x) for x in row])
-
-            def less(step: StepRecorder) -> None:
-                entry = step.read(h, 1, **({"k": n, index: 1} if last else {index: n, "k": 1}))[0]
-                row = step.read(b, size, offset, **{index: n}, **strides)
-                step.add("s", [-(entry * x) for x in row])
-
-            def end(step: StepRecorder) -> None:
-                step.write(b, step.read("s", size), offset, k=n, **strides)
-
-            return recorded(start), loops((recorded(less),)), recorded(end)
-
-        first = self._blocks(partial(sums, "i", self._below))
-        then = self._blocks(partial(sums, "above", self._above))
-        return [self._rows(first, "L^T Y = B", backward=True), self._rows(then, "L X = -D^-1 Y")]
-
-    def _rows(self, body: Body, about: str, *, backward: bool = False) -> Loop:
-        return Loop("k", 0, self.n, body, about, backward)
-
-    def _below(self, body: Body) -> Loop:
-        """For each row i below k."""
-        return Loop("i", plus(DOF, 1), Entry("row_end_of", DOF), body)
-
-    def _above(self, body: Body, stop: Index = _OWN) -> Loop:
-        """For each row above k, or from there to another place of its list."""
-        return Loop("e", Entry("row_start_of", DOF), stop, body)
-
-    def _blocks(self, body: Callable[..., Body]) -> Body:
-        """For all columns of a row, whole blocks c of them and the rest: how many, and where they begin."""
-        count, rest = divmod(self.n, BLOCK)
-        whole = (Loop("c", 0, count, body(BLOCK, 0, c=BLOCK)),) if count else ()
-        return (*whole, *(body(rest, self.n - rest) if rest else ()))
+    def _place(self, row: Index) -> Strides:
+        return (row.at.entry, self.m.tree.nv), *self.strides
 
 
-def subtract(tree: Tree, out: str, less: str) -> list[Statement]:
-    """out = out - less, entry by entry."""
+def _blocks(m: Loops, matrix: str) -> Iterator[Block]:
+    """All columns of a row, whole blocks of them and the rest."""
+    count, rest = divmod(m.tree.nv, BLOCK)
+    for _ in m.inner(Loop("c", 0, count, ()), LoopRow(m, "c"), 0.0) if count else ():
+        yield Block(m, matrix, BLOCK, 0, (("c", BLOCK),))
+    if rest:
+        yield Block(m, matrix, rest, m.tree.nv - rest)
 
-    def record(step: StepRecorder) -> None:
-        step.write(out, [step.read(less, 1, at=1)[0] - step.read(out, 1, at=1)[0]], at=1)
 
-    return [each("at", tree.nv, record, "tau less the forces at rest")]
+def solve_rows(m: Loops, factors: str, b: str) -> None:
+    """B := -M^-1 B, a row at a time, by L below the diagonal and D^-1 on it."""
+    h, rows = m.result(factors), LoopRows(m)
+    for k in rows.rows("L^T Y = B", backward=True):
+        for block in _blocks(m, b):
+            block.reduce(k, block[k], ((i, h[i, k]) for i in k.below()))
+    for k in rows.rows("L X = -D^-1 Y"):
+        for block in _blocks(m, b):
+            block.reduce(k, [-(h[k, k] * x) for x in block[k]], ((j, h[k, j]) for j in k.above()))

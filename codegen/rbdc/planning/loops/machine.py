@@ -116,11 +116,11 @@ class Loops(Machine):
         return self.over(len(self.tree.dofs), LoopColumn(self, Where("k", 0, "column")), about)
 
     def over(self, count: int, at: Place, about: str, *, backward: bool = False) -> Iterator[Place]:
-        """A loop from 0 with the variable k."""
+        """A loop from 0 whose variable is the row of a place."""
         self.scopes.append(Scope(lambda: StepRecorder("")))
         yield at
         body = self.scopes.pop().statements(dry=self.dry)
-        self.statements.append(Loop("k", 0, count, body, about, backward))
+        self.statements.append(Loop(at.at.row, 0, count, body, about, backward))
 
     def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
         """A loop over columns or rows within the loop at hand, which hands it a quantity."""
@@ -152,6 +152,10 @@ class Loops(Machine):
         if self.tree.coupled:
             self.statements.append(Clear(name, self.tree.nv))
         return LoopResult(self, name, adds=self.tree.coupled)
+
+    def result(self, name: str) -> LoopResult:
+        """A vector or a matrix over v that is there."""
+        return LoopResult(self, name, adds=False)
 
     def matrix(self, name: str) -> LoopResult:
         if name:

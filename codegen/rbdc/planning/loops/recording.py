@@ -4,14 +4,14 @@ arguments of a program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.indices import Entry, Index, Variable
 from rbdc.ir.lanes import LaneProgram, in_lanes
-from rbdc.ir.loops import Loop, Place, Step
+from rbdc.ir.loops import Place, Step
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import MalformedProgram, verify
@@ -117,22 +117,6 @@ class StepRecorder:
         )
         places = {name: own.place for name, own in {**inputs, **outputs}.items()}
         return Step(replace(program, outputs=arrays), places)
-
-
-Record = Callable[[StepRecorder], None]
-"""Records what a loop does for one value of its index."""
-
-
-def each(index: str, stop: int, record: Record, about: str) -> Loop:
-    """A loop from 0 with one step."""
-    return Loop(index, 0, stop, (recorded(record),), about)
-
-
-def recorded(record: Record) -> Step:
-    """The step of what a function records."""
-    recorder = StepRecorder("")
-    record(recorder)
-    return recorder.step()
 
 
 def _name(array: str, strides: Iterable[str], offset: int) -> str:

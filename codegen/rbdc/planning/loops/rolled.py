@@ -19,8 +19,8 @@ from rbdc.ir.indices import tables_in
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
 from rbdc.model import Problem
 from rbdc.planning.loops import drives
-from rbdc.planning.loops.factors import Factors, LoopRows, invert, subtract
-from rbdc.planning.loops.machine import LoopBody, LoopResult, Loops
+from rbdc.planning.loops.factors import LoopRows, invert, solve_rows
+from rbdc.planning.loops.machine import LoopBody, Loops
 from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Motion, Scalar
 
@@ -38,18 +38,17 @@ def _inverse_dynamics(m: Loops, tau: str, *, v: str = "", a: str = "", external:
     m.one_frame, m.v, m.a, m.external = False, v, a, external
     inverse_dynamics(m, BodyMotion.of_world(m.gravity), tau)
     if v:
-        m.statements += drives.drives(m.tree, tau, accelerating=bool(a))
+        drives.drives(m, tau, accelerating=bool(a))
 
 
 def _composite_bodies(m: Loops, inertia: str) -> None:
     inertia_matrix(m, composite_inertias(m), inertia)
-    m.statements += drives.diagonal(m.tree, inertia, "armature")
+    drives.diagonal(m, inertia, "armature")
 
 
 def _inverse_inertia(m: Loops, inverse: str) -> None:
     _composite_bodies(m, inverse)
-    m.sizes |= Factors(m.tree.nv, inverse).sizes
-    factorise(LoopRows(m), LoopResult(m, inverse, adds=False))
+    factorise(LoopRows(m), m.result(inverse))
     invert(m, inverse)
 
 
@@ -69,10 +68,12 @@ def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:
     """Accelerations, and the factors of M."""
     m.v, m.a, m.external = "v", "", True
     inverse_dynamics(m, SpatialMotion.of_world(m.gravity), ddq)
-    m.statements += [*drives.drives(m.tree, ddq), *subtract(m.tree, ddq, "tau")]
+    drives.drives(m, ddq)
+    factors, x = m.result(h), m.result(ddq)
+    for at in m.over(m.tree.nv, drives.ENTRY, "tau less the forces at rest"):
+        x[at] = m.result("tau")[at] - x[at]
     _composite_bodies(m, h)
-    m.sizes |= Factors(m.tree.nv, h).sizes
-    rows, (factors, x) = LoopRows(m), (LoopResult(m, name, adds=False) for name in (h, ddq))
+    rows = LoopRows(m)
     factorise(rows, factors)
     raise_up(rows, factors, x)
     lower_down(rows, factors, x, scaled=True)
@@ -82,15 +83,16 @@ def _inverse_dynamics_derivatives(m: Loops, *outputs: str, a: str = "a") -> None
     m.v, m.a, m.external = "v", a, True
     inverse_dynamics_derivatives(m, SpatialMotion.of_world(m.gravity), outputs)
     for name, table in zip(outputs[1:], ("damping", "armature"), strict=True):
-        m.statements += drives.diagonal(m.tree, name, table) if name else []
+        if name:
+            drives.diagonal(m, name, table)
 
 
 def _forward_dynamics_derivatives(m: Loops, by_q: str, by_v: str, inverse: str) -> None:
     """d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
-    factors = Factors(m.tree.nv, inverse)
     _accelerations(m, "x", inverse)
     _inverse_dynamics_derivatives(m, by_q, by_v, "", a="x")
-    m.statements += [*factors.solve_rows(by_q), *factors.solve_rows(by_v)]
+    for matrix in (by_q, by_v):
+        solve_rows(m, inverse, matrix)
     invert(m, inverse)
 
 
@@ -122,7 +124,12 @@ def nest(tree: Tree, recursion: str, declaration: FunctionDeclaration) -> LoopNe
     outputs = [p.name for p in declaration.outputs]
     lanes = declaration.scalar.lanes_of_angles(len(tree.turning))
     m = Loops(tree)
-    statements = [*drives.sines(tree, lanes), *m.run(lambda m: RECURSIONS[recursion](m, *outputs))]
+
+    def text(m: Loops) -> None:
+        drives.sines(m, lanes)
+        RECURSIONS[recursion](m, *outputs)
+
+    statements = m.run(text)
     names = dict.fromkeys(_names(statements))
     sines = [s for s in statements if isinstance(s, Sines)]
     arrays = {name: s.whole for s in sines for name in (s.angles, s.sines, s.cosines)}
