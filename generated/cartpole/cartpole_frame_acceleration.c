@@ -14,9 +14,9 @@ void cartpole_frame_acceleration(const double *restrict q, const double *restric
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
-    fill(start, 6, acceleration);
-    if (length < 0) {
+    const int known = length >= 0; /* NaN: no such frame or reference */
+    fill(known ? 0.0 : nan(""), 6, acceleration);
+    if (!known) {
         return;
     }
     number step[6];

@@ -14,11 +14,11 @@ void cartpole_frame_acceleration_derivatives(const double *restrict q, const dou
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
-    fill(start, 12, da_dq);
-    fill(start, 12, da_dv);
-    fill(start, 12, da_da);
-    if (length < 0) {
+    const int known = length >= 0; /* NaN: no such frame or reference */
+    fill(known ? 0.0 : nan(""), 12, da_dq);
+    fill(known ? 0.0 : nan(""), 12, da_dv);
+    fill(known ? 0.0 : nan(""), 12, da_da);
+    if (!known) {
         return;
     }
     number step[6];

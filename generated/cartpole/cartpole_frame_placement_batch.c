@@ -17,9 +17,9 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_plac
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
-    fill(start, 16, placement);
-    if (length < 0) {
+    const int known = length >= 0; /* NaN: no such frame or reference */
+    fill(known ? 0.0 : nan(""), 16, placement);
+    if (!known) {
         return;
     }
     {

@@ -84,6 +84,7 @@ const double cartpole_frames_factor[DOFS] = {1.0, 1.0};
 const int cartpole_frames_parent[BODIES] = {-1, 0};
 
 const int cartpole_frames_body[FRAMES] = {-1, 0, 1};
+const double cartpole_frames_enough[FRAMES] = {0.0, 0.0, 0.0};
 const double cartpole_frames_placement[FRAMES][12] = {
     {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0},
     {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0},

@@ -17,42 +17,138 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_relative_j
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
-    fill(start, 12, J);
-
-    /* the other frame, without what carries both */
-    int other_path[BODIES], shared = 0;
+    int other_path[BODIES], shared = 0; /* shared: bodies that carry both frames */
     number other_columns[6 * DOFS], other_world[12];
     const int others = CLIMB(other, reference, q, other_path, other_columns, other_world);
-    if (others < 0) {
-        fill(nan(""), 6 * COLUMNS, J);
-    }
     while (shared < length && shared < others && path[length - 1 - shared] == other_path[others - 1 - shared]) {
         ++shared;
     }
-    for (int i = 0; i < length - shared; ++i) {
-        OF_JOINT(path[i], dof) {
-            put(reference, world, dof, columns + 6 * dof, J);
+    const int own_length = length - shared, other_length = others - shared;
+    const int known = length >= 0 && others >= 0; /* NaN: no such frame or reference */
+    fill(known ? 0.0 : nan(""), 12, J);
+    if (!known) {
+        return;
+    }
+    for (int i = 0; i < own_length; ++i) {
+        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
+            switch (reference) {
+            case 0: /* LOCAL */
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict J_column = J + column_of[k];
+                    J_column[0] += columns_k[0];
+                    J_column[2] += columns_k[1];
+                    J_column[4] += columns_k[2];
+                    J_column[6] += columns_k[3];
+                    J_column[8] += columns_k[4];
+                    J_column[10] += columns_k[5];
+                }
+                break;
+            case 1: /* WORLD */
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict J_column = J + column_of[k];
+                    /* X s */
+                    const number s_seen_5 = world[6] * columns_k[3] + world[7] * columns_k[4] + world[8] * columns_k[5];
+                    J_column[10] += s_seen_5;
+                    const number s_seen_4 = columns_k[3] * world[3] + columns_k[4] * world[4] + columns_k[5] * world[5];
+                    J_column[8] += s_seen_4;
+                    const number s_seen_0 = world[0] * columns_k[0] + world[1] * columns_k[1] + world[2] * columns_k[2] + world[10] * s_seen_5 - world[11] * s_seen_4;
+                    J_column[0] += s_seen_0;
+                    const number s_seen_3 = world[0] * columns_k[3] + world[1] * columns_k[4] + world[2] * columns_k[5];
+                    J_column[6] += s_seen_3;
+                    const number s_seen_1 = columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5] + world[11] * s_seen_3 - s_seen_5 * world[9];
+                    J_column[2] += s_seen_1;
+                    const number s_seen_2 = columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8] + s_seen_4 * world[9] - world[10] * s_seen_3;
+                    J_column[4] += s_seen_2;
+                }
+                break;
+            case 2: /* LOCAL_WORLD_ALIGNED */
+            default:
+                {
+                    const number *columns_k = columns + 6 * k;
+                    entry *restrict J_column = J + column_of[k];
+                    /* R s */
+                    const number s_seen_0 = world[0] * columns_k[0] + world[1] * columns_k[1] + world[2] * columns_k[2];
+                    J_column[0] += s_seen_0;
+                    const number s_seen_1 = columns_k[0] * world[3] + columns_k[1] * world[4] + columns_k[2] * world[5];
+                    J_column[2] += s_seen_1;
+                    const number s_seen_2 = columns_k[0] * world[6] + columns_k[1] * world[7] + columns_k[2] * world[8];
+                    J_column[4] += s_seen_2;
+                    const number s_seen_3 = world[0] * columns_k[3] + world[1] * columns_k[4] + world[2] * columns_k[5];
+                    J_column[6] += s_seen_3;
+                    const number s_seen_4 = world[3] * columns_k[3] + world[4] * columns_k[4] + world[5] * columns_k[5];
+                    J_column[8] += s_seen_4;
+                    const number s_seen_5 = world[6] * columns_k[3] + world[7] * columns_k[4] + world[8] * columns_k[5];
+                    J_column[10] += s_seen_5;
+                }
+                break;
+            }
         }
     }
-    for (int i = 0; i < others - shared; ++i) {
-        OF_JOINT(other_path[i], dof) {
-            number seen[6]; /* WORLD, then at the frame's origin, then in its axes */
-            express(1, other_world, other_columns + 6 * dof, seen);
-            if (reference != 1) {
-                const number *at = world + 9;
-                seen[0] += seen[4] * at[2] - seen[5] * at[1];
-                seen[1] += seen[5] * at[0] - seen[3] * at[2];
-                seen[2] += seen[3] * at[1] - seen[4] * at[0];
-            }
-            for (int part = 0; part < 6 && reference == 0; part += 3) {
-                const number x = seen[part], y = seen[part + 1], z = seen[part + 2];
-                for (int k = 0; k < 3; ++k) {
-                    seen[part + k] = world[k] * x + world[3 + k] * y + world[6 + k] * z;
+
+    /* the other frame */
+    for (int i = 0; i < other_length; ++i) {
+        for (int k = first_of[other_path[i]]; k < first_of[other_path[i] + 1]; ++k) {
+            switch (reference) {
+            case 0: /* LOCAL */
+                {
+                    const number *other_columns_k = other_columns + 6 * k;
+                    entry *restrict J_column = J + column_of[k];
+                    const number t18 = other_world[6] * other_columns_k[3] + other_world[7] * other_columns_k[4] + other_world[8] * other_columns_k[5];
+                    const number t27 = other_columns_k[3] * other_world[3] + other_columns_k[4] * other_world[4] + other_columns_k[5] * other_world[5];
+                    const number t38 = other_world[0] * other_columns_k[0] + other_world[1] * other_columns_k[1] + other_world[2] * other_columns_k[2] + other_world[10] * t18 - other_world[11] * t27;
+                    const number t42 = t38 - t18 * world[10] + t27 * world[11];
+                    const number t48 = other_world[0] * other_columns_k[3] + other_world[1] * other_columns_k[4] + other_world[2] * other_columns_k[5];
+                    const number t59 = other_columns_k[0] * other_world[3] + other_columns_k[1] * other_world[4] + other_columns_k[2] * other_world[5] + other_world[11] * t48 - t18 * other_world[9];
+                    const number t63 = t59 - world[11] * t48 + t18 * world[9];
+                    const number t73 = other_columns_k[0] * other_world[6] + other_columns_k[1] * other_world[7] + other_columns_k[2] * other_world[8] + t27 * other_world[9] - other_world[10] * t48;
+                    const number t77 = t73 - t27 * world[9] + world[10] * t48;
+                    J_column[0] += -(world[0] * t42) - world[3] * t63 - world[6] * t77;
+                    J_column[2] += -(t42 * world[1]) - t63 * world[4] - t77 * world[7];
+                    J_column[4] += -(t42 * world[2]) - t63 * world[5] - t77 * world[8];
+                    J_column[6] += -(world[0] * t48) - t27 * world[3] - t18 * world[6];
+                    J_column[8] += -(t48 * world[1]) - t27 * world[4] - t18 * world[7];
+                    J_column[10] += -(t48 * world[2]) - t27 * world[5] - t18 * world[8];
                 }
-            }
-            for (int row = 0; row < 6; ++row) {
-                J[row * COLUMNS + column_of[dof]] -= factor_of[dof] * seen[row];
+                break;
+            case 1: /* WORLD */
+                {
+                    const number *other_columns_k = other_columns + 6 * k;
+                    entry *restrict J_column = J + column_of[k];
+                    const number t17 = other_world[6] * other_columns_k[3] + other_world[7] * other_columns_k[4] + other_world[8] * other_columns_k[5];
+                    const number t26 = other_columns_k[3] * other_world[3] + other_columns_k[4] * other_world[4] + other_columns_k[5] * other_world[5];
+                    const number t35 = other_world[11] * t26 - other_world[0] * other_columns_k[0] - other_world[1] * other_columns_k[1] - other_world[2] * other_columns_k[2] - other_world[10] * t17;
+                    J_column[0] += t35;
+                    const number t40 = other_world[0] * other_columns_k[3] + other_world[1] * other_columns_k[4] + other_world[2] * other_columns_k[5];
+                    const number t50 = t17 * other_world[9] - other_columns_k[0] * other_world[3] - other_columns_k[1] * other_world[4] - other_columns_k[2] * other_world[5] - other_world[11] * t40;
+                    J_column[2] += t50;
+                    const number t59 = other_world[10] * t40 - other_columns_k[0] * other_world[6] - other_columns_k[1] * other_world[7] - other_columns_k[2] * other_world[8] - t26 * other_world[9];
+                    J_column[4] += t59;
+                    J_column[6] += -t40;
+                    J_column[8] += -t26;
+                    J_column[10] += -t17;
+                }
+                break;
+            case 2: /* LOCAL_WORLD_ALIGNED */
+            default:
+                {
+                    const number *other_columns_k = other_columns + 6 * k;
+                    entry *restrict J_column = J + column_of[k];
+                    const number t17 = other_world[6] * other_columns_k[3] + other_world[7] * other_columns_k[4] + other_world[8] * other_columns_k[5];
+                    const number t26 = other_columns_k[3] * other_world[3] + other_columns_k[4] * other_world[4] + other_columns_k[5] * other_world[5];
+                    const number t37 = other_world[11] * t26 - other_world[0] * other_columns_k[0] - other_world[1] * other_columns_k[1] - other_world[2] * other_columns_k[2] - other_world[10] * t17;
+                    J_column[0] += t37 - t26 * world[11] + t17 * world[10];
+                    const number t46 = other_world[0] * other_columns_k[3] + other_world[1] * other_columns_k[4] + other_world[2] * other_columns_k[5];
+                    const number t57 = t17 * other_world[9] - other_columns_k[0] * other_world[3] - other_columns_k[1] * other_world[4] - other_columns_k[2] * other_world[5] - other_world[11] * t46;
+                    J_column[2] += t57 - t17 * world[9] + world[11] * t46;
+                    const number t70 = other_world[10] * t46 - other_columns_k[0] * other_world[6] - other_columns_k[1] * other_world[7] - other_columns_k[2] * other_world[8] - t26 * other_world[9];
+                    J_column[4] += t70 - world[10] * t46 + t26 * world[9];
+                    J_column[6] += -t46;
+                    J_column[8] += -t26;
+                    J_column[10] += -t17;
+                }
+                break;
             }
         }
     }

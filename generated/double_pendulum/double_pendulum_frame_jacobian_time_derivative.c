@@ -14,9 +14,9 @@ void double_pendulum_frame_jacobian_time_derivative(const double *restrict q, co
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
-    fill(start, 12, dJ);
-    if (length < 0) {
+    const int known = length >= 0; /* NaN: no such frame or reference */
+    fill(known ? 0.0 : nan(""), 12, dJ);
+    if (!known) {
         return;
     }
     number relative[18];

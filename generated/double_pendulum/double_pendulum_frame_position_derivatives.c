@@ -14,9 +14,9 @@ void double_pendulum_frame_position_derivatives(const double *restrict q, int fr
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? nan("") : 0.0; /* NaN: no such frame or reference */
-    fill(start, 6, dposition_dq);
-    if (length < 0) {
+    const int known = length >= 0; /* NaN: no such frame or reference */
+    fill(known ? 0.0 : nan(""), 6, dposition_dq);
+    if (!known) {
         return;
     }
     for (int i = 0; i < length; ++i) {

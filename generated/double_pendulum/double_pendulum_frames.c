@@ -102,6 +102,7 @@ const double double_pendulum_frames_factor[DOFS] = {1.0, 1.0};
 const int double_pendulum_frames_parent[BODIES] = {-1, 0};
 
 const int double_pendulum_frames_body[FRAMES] = {-1, 0, 1};
+const double double_pendulum_frames_enough[FRAMES] = {0.0, 0.0, 0.0};
 const double double_pendulum_frames_placement[FRAMES][12] = {
     {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0},
     {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0},

@@ -26,10 +26,6 @@ enum { BODIES = 2, DOFS = 2, COLUMNS = 2, FRAMES = 3 };
 extern const int double_pendulum_frames_first[BODIES + 1];
 #define first_of double_pendulum_frames_first
 
-/* For each degree of freedom of a body's joint, and of all joints along the path. */
-#define OF_JOINT(body, dof) for (int dof = first_of[body]; dof < first_of[(body) + 1]; ++dof)
-#define ALONG_PATH(i, dof) for (int i = 0; i < length; ++i) OF_JOINT(path[i], dof)
-
 /* For each degree of freedom: its entry in v, and its factor there (1 but for coupled mimic joints). */
 extern const int double_pendulum_frames_column[DOFS];
 extern const double double_pendulum_frames_factor[DOFS];
@@ -41,6 +37,10 @@ extern const int double_pendulum_frames_parent[BODIES];
 extern const int double_pendulum_frames_body[FRAMES];
 extern const double double_pendulum_frames_placement[FRAMES][12];
 
+/* For each frame 1 where six degrees of freedom or more carry it, else 0. */
+extern const double double_pendulum_frames_enough[FRAMES];
+#define enough_of double_pendulum_frames_enough
+
 /* Climb from the frame to the root: the bodies on the way, the LOCAL columns X^-1 S of their joints, the frame's placement in
  * the world. Returns how many bodies, -1 where there is no such frame or reference. */
 int CLIMB(
@@ -50,38 +50,6 @@ static inline void fill(double value, int n, entry *restrict out)
 {
     for (int k = 0; k < n; ++k) {
         out[k] = SPREAD(value);
-    }
-}
-
-/* A LOCAL motion in the axes and at the point of the reference: 0 LOCAL, 1 WORLD, 2 LOCAL_WORLD_ALIGNED. */
-static inline void express(int reference, const number *restrict world, const number *restrict m, entry *restrict out)
-{
-    if (reference == 0) {
-        for (int k = 0; k < 6; ++k) {
-            out[k] = m[k];
-        }
-        return;
-    }
-    for (int k = 0; k < 3; ++k) {
-        const number *row = world + 3 * k;
-        out[k] = row[0] * m[0] + row[1] * m[1] + row[2] * m[2];
-        out[3 + k] = row[0] * m[3] + row[1] * m[4] + row[2] * m[5];
-    }
-    if (reference == 1) {
-        const number *p = world + 9;
-        out[0] += p[1] * out[5] - p[2] * out[4];
-        out[1] += p[2] * out[3] - p[0] * out[5];
-        out[2] += p[0] * out[4] - p[1] * out[3];
-    }
-}
-
-/* Add a LOCAL motion, expressed in the reference, to the column of a degree of freedom in a matrix of six rows. */
-static inline void put(int reference, const number *restrict world, int dof, const number *restrict m, entry *restrict matrix)
-{
-    number expressed[6];
-    express(reference, world, m, expressed);
-    for (int row = 0; row < 6; ++row) {
-        matrix[row * COLUMNS + column_of[dof]] += factor_of[dof] * expressed[row];
     }
 }
 

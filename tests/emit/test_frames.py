@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,8 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
         calls.append(f"robot_{d.name}({', '.join(arguments)})")
     files = {name: text for name, text in made.files.items() if name.endswith((".c", ".h"))}
     counts = counted_operations(files, "robot.h", calls, 16 * model.nv**2, tmp_path)
-    assert [source.cost for source in made.sources] == counts
+    # choices, of which manipulability has some, are not instrumented
+    assert [replace(source.cost, others=0) for source in made.sources] == counts
 
 
 @pytest.mark.parametrize("compiler", slow_but(COMPILERS, ("gcc",), COMPILERS[-1:]))

@@ -63,16 +63,21 @@ def manipulability_gradient(
 
 
 def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
-    """`determinant` det(A), and A^-1 J by columns, for A = J J^T of J by its columns; 0 and anything where A
-    is singular. Angular rows are eliminated first: theirs do not grow with the lengths of a robot.
+    """`determinant` det(A), and A^-1 J by columns, for A = J J^T of J by its columns."""
+    determinant, factors = factorised(product(transposed(columns), columns), determinant)
+    return determinant, [factors.solve(column) for column in columns]
+
+
+def factorised(a: Matrix, determinant: Scalar, singular: float = SINGULAR) -> tuple[Scalar, Factorisation]:
+    """`determinant` det(A), and the factors of A; 0 and anything where A is singular. Angular rows are
+    eliminated first: theirs do not grow with the lengths of a robot.
     """
-    a = product(transposed(columns), columns)
 
     def guarded(k: int, pivot: Scalar) -> Scalar:
         nonlocal determinant
-        least = SINGULAR * a[k][k]
+        least = singular * a[k][k]
         determinant = where_less(least, pivot, determinant * pivot, 0.0)
         return where_less(least, pivot, pivot, 1.0)
 
     factors = Factorisation(a, guarded)
-    return determinant, [factors.solve(column) for column in columns]
+    return determinant, factors

@@ -25,7 +25,6 @@ from rbdc.planning.candidates import (
     left_to_solve,
     path_start,
 )
-from rbdc.planning.climb.columns import loops_cost
 from rbdc.planning.climb.loops import climb_loops
 from rbdc.planning.columns import System, column_cost
 from rbdc.planning.limb_lanes import lane_model
@@ -142,8 +141,7 @@ def climb(subject: Subject) -> Plan | None:
     if not function.declaration.framed:
         return None
     steps, nest = tuple(frame_step_programs(model)), climb_loops(model, function)
-    loops = loops_cost(model, function) if nest is None else nest.cost()
-    return Plan(function, CLIMB, Climb(model, steps, nest), sum(map(cost, steps), loops))
+    return Plan(function, CLIMB, Climb(model, steps, nest), sum(map(cost, steps), nest.cost()))
 
 
 def rolled(subject: Subject) -> Plan | None:

@@ -62,12 +62,12 @@ class Paths:
 @dataclass(frozen=True)
 class Climb:
     """The steps of the climb from a frame to the root, one program a body, and the loops over the path that
-    it has found; None where they are a template.
+    it has found.
     """
 
     model: Problem
     steps: tuple[Program, ...]
-    nest: LoopNest | None
+    nest: LoopNest
 
 
 @dataclass(frozen=True)

@@ -75,9 +75,20 @@ class Factorisation:
         self.size = len(a)
         self.factors = Dense([[*row[: k + 1], *[0.0] * (self.size - k - 1)] for k, row in enumerate(a)])
         factorise(self.factors, self.factors, lambda row, pivot: guarded(row.at, pivot))
+        self._split()
+
+    def _split(self) -> None:
         self.inverse_pivots: list[Scalar] = [row[k] for k, row in enumerate(self.factors.entries)]
         rows = enumerate(self.factors.entries)
         self.lower = [[*row[:k], *[0.0] * (self.size - k)] for k, row in rows]
+
+    @staticmethod
+    def of_factors(factors: Matrix) -> Factorisation:
+        """From L and, in place of its diagonal, the inverse pivots."""
+        made = Factorisation.__new__(Factorisation)
+        made.size, made.factors = len(factors), Dense(factors)
+        made._split()
+        return made
 
     def solve(self, b: Scalars) -> list[Scalar]:
         """x with A x = b: L^T y = b, then D, then L."""

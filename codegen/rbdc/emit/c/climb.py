@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rbdc.algorithms import frame_pairs
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import figures, function_file, whole_part
 from rbdc.emit.c.loops import LoopWriter, declared
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.scalar_types import DOUBLE, ScalarType
+from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost, summed
 from rbdc.ir.nodes import Program
 from rbdc.model import Problem
-from rbdc.planning.climb.columns import first_columns, frame_dofs
+from rbdc.planning.climb.columns import enough, first_columns, frame_dofs
 from rbdc.planning.plans import Climb
 
 
@@ -46,16 +45,12 @@ class _Number(ScalarType):
 
 
 def kernel_words(robot: str, climb: Climb, declaration: FunctionDeclaration) -> dict[str, Any]:
-    """The words of the template of a function: those of all, and its loops or the template that has them."""
+    """The words of the template of a function: those that all share, and its loops."""
     scalar = declaration.scalar
-    words = _words(robot, climb.model) | {"algorithm": "", "arrays": [], "lines": []}
-    if climb.nest is None:
-        singular = frame_pairs.SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
-        return words | {"algorithm": f"{declaration.name}.c.jinja", "singular": scalar.literal(singular)}
     number = _Number(**{**vars(scalar), "name": "number"})
     kinds = {p.name: "entry" for p in (*declaration.inputs, *declaration.outputs)}
-    writer = LoopWriter(robot, number, {**kinds, "factor_of": scalar.name})
-    return words | {
+    writer = LoopWriter(robot, number, kinds | dict.fromkeys(("factor_of", "enough_of"), scalar.name))
+    return _words(robot, climb.model) | {
         "arrays": declared(climb.nest.arrays, number),
         "lines": writer.body(climb.nest.statements),
     }
@@ -88,6 +83,7 @@ def _shared(robot: str, model: Problem, steps: Sequence[Program], source: Functi
         dof_column=braced(column for column, *_ in table),
         dof_factor=braced(scalar.literal(factor) for _, factor, *_ in table),
         dof_bend=braced(bend for *_, bend in table),
+        frame_enough=braced(scalar.literal(float(given)) for given in enough(model)),
         frame_body=braced(frame.body for frame in model.frames),
         frame_placement=[braced(map(scalar.literal, frame.placement.scalars())) for frame in model.frames],
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rbdc.algorithms import frame_placements, frames
+from rbdc.algorithms import frame_pairs, frame_placements, frames
 from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.frames import REFERENCES
+from rbdc.errors import UnsupportedError
 from rbdc.functions.record import Function
 from rbdc.ir.loops import LoopNest, Statement, Step, Table, every
 from rbdc.model import Problem
-from rbdc.planning.climb import motions, placements
+from rbdc.planning.climb import motions, pairs, placements
 from rbdc.planning.climb.columns import first_columns, frame_dofs
 
 _LOOPS: Mapping[Callable[..., Any] | None, Callable[[Problem], Sequence[Statement]]] = {
@@ -29,24 +30,34 @@ _LOOPS: Mapping[Callable[..., Any] | None, Callable[[Problem], Sequence[Statemen
     frame_placements.frame_position_second_derivatives: placements.position_second_derivatives,
     frame_placements.frame_placement_second_derivatives: placements.placement_second_derivatives,
     frame_placements.frame_jacobian_derivatives: placements.jacobian_derivatives,
+    frame_pairs.relative_jacobian: pairs.relative_jacobian,
 }
 
 
-def climb_loops(model: Problem, function: Function) -> LoopNest | None:
-    """The loops of a function, counted for WORLD and a frame that every body carries; None where templates
-    have them.
+def climb_loops(model: Problem, function: Function) -> LoopNest:
+    """The loops of a function, counted for WORLD and a frame that every body carries; of a pair relative to
+    one that none carries.
     """
-    if function.at_frame not in _LOOPS:
-        return None
-    statements, dofs = tuple(_LOOPS[function.at_frame](model)), frame_dofs(model)
+    statements, dofs = tuple(_statements(model, function)), frame_dofs(model)
     tables = (
         _integers("path", range(model.njoints)),
         _integers("first_of", first_columns(model)),
         _integers("column_of", [column for column, *_ in dofs]),
         _integers("bend_of", [bend for *_, bend in dofs]),
     )
-    most = {"length": model.njoints, "reference": REFERENCES.index("WORLD")}
+    count, world = model.njoints, REFERENCES.index("WORLD")
+    most = {"length": count, "own_length": count, "other_length": 0, "reference": world}
     return LoopNest(tables, _arrays(model, function, statements), statements, most)
+
+
+def _statements(model: Problem, function: Function) -> Sequence[Statement]:
+    if function.at_frame is frame_pairs.manipulability_gradient:
+        return pairs.manipulability_gradient(
+            model, function.declaration.scalar
+        )  # which has a bound on rounding
+    if function.at_frame in _LOOPS:
+        return _LOOPS[function.at_frame](model)
+    raise UnsupportedError(f"{function.name}: a function of a frame without loops over its path")
 
 
 def _integers(name: str, numbers: Sequence[int]) -> Table:
@@ -54,8 +65,9 @@ def _integers(name: str, numbers: Sequence[int]) -> Table:
 
 
 def _arrays(model: Problem, function: Function, statements: Sequence[Statement]) -> dict[str, int]:
-    """The sizes of the motions that statements write beside the results."""
+    """The sizes of the arrays that statements write beside the results, motions unless listed here."""
     sizes = {"relative": 6 * (model.njoints + 1), "s": 6 * len(frame_dofs(model))}
+    sizes |= {"jacobian": 6 * model.nv, "solutions": 6 * model.nv, "products": 21, "factors": 21}
     results = {p.name for p in function.declaration.outputs}
     steps = [statement for statement in every(statements) if isinstance(statement, Step)]
     written = [step.places[array.name].array for step in steps for array in step.program.outputs]

@@ -100,9 +100,9 @@ def by_reference(model: Problem, text: Text) -> Statement:
     return Switch(Variable("reference"), tuple((name, (once(model, text, name),)) for name in REFERENCES))
 
 
-def up(*body: Statement, about: str = "") -> Loop:
-    """A loop over bodies from the frame to the root."""
-    return Loop("i", 0, LENGTH, body, about)
+def up(*body: Statement, about: str = "", stop: Index = LENGTH) -> Loop:
+    """A loop over bodies from the frame to the root, or to before another one."""
+    return Loop("i", 0, stop, body, about)
 
 
 def down(*body: Statement, about: str = "") -> Loop:
