@@ -150,7 +150,7 @@ def _momentum_by_q(model: Problem, q: Scalars, v: Scalars, trace: Trace) -> Matr
     for b in m.down():
         momentum[b] = b.inertia() @ velocity[b]
     subtree_sums(m, momentum)
-    for b, pose in zip(m.bodies, parent_poses(model, m.placements, trace), strict=True):
+    for b, pose in zip(m.bodies, parent_poses(m), strict=True):
         above = Motion.zero() if b.rooted else velocity[b] - b.motion(b.rates())
         changes = (k.s.cross_force(momentum[b]) + inertia[b] @ above.cross(k.s) for k in b.columns())
         columns.append([pose.act_force(b.to_parent(changed)).scalars() for changed in changes])

@@ -22,8 +22,9 @@ from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed
 from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.one_frame import free_root
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Problem
+from rbdc.model import Problem
 from rbdc.model.joint_space import JointSpaceModel
 from rbdc.spatial import (
     Force,
@@ -54,27 +55,24 @@ def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
 
 
 def _in_world(
-    model: JointSpaceModel, placements: Sequence[Placement], subtrees: Sequence[RigidInertia], factor: Scalar
+    model: JointSpaceModel, m: Numbers, subtrees: Sequence[RigidInertia], factor: Scalar
 ) -> Vector3:
     """The first moment of all that moves in the world (kg m) times a factor, from subtrees times it."""
-    own = (subtrees[index].moved(placements[index]) for index in model.children(WORLD))
+    own = (b.to_parent(subtrees[b.at]) for b in m.bodies if b.rooted)
     return sum(own, model.resting.scaled(factor)).first_moment
 
 
-def parent_poses(model: Problem, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
+def parent_poses(m: Numbers) -> list[Placement]:
     """Where the frame of each body's parent is in the world: momenta are given there, which leaves the last
     frames out.
     """
-    carries = {body.parent for body in model.bodies}
-    poses = {WORLD: Placement.identity()}
-    for index, body in enumerate(model.bodies):
-        if index in carries:
-            above, own = poses[body.parent], placements[index]
-            turned = above.rotation.compose_rows(own.rotation)
-            poses[index] = Placement(turned, above.act_point(own.translation))
-            formula = "0_X_i = 0_X_parent X: placement in the world"
-            trace(body.name, formula, f"W{index}", poses[index].scalars())
-    return [poses[body.parent] for body in model.bodies]
+    pose = m.array("W", Placement, Placement.identity())
+    for b in (b for b in m.down() if not b.leaf):
+        above, own = pose[b.parent], b.placement()
+        turned = above.rotation.compose_rows(own.rotation)
+        pose[b] = Placement(turned, above.act_point(own.translation))
+        b.label("0_X_i = 0_X_parent X: placement in the world", "W", pose[b].scalars())
+    return [pose[b.parent] for b in m.bodies]
 
 
 def total_mass(model: JointSpaceModel, *, with_base: bool = True) -> Scalar:
@@ -86,7 +84,7 @@ def total_mass(model: JointSpaceModel, *, with_base: bool = True) -> Scalar:
 def moving_moment(model: JointSpaceModel, q: Scalars, factor: Scalar, trace: Trace = silent) -> Vector3:
     """The first moment of all that moves in the world (kg m), times a factor."""
     m = Numbers(model, q, trace=trace)
-    return _in_world(model, m.placements, subtree_moments(m, factor), factor)
+    return _in_world(model, m, subtree_moments(m, factor), factor)
 
 
 def com(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
@@ -125,13 +123,12 @@ def joint_columns(
 def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
     """J (3, nv) with J v the velocity of `com` (m/s). Test: its derivative along v."""
     m = Numbers(model, q, trace=trace)
-    subtrees, poses = subtree_moments(m, 1.0 / total_mass(model)), parent_poses(model, m.placements, trace)
-    columns = []
-    for body, pose, placement, own in zip(model.bodies, poses, m.placements, subtrees, strict=True):
-        momenta = (
-            s.linear.scaled(own.mass) + s.angular.cross(own.first_moment) for s in body.joint.subspace()
-        )
-        columns.append([pose.rotation.apply(placement.rotation.apply(p)).scalars() for p in momenta])
+    subtrees, columns = subtree_moments(m, 1.0 / total_mass(model)), []
+    for b, pose, own in zip(m.bodies, parent_poses(m), subtrees, strict=True):
+        turn = b.placement().rotation
+        axes = (k.s for k in b.columns())
+        momenta = (s.linear.scaled(own.mass) + s.angular.cross(own.first_moment) for s in axes)
+        columns.append([pose.rotation.apply(turn.apply(p)).scalars() for p in momenta])
     return joint_columns(model, columns, "J = R (m v + w x h) of S", "J", trace)
 
 
@@ -139,24 +136,18 @@ def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace 
     """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
     world axes. Test: the sum of the momenta of all bodies.
     """
-    m = Numbers(model, trace=trace, q=q)
-    placements = m.placements
+    m, columns = Numbers(model, q, trace=trace), []
     composite = m.in_order(composite_inertias(m))
-    share, roots = 1.0 / total_mass(model, with_base=False), model.children(WORLD)
-    centre = _in_world(model, placements, [inertia.scaled(share) for inertia in composite], share)
-    poses = parent_poses(model, placements, trace)
-    columns = []
-    for index, body in enumerate(model.bodies):
-        whole = roots == [index] and body.joint.free
-        about_centre = _about_centre(composite[index]) if whole else None
-        own = []
-        for s in body.joint.subspace():
-            momentum = placements[index].act_force(composite[index] @ s)
-            about = Placement(poses[index].rotation, poses[index].translation - centre).act_force(momentum)
-            if about_centre is not None:
-                about = Force(about.linear, placements[index].rotation.apply(about_centre @ s.angular))
-            own.append(about.scalars())
-        columns.append(own)
+    share, free = 1.0 / total_mass(model, with_base=False), free_root(model)
+    centre = _in_world(model, m, [inertia.scaled(share) for inertia in composite], share)
+    for b, pose, inertia in zip(m.bodies, parent_poses(m), composite, strict=True):
+        here = Placement(pose.rotation, pose.translation - centre)
+        momenta = [here.act_force(b.to_parent(inertia @ k.s)) for k in b.columns()]
+        if b.at == free:
+            about, turn = _about_centre(inertia), b.placement().rotation
+            turned = (turn.apply(about @ k.s.angular) for k in b.columns())
+            momenta = [Force(p.linear, moment) for p, moment in zip(momenta, turned, strict=True)]
+        columns.append([momentum.scalars() for momentum in momenta])
     return joint_columns(model, columns, "A = 0_X* IC S, about the centre of mass", "A", trace)
 
 

@@ -150,7 +150,7 @@ def rnea_derivatives(
     force, *found = inverse_dynamics_derivatives(m, world, MATRICES, root_columns=root_columns)
     dq, dv, inertia = map(m.rows, found)
     if fext is not None and model.world_forces:
-        add_world_forces(model, m.placements, fext, dq, trace)
+        add_world_forces(m, fext, dq)
     by_q = plus_diagonal(reduce_matrix(model, dq), model.stiffness)
     by_v = plus_diagonal(reduce_matrix(model, dv), resistance_by_v(model, v))
     if model.curves:

@@ -16,29 +16,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
-from rbdc.algorithms.tools.joint_coordinates import first_dofs
 from rbdc.algorithms.tools.linear import Matrix
+from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.tools.one_frame import in_one_frame
-from rbdc.algorithms.trace import Trace
-from rbdc.model import Problem
-from rbdc.spatial import Force, Motion, Placement
+from rbdc.spatial import Force, Motion
 
 
-def add_world_forces(
-    model: Problem, placements: Sequence[Placement], fext: Sequence[Force], matrix: Matrix, trace: Trace
-) -> None:
-    """Add dtau_dq of the forces to a matrix over all degrees of freedom; the joints' placements."""
-    there = in_one_frame(model, placements, trace)
-    totals = of_subtrees(model, from_one_frame(model, placements, fext))
-    columns = [[there[k].act(s) for s in body.joint.subspace()] for k, body in enumerate(model.bodies)]
-    starts = first_dofs(model)
-    for index, body in enumerate(model.bodies):
-        for k, s in enumerate(columns[index]):
-            row, turned = matrix[starts[index] + k], s.cross_force(totals[index])
-            trace(body.name, "S x* F of forces in the world", f"y{starts[index] + k}", turned.scalars())
-            for above in model.support(index):
-                for j, other in enumerate(columns[above], starts[above]):
-                    row[j] = row[j] - other.dot(turned)
+def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
+    """Add dtau_dq of the forces to a matrix over all degrees of freedom."""
+    there = in_one_frame(m.model, m.placements, m.trace)
+    totals = of_subtrees(m.model, from_one_frame(m.model, m.placements, fext))
+    directions = [there[b.at].act(k.s) for b in m.bodies for k in b.columns()]
+    for b in m.bodies:
+        for k in b.columns():
+            row, turned = matrix[k.at], directions[k.at].cross_force(totals[b.at])
+            m.trace(b.own.name, "S x* F of forces in the world", f"y{k.at}", turned.scalars())
+            for j in (*b.above(), *b.columns()):
+                row[j.at] = row[j.at] - directions[j.at].dot(turned)
 
 
 def add_second_terms(

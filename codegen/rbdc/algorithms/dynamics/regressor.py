@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from rbdc.algorithms.body_motion import BodyMotion, body_motions
-from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import full_size, reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
-from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.numbers import NumberBody, Numbers
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Problem
+from rbdc.model import Problem
 from rbdc.model.joint_space import JointSpaceBody
 from rbdc.spatial import Force, Motion, Placement, Scalar, Scalars, Symmetric3, Vector3
 from rbdc.spatial.scalars import is_zero
@@ -25,8 +25,8 @@ from rbdc.spatial.vectors import AXES
 PARAMETERS_PER_BODY = 10
 """m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
 
-_Rows: TypeAlias = Callable[[int, list[Force]], Iterator[tuple[int, list[Scalar]]]]
-"""rows(index, forces) gives the rows of Y, by number, that a body's ten forces are in, with their entries."""
+_Rows: TypeAlias = Callable[[NumberBody, list[Force]], Iterator[tuple[int, list[Scalar]]]]
+"""rows(b, forces) gives the rows of Y, by number, that a body's ten forces are in, with their entries."""
 
 Regressor: TypeAlias = Callable[[Problem, Scalars, Scalars, Scalars, Trace], Matrix]
 """(model, q, v, a, trace) -> Y."""
@@ -43,25 +43,19 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
     """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies:
     the ten forces of each body go up the tree, past joints on parallel axes in one step.
     """
-    m = Numbers(model, q, v, a, trace=trace)
-    placements, starts = m.placements, first_dofs(model)
 
-    def rows(index: int, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
+    def rows(b: NumberBody, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
         below: Placement | None = None  # of the frame that the forces are in, where that is not the body's
-        while True:
-            body = model.bodies[index]
-            for k, axis in enumerate(body.joint.subspace()):
-                seen = axis if below is None else below.act_inverse(axis)
-                yield starts[index] + k, [seen.dot(force) for force in forces]
-            if body.parent == WORLD:
-                return
-            below = placements[index] if below is None else placements[index].compose(below)
-            if not _is_parallel(model, index):
+        for body in (b, *b.chain):
+            for k in body.columns():
+                seen = k.s if below is None else below.act_inverse(k.s)
+                yield k.at, [seen.dot(force) for force in forces]
+            below = body.placement() if below is None else body.placement().compose(below)
+            if not body.rooted and not _is_parallel(model, body.at):
                 forces, below = [below.act_force(force) for force in forces], None
-            index = body.parent
 
     formula = "Y_j = S_j^T X* (F, N) of the k-th unit parameter"
-    return _by_rows(m, rows, formula)
+    return _by_rows(Numbers(model, q, v, a, trace=trace), rows, formula)
 
 
 def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
@@ -69,19 +63,16 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
 
     Less work on arms, and on bodies with two or more of them.
     """
-    m = Numbers(model, q, v, a, trace=trace)
-    placements, starts = m.placements, first_dofs(model)
     axes: list[list[tuple[int, Motion]]] = []
 
-    def rows(index: int, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
-        body = model.bodies[index]
-        above = [] if body.parent == WORLD else axes[body.parent]
-        own = [(starts[index] + k, axis) for k, axis in enumerate(body.joint.subspace())]
-        axes.append([*((row, placements[index].act_inverse(axis)) for row, axis in above), *own])
-        return ((row, [axis.dot(force) for force in forces]) for row, axis in axes[index])
+    def rows(b: NumberBody, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
+        above = [] if b.rooted else axes[b.own.parent]
+        own = [(k.at, k.s) for k in b.columns()]
+        axes.append([*((row, b.from_parent(axis)) for row, axis in above), *own])
+        return ((row, [axis.dot(force) for force in forces]) for row, axis in axes[b.at])
 
     formula = "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter"
-    return _by_rows(m, rows, formula)
+    return _by_rows(Numbers(model, q, v, a, trace=trace), rows, formula)
 
 
 def _is_parallel(model: Problem, index: int) -> bool:
@@ -97,13 +88,13 @@ def _is_parallel(model: Problem, index: int) -> bool:
 def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
     """The regressor, body by body from the rows of its ten columns that are not zero."""
     model = m.model
-    motions = [*body_motions(m, BodyMotion.of_world(m.gravity))]
+    motions = [motion for _, _, motion, _ in body_motions(m, BodyMotion.of_world(m.gravity))]
     full = zeros(full_size(model), PARAMETERS_PER_BODY * model.njoints)
-    for index, body in enumerate(model.bodies):
-        own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
-        for row, entries in rows(index, body_regressor(motions[index][2])):
+    for b, motion in zip(m.bodies, motions, strict=True):
+        own = slice(PARAMETERS_PER_BODY * b.at, PARAMETERS_PER_BODY * (b.at + 1))
+        for row, entries in rows(b, body_regressor(motion)):
             full[row][own] = entries
-        m.trace(body.name, formula, f"Y{index}", [x for row in full for x in row[own]])
+        b.label(formula, "Y", [x for row in full for x in row[own]])
     return transposed(reduce_columns(model, transposed(full)))
 
 
