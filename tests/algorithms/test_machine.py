@@ -9,7 +9,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,8 @@ import pytest
 
 import rbdc
 from rbdc.algorithms.body_motion import BodyMotion
+from rbdc.algorithms.contacts.dynamics import compliance, constrained_dynamics
+from rbdc.algorithms.contacts.motion import ContactMotion, at
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations
 from rbdc.algorithms.dynamics.coriolis import row_of
@@ -26,9 +28,13 @@ from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies
 from rbdc.algorithms.dynamics.minverse import minverse
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.manifold import integrate
+from rbdc.algorithms.reference.contacts import constrained_dynamics as contact_reference
 from rbdc.algorithms.tools.elimination import factorise
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Problem
+from rbdc.model.contacts import ContactOptions
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
 from rbdc.planning.loops.rolled import nest
 from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Force
@@ -156,6 +162,49 @@ def test_a_flipped_sign_shows_under_every_machine(name: str, machine: str) -> No
     right = results(name, "reference", tree(0))
     with flipped(TEXTS[name]):
         found = results(name, machine, tree(0))
+    assert max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, right, strict=True)) > 1e-3
+
+
+HELD = partial(Text, "constrained_dynamics", constrained_dynamics, "q v tau")
+CONTACTS = {
+    "residual": HELD(ContactMotion._classical, "linear + velocity", "linear - velocity"),
+    "Jacobian": HELD(at, "linear + m", "linear - m"),
+    "compliance": HELD(compliance, "1.0 - switch", "1.0 + switch"),
+}
+"""The texts of contacts."""
+
+
+def with_contacts(machine: str) -> list[Array]:
+    """Constrained dynamics of a tree with a point that holds and a surface that does not, by a machine or the
+    reference.
+    """
+    contacts = ("sole=surface@link3:0.1,0.2,0.3", "tip=point@link2:0.1,0.2,0.3")
+    model = read(random_tree(1, size=4), BuildOptions(contacts=contacts))
+    inputs, active = inputs_of(CONTACTS["residual"], model), np.array([0.0, 1.0])
+    del inputs["fext"]
+    if machine == "Loops":
+        declaration = functions_of(model)["constrained_dynamics"].declaration
+        loops = nest(Tree(model), "constrained_dynamics", declaration)
+        outputs = {p.name: p.size for p in declaration.outputs}
+        return [*run(loops, outputs, **inputs, active=active).values()]
+    evaluate = constrained_dynamics if machine == "Numbers" else contact_reference
+    options = ContactOptions(active=active.tolist())
+    q, v, tau = (inputs[name].tolist() for name in ("q", "v", "tau"))
+    return [np.array(x) for x in evaluate(model, q, v, tau, options=options)]
+
+
+@pytest.mark.parametrize("machine", ["Numbers", "Loops"])
+def test_contacts_are_held_by_every_machine(machine: str) -> None:
+    for one, other in zip(with_contacts(machine), with_contacts("reference"), strict=True):
+        assert_close(one, other, 1e-10, what="constrained_dynamics")
+
+
+@pytest.mark.parametrize("machine", ["Numbers", "Loops"])
+@pytest.mark.parametrize("name", CONTACTS)
+def test_a_flipped_sign_of_contacts_shows_under_every_machine(name: str, machine: str) -> None:
+    right = with_contacts("reference")
+    with flipped(CONTACTS[name]):
+        found = with_contacts(machine)
     assert max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, right, strict=True)) > 1e-3
 
 

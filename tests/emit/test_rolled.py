@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -27,16 +28,17 @@ from rbdc.model import Problem
 from rbdc.model.joints import Revolute
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions, Style
-from rbdc.pipeline import build_package
+from rbdc.pipeline import build_package, read
 from rbdc.planning import forms
 from rbdc.planning.availability import singular_joints
 from rbdc.planning.loops.ancestors import Ancestors
-from rbdc.planning.loops.rolled import rolled
+from rbdc.planning.loops.rolled import nest, rolled
 from rbdc.planning.loops.tree import Tree
 from rbdc.planning.windows.kernels import has_windows
 from rbdc.resources import resolve
 from tests.model.screw_joint import Screw
 from tests.support import QUICK, UNOPTIMISED, WITH_DERIVATIVES, Array, assert_close, build_module, slow_but
+from tests.support_contacts import POINTS
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
@@ -133,6 +135,55 @@ def test_coupled_robots_are_verified(robot: str) -> None:
     rolled_module(model, f"{robot}_coupled")
 
 
+def held(description: Problem | str, *contacts: str, **options: Any) -> Problem:
+    """A robot with contacts and what else is asked of it."""
+    return read(description, BuildOptions(contacts=contacts, **options))
+
+
+ON_FEET = partial(held, "hyq", *POINTS, root_joint="free-flyer")
+SURFACE = partial(held, random_tree(1, size=4), "sole=surface@link3:0.1,0.2,0.3,0.4,0.5,0.6")
+HELD: Mapping[str, Callable[[], Problem]] = {
+    "four points": ON_FEET,
+    "surface": SURFACE,
+    "fixed and coupled": partial(held, "panda", "tip=point@panda_leftfinger:0.1,0.2,0.3", mimic="coupled"),
+    "along the world": partial(
+        held,
+        random_tree(3),
+        "a=surface@link6:0.1,0.2,0.3",
+        "b=point@link2",
+        contact_frame="local-world-aligned",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", slow_but(HELD, ("four points", "surface"), tuple(HELD)))
+def test_contacts_are_verified(case: str, tmp_path: Path) -> None:
+    """With all that is optional, and without."""
+    options = BuildOptions(functions=("constrained_dynamics",), style="rolled", cflags=UNOPTIMISED, jobs=1)
+    result = build_package(HELD[case](), replace(options, out=tmp_path, targets=("c",)))
+    assert [f["form"] for f in result.functions] == ["rolled"]
+
+
+UNROLLED: Mapping[str, Callable[[], Problem]] = {
+    "a closed loop": partial(held, random_tree(1), "loop=point@link3=link5:0.1,0.2,0.3"),
+    "redundant rows": partial(held, "cartpole", "a=point@pole:0,0,1", "b=point@pole:0,0,2"),
+    "parameters": partial(ON_FEET, payloads=("trunk",)),
+    "many rows": partial(held, chain(120), "tip=surface@link120"),
+}
+
+
+@pytest.mark.parametrize("case", UNROLLED)
+def test_contacts_that_loops_do_not_hold_are_straight_line_code(case: str) -> None:
+    assert not functions_of(UNROLLED[case]())["constrained_dynamics"].policy.rolled
+
+
+def test_loops_refuse_closed_loops_by_name() -> None:
+    model = UNROLLED["a closed loop"]()
+    declaration = functions_of(model)["constrained_dynamics"].declaration
+    with pytest.raises(UnsupportedError, match="hold moving bodies to the world alone, not the contact loop"):
+        nest(Tree(model), "constrained_dynamics", declaration)
+
+
 @pytest.mark.slow
 def test_where_the_robot_stands_makes_no_difference() -> None:
     """Not even ten thousand kilometres from the origin, where products with the position would leave two
@@ -196,9 +247,9 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 def sources_of(model: Problem, robot: str = "robot") -> list[FunctionSource]:
     catalogue = functions_of(model)
     made = []
-    for name in rollable():
-        method, nest = rolled(model, catalogue[name])
-        made.append(loops_source(robot, catalogue[name].declaration, nest, method))
+    for name in (name for name, function in catalogue.items() if function.policy.rolled):
+        method, loops = rolled(model, catalogue[name])
+        made.append(loops_source(robot, catalogue[name].declaration, loops, method))
         add_loop(robot, made[-1])
     return made
 
@@ -226,6 +277,7 @@ def test_text_is_the_same_every_time_and_shared_by_all_functions() -> None:
     "model",
     [
         mimic_tree("coupled"),
+        SURFACE(),
         pytest.param(random_tree(1), marks=pytest.mark.exhaustive),
         *(
             pytest.param(model, marks=pytest.mark.slow)

@@ -16,7 +16,7 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.loops.tree import Tree
 from rbdc.resources import resolve
-from tests.emit.test_rolled import chain, screws, sources_of
+from tests.emit.test_rolled import SURFACE, chain, screws, sources_of
 from tests.laws.test_drives import driven
 from tests.support import OUT
 from tests.support_counting import counted_operations
@@ -27,6 +27,7 @@ from tests.support_trees import mimic_tree, random_tree
     "model",
     [
         mimic_tree("coupled"),
+        SURFACE(),
         *(
             pytest.param(model, marks=pytest.mark.slow)
             for model in (

@@ -182,7 +182,8 @@ def test_names_of_methods_are_of_records() -> None:
 
 
 def test_every_recursion_as_loops_is_of_a_record() -> None:
-    named = {name for function in known().values() for name in function.policy.rolled.values()}
+    functions = {**known(), **functions_of(on_feet())}.values()
+    named = {name for function in functions for name in function.policy.rolled.values()}
     assert named == set(RECURSIONS)
 
 

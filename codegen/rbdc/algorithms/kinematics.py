@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.body_motion import SpatialMotion, body_motions
@@ -44,15 +45,15 @@ def expand(
 
 @dataclass(frozen=True)
 class TreeMotion:
-    """For each body its placement, the columns of its joint, its velocity and its acceleration; the frame in
+    """By bodies their placements, the columns of their joints, velocities and accelerations; the frame in
     whose coordinates they are, in the world.
     """
 
     model: Problem
-    placements: list[Placement]
-    columns: list[list[Motion]]
-    velocities: list[Motion]
-    accelerations: list[Motion]
+    placements: Sequence[Placement]
+    columns: Sequence[Sequence[Motion]]
+    velocities: Sequence[Motion] | Mapping[int, Motion]
+    accelerations: Sequence[Motion] | Mapping[int, Motion]
     frame: Placement
 
     def velocity(self, body: int) -> Motion:
@@ -69,12 +70,8 @@ def tree_motion(
 ) -> TreeMotion:
     """The motion of the bodies at q (nq), v and a (nv), zeros where they are not given."""
     m, world = OneFrame(model, q, v, a, trace=trace, at_root=True), SpatialMotion.of_world(Vector3.zero())
-    columns: list[list[Motion]] = []
-    motion = TreeMotion(model, m.placements, columns, [], [], m.frame)
-    for b in m.bodies:
-        columns.append([k.s for k in b.columns()])
-        b.label("J = X S, at the origin", "J", flat([s.scalars() for s in columns[-1]]))
-    for _, _, moved, _ in body_motions(m, world):
-        motion.velocities.append(moved.v)
-        motion.accelerations.append(moved.a)
-    return motion
+    columns = [[k.s for k in b.columns()] for b in m.bodies]
+    for b, own in zip(m.bodies, columns, strict=True):
+        b.label("J = X S, at the origin", "J", flat([s.scalars() for s in own]))
+    moved = [motion for _, _, motion, _ in body_motions(m, world)]
+    return TreeMotion(model, m.placements, columns, [x.v for x in moved], [x.a for x in moved], m.frame)

@@ -14,7 +14,7 @@ from rbdc.functions.dynamics import FORCES_AS_TORQUES
 from rbdc.functions.evaluation import OnJointSpace, joint_space
 from rbdc.functions.inputs import declarations
 from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Policy, Requirement
-from rbdc.model import Problem
+from rbdc.model import WORLD, Problem
 from rbdc.model.contacts import PROJECTION_STEPS, loops_of, total_rows, with_the_world
 
 WITH_OPTIONS = "active, target, gains, mu, parameters, friction_width"
@@ -114,6 +114,11 @@ ROOMS = (dynamics, derivatives, products, centroidal, projection)
 SOLVED = ("constrained_dynamics", "impulse_dynamics")
 """Functions that solve for forces, which Pinocchio has too, with their derivatives."""
 
+LOOPED = ("constrained_dynamics",)
+"""Functions that have a rolled form."""
+MOST_ROWS = 128
+"""Degrees of freedom and rows of contacts that loops factorise together, in 128 KB of stack."""
+
 DIFFERENTIABLE = ("constrained_dynamics", "contact_forward_dynamics")
 """Functions that are differentiated in other frameworks."""
 
@@ -182,7 +187,17 @@ def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: s
             checks_only=chain is not None or not known,
         ),
     )
+    if name in LOOPED and _in_loops(model):
+        return replace(function, policy=Policy(rolled={"range_space": name}))
     return _in_columns(function, SYSTEMS[name]) if name in SYSTEMS and in_one_step else function
+
+
+def _in_loops(model: Problem) -> bool:
+    """Whether loops hold the contacts: moving bodies, to the world, in one step, by a matrix of all rows that
+    the stack has room for.
+    """
+    moving = all(c.second is None and c.first.body != WORLD for c in model.contacts)
+    return moving and not model.redundant and model.nv + total_rows(model) <= MOST_ROWS
 
 
 def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule | None:

@@ -46,6 +46,11 @@ def row_slices(model: Problem) -> dict[str, slice]:
     return {own.name: slice(end - own.rows, end) for own, end in zip(model.contacts, ends, strict=True)}
 
 
+def held_at(target: Sequence[Scalar]) -> Placement:
+    """The placement of a position and a unit quaternion."""
+    return Placement(Rotation.from_quaternion(*target[3:]), Vector3.of(target[:3]))
+
+
 @dataclass(frozen=True)
 class ContactOptions:
     """active: (contacts,), 1 or 0. target: (contacts with the world, 7), where they are held, by positions
@@ -69,8 +74,7 @@ class ContactOptions:
         if self.target is None:
             return Placement.identity()
         start = 7 * with_the_world(model).index(contact)
-        position, turn = self.target[start : start + 3], self.target[start + 3 : start + 7]
-        return Placement(Rotation.from_quaternion(*turn), Vector3.of(position))
+        return held_at(self.target[start : start + 7])
 
     def gains_of(self, number: int) -> tuple[Scalar, Scalar]:
         """Kp and Kd of a contact."""

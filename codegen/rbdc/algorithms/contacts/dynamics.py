@@ -47,6 +47,11 @@ WEIGHTS = "z"
 """Symbol of the weights of the residuals of all contacts and of the joints' equations, in one row."""
 
 
+def compliance(switch: Scalar, mu: Scalar) -> Scalar:
+    """The entry of E of a row."""
+    return mu + (1.0 - switch)
+
+
 @dataclass(frozen=True)
 class Constraints:
     """The matrix of the module's docstring by its factors, rows of contacts first; switches of the rows, and
@@ -68,7 +73,7 @@ class Constraints:
         switches, rows = options.switches(model), range(len(jacobian))
         mu: Scalar = 0.0 if options.mu is None else options.mu[0]
         held = [[-(s * x) for x in row] for s, row in zip(switches, jacobian, strict=True)]
-        diagonal = [[-(mu + (1.0 - switches[k])) if k == i else 0.0 for i in rows] for k in rows]
+        diagonal = [[-compliance(switches[k], mu) if k == i else 0.0 for i in rows] for k in rows]
         above = [[*own, *row] for own, row in zip(diagonal, held, strict=True)]
         below = [[*column, *own] for column, own in zip(transposed(held), inertia, strict=True)]
         factors = Factorisation([*above, *below])
@@ -164,8 +169,13 @@ def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
     """Rows along the axes of the one frame, along those that users have."""
     found: Vector = []
     for own, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
-        found += users.rows(own.force(rows)) if own.contact.whole else rows[own.places]
+        found += along_axes(users, own, rows)
     return found
+
+
+def along_axes(users: ContactMotion, own: ContactMotion, rows: Scalars) -> Sequence[Scalar]:
+    """The rows of a contact along axes that users have, of those along its own."""
+    return users.rows(own.force(rows)) if own.contact.whole else rows[own.places]
 
 
 def impulse_dynamics(

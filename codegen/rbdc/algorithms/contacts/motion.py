@@ -66,6 +66,24 @@ class ContactMotion:
     places: slice
     known: Motion | None = None
 
+    @staticmethod
+    def of(
+        tree: TreeMotion,
+        contact: Contact,
+        placements: tuple[Placement, Placement],
+        gains: tuple[Scalar, Scalar],
+        places: slice,
+        *,
+        local: bool,
+    ) -> ContactMotion:
+        """A contact by its first and its second frame; rows along the axes that users have, or those of the
+        one frame.
+        """
+        along_the_world = local and contact.whole and tree.model.world_aligned
+        axes: AnyRotation = placements[0].rotation if local or not contact.whole else Rotation.identity()
+        axes = tree.frame.inverse().rotation if along_the_world else axes
+        return ContactMotion(tree, contact, *placements, *gains, axes, along_the_world, places)
+
     @property
     def bodies(self) -> tuple[int, int]:
         """Both bodies."""
@@ -130,14 +148,13 @@ class ContactMotion:
 
     def jacobian(self) -> Matrix:
         """J (rows, nv)."""
-        zero, columns = Motion.zero(), self.tree.columns
-        carried = self.supports().items()
-        return self.matrix(
-            {
-                index: [self.relative(s if one else zero, s if two else zero) for s in columns[index]]
-                for index, (one, two) in carried
-            }
-        )
+        columns, carried = self.tree.columns, self.supports().items()
+        return self.matrix({k: [self.moved_by(s, *which) for s in columns[k]] for k, which in carried})
+
+    def moved_by(self, s: Motion, one: bool, two: bool) -> Motion:
+        """Velocity at the contact that a degree of freedom gives which carries these of both bodies."""
+        zero = Motion.zero()
+        return self.relative(s if one else zero, s if two else zero)
 
     def turning(self, m: SpatialVector) -> Matrix:
         """w_k x m (rows, nv), w_k the angular velocity that degree of freedom k gives to body 1: what rows of
@@ -155,17 +172,23 @@ class ContactMotion:
 
     def residual(self) -> Motion:
         """r as a motion at the contact."""
+        return self.stabilised(self.acceleration())
+
+    def acceleration(self) -> Motion:
+        """Acceleration at the contact, of body 1 relative to body 2."""
         one, two = self.bodies
-        tree, velocity = self.tree, self.velocity()
+        tree = self.tree
         if self.of_points:
-            found = Motion(
+            return Motion(
                 self._classical(one, self.first) - self._classical(two, self.second), Vector3.zero()
             )
-        else:
-            apart = tree.velocity(one) - tree.velocity(two)
-            spatial = tree.acceleration(one) - tree.acceleration(two) + apart.cross(tree.velocity(two))
-            found = at(self.first.translation, spatial)
-        found = found + velocity.scaled(self.kd)
+        apart = tree.velocity(one) - tree.velocity(two)
+        spatial = tree.acceleration(one) - tree.acceleration(two) + apart.cross(tree.velocity(two))
+        return at(self.first.translation, spatial)
+
+    def stabilised(self, acceleration: Motion) -> Motion:
+        """With Baumgarte's terms."""
+        found = acceleration + self.velocity().scaled(self.kd)
         return found if is_zero(self.kp) else found + self.error().scaled(self.kp)
 
     def _classical(self, body: int, frame: Placement) -> Vector3:
@@ -241,20 +264,8 @@ def contacts_at(
         other = contact.second
         first = _placed(tree, contact.first)
         second = world.compose(options.target_of(model, contact)) if other is None else _placed(tree, other)
-        along_the_world = local and contact.whole and model.world_aligned
-        axes: AnyRotation = first.rotation if local or not contact.whole else Rotation.identity()
-        found.append(
-            ContactMotion(
-                tree,
-                contact,
-                first,
-                second,
-                *options.gains_of(number),
-                world.rotation if along_the_world else axes,
-                along_the_world,
-                places[contact.name],
-            )
-        )
+        gains, own = options.gains_of(number), places[contact.name]
+        found.append(ContactMotion.of(tree, contact, (first, second), gains, own, local=local))
     return Contacts(tree, found)
 
 

@@ -115,11 +115,13 @@ def _moving(
 ) -> ContactMotion:
     """The contact with changes of the motions of body 1 and of body 2 as rates of dual numbers."""
     tree = contact.tree
-    made = replace(tree, velocities=[*tree.velocities], accelerations=[*tree.accelerations])
-    for body, velocity, acceleration in zip(contact.bodies, velocities, accelerations, strict=True):
-        if body != WORLD:
-            made.velocities[body] = _dual(tree.velocity(body), velocity)
-            made.accelerations[body] = _dual(tree.acceleration(body), acceleration)
+    moving = [body for body in contact.bodies if body != WORLD]
+    v, a = (dict(zip(contact.bodies, changes, strict=True)) for changes in (velocities, accelerations))
+    made = replace(
+        tree,
+        velocities={body: _dual(tree.velocity(body), v[body]) for body in moving},
+        accelerations={body: _dual(tree.acceleration(body), a[body]) for body in moving},
+    )
     return replace(contact, tree=made)
 
 

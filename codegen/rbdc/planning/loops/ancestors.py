@@ -47,18 +47,23 @@ class Ancestors:
         return self.entries[self.start[number] : self.own[number]]
 
 
-def elimination_parents(model: Model, paths: Ancestors) -> list[int]:
+def elimination_parents(model: Model, paths: Ancestors, held: Sequence[int] = ()) -> list[int]:
     """The elimination tree of M over v: eliminating a row fills among all that it couples; the tree itself
-    where nothing is coupled.
+    where nothing is coupled. held: rows before those of M, each with entries along the path of the last
+    degree of freedom that it names.
     """
-    columns = [column for column, _, _ in dof_table(model)]
-    couples: list[set[int]] = [set() for _ in range(model.nv)]
+    before = len(held)
+    columns = [before + column for column, _, _ in dof_table(model)]
+    couples: list[set[int]] = [set() for _ in range(before + model.nv)]
     for number, column in enumerate(columns):
         for other in (columns[k] for k in paths.above(number)):
             if other != column:
                 couples[max(column, other)].add(min(column, other))
-    parents = [-1] * model.nv
-    for row in reversed(range(model.nv)):
+    for row, last in enumerate(held):
+        for number in (*paths.above(last), last):
+            couples[columns[number]].add(row)
+    parents = [-1] * len(couples)
+    for row in reversed(range(len(couples))):
         if couples[row]:
             parents[row] = max(couples[row])
             couples[parents[row]] |= couples[row] - {parents[row]}

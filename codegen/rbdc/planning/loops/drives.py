@@ -8,6 +8,8 @@ from rbdc.planning.loops.machine import Loops, Where
 
 ENTRY = Index(Where("at", 0, "at"))
 """Each entry of v."""
+ALONE = Index(Where("at", 0, "at", counts_all=True))
+"""Each entry of v in an array that has no other rows before."""
 
 
 def sines(m: Loops, lanes: int) -> None:
@@ -39,4 +41,4 @@ def drives(m: Loops, out: str, *, accelerating: bool = False) -> None:
 def diagonal(m: Loops, out: str, table: str) -> None:
     """A table of the drives along a diagonal."""
     for at in m.over(m.tree.nv, ENTRY, table) if any(getattr(m.tree.model, table)) else ():
-        m.result(out).add((at, at), m.result(table)[at])
+        m.result(out).add((at, at), m.result(table)[ALONE])

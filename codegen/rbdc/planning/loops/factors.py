@@ -16,9 +16,6 @@ from rbdc.planning.loops.recording import DOF
 from rbdc.planning.loops.segments import Strides
 from rbdc.spatial import Scalar
 
-_OWN = Entry("row_own_of", DOF)
-"""The place of row k in the list of those above it."""
-
 SAVED = "l"
 """The row of L at hand."""
 SUMS = "s"
@@ -29,40 +26,48 @@ BLOCK = 8
 
 
 class LoopRows(RowMachine):
-    """Rows of the joint-space inertia as loops."""
+    """Rows of the joint-space inertia as loops, or of all with the held ones of contacts before: `paths` are
+    what tables begin with of those above each.
+    """
 
-    def __init__(self, m: Loops) -> None:
-        self.m = m
+    def __init__(self, m: Loops, paths: str = "row") -> None:
+        self.m, self.paths = m, paths
         m.sizes |= {SAVED: m.tree.nv, SUMS: BLOCK}
 
     def rows(self, about: str = "", *, backward: bool = False) -> Iterator[LoopRow]:
-        return self.m.over(self.m.tree.nv, LoopRow(self.m, "k"), about, backward=backward)
+        return self.m.over(self.m.size, LoopRow(self.m, "k", self.paths), about, backward=backward)
 
 
 class LoopRow(Row):
     """A row by its index."""
 
-    def __init__(self, m: Loops, index: str) -> None:
-        super().__init__(Where(index, 0, index))
-        self.m = m
+    def __init__(self, m: Loops, index: str, paths: str = "row") -> None:
+        super().__init__(Where(index, 0, index, counts_all=True))
+        self.m, self.paths = m, paths
 
     def above(self) -> Iterator[LoopRow]:
-        yield from (row for row, _ in self._path(_OWN, 0.0))
+        yield from (row for row, _ in self._path(self._table("own_of"), 0.0))
 
     def before(self) -> Iterator[LoopRow]:
         """All rows before it."""
-        yield from (row for row, _ in self.m.inner(Loop("c", 0, DOF, ()), LoopRow(self.m, "c"), 0.0))
+        yield from (row for row, _ in self.m.inner(Loop("c", 0, DOF, ()), self._at("c"), 0.0))
 
     def below(self) -> Iterator[LoopRow]:
-        loop = Loop("i", plus(DOF, 1), Entry("row_end_of", DOF), ())
-        yield from (row for row, _ in self.m.inner(loop, LoopRow(self.m, "i"), 0.0))
+        loop = Loop("i", plus(DOF, 1), self._table("end_of"), ())
+        yield from (row for row, _ in self.m.inner(loop, self._at("i"), 0.0))
 
     def and_above(self, below: Row, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
-        return self._path(plus(_OWN, 1), carried)
+        return self._path(plus(self._table("own_of"), 1), carried)
 
     def _path(self, stop: indices.Index, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
-        loop = Loop("e", Entry("row_start_of", DOF), stop, ())
-        return self.m.inner(loop, LoopRow(self.m, "above"), carried)
+        loop = Loop("e", self._table("start_of"), stop, ())
+        return self.m.inner(loop, self._at("above" if self.paths == "row" else "held_above"), carried)
+
+    def _at(self, index: str) -> LoopRow:
+        return LoopRow(self.m, index, self.paths)
+
+    def _table(self, column: str) -> Entry:
+        return Entry(f"{self.paths}_{column}", DOF)
 
 
 def invert(m: Loops, inverse: str) -> None:

@@ -24,12 +24,14 @@ Place = TypeVar("Place", bound=Index)
 class Where(NamedTuple):
     """Indices of a body or a column in the C, by their names in `rbdc.planning.loops.recording`.
 
-    row: of an array, `offset` rows on. entry: of a vector over v.
+    row: of an array, `offset` rows on. entry: of a vector over v; counts_all: over all rows, those before v
+    too.
     """
 
     row: str
     offset: int = 0
     entry: str = ""
+    counts_all: bool = False
 
 
 @dataclass
@@ -50,10 +52,11 @@ class Loops(Machine):
     of the root body, or those of a body in its own.
 
     v, a: the names of the inputs or arrays that joints move by; zero where there is none. external: there are
-    external forces. one_frame: the former of the two frames.
+    external forces. one_frame: the former of the two frames. before: how many rows vectors and matrices have
+    before those of v.
 
     A text runs until what is known of its arrays no longer changes: which entries are zero, and which of the
-    placements X, columns S and inertias I, found in the first loop, later loops read.
+    placements X, columns S, inertias I and origins O of roots, found in the first loop, later loops read.
     """
 
     def __init__(
@@ -81,6 +84,12 @@ class Loops(Machine):
         self.sizes: dict[str, int] = {}
         self.scopes: list[Scope] = []
         self.placed = self.growing = False
+        self.before = 0
+
+    @property
+    def size(self) -> int:
+        """Rows of vectors and matrices."""
+        return self.before + self.tree.nv
 
     @property
     def scope(self) -> Scope:
@@ -108,7 +117,7 @@ class Loops(Machine):
             body.keep()
             cases.append((self.scope.now.recorder.title, self.scopes.pop().statements(dry=self.dry)))
         self.placed = True
-        inside = cases[0][1] if len(cases) == 1 else (Switch(Entry("kind_of", BODY), tuple(cases)),)
+        inside = in_cases(Entry("kind_of", BODY), cases)
         if any(body for _, body in cases):
             self.statements.append(Loop("i", 0, len(self.tree.kind_of), inside, about, backward))
 
@@ -148,9 +157,9 @@ class Loops(Machine):
         return self.array(name, kind)[at]
 
     def vector(self, name: str) -> LoopResult:
-        self.sizes[name] = self.tree.nv
+        self.sizes[name] = self.size
         if self.tree.coupled:
-            self.statements.append(Clear(name, self.tree.nv))
+            self.statements.append(Clear(name, self.size))
         return LoopResult(self, name, adds=self.tree.coupled)
 
     def result(self, name: str) -> LoopResult:
@@ -159,12 +168,17 @@ class Loops(Machine):
 
     def matrix(self, name: str) -> LoopResult:
         if name:
-            self.sizes[name] = self.tree.nv**2
-            self.statements.append(Clear(name, self.tree.nv**2))
+            self.sizes[name] = self.size**2
+            self.statements.append(Clear(name, self.size**2))
         return LoopResult(self, name, adds=self.tree.coupled)
 
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
         """Nothing: loops have their own comments."""
+
+
+def in_cases(on: Entry, cases: Sequence[tuple[str, tuple[Statement, ...]]]) -> tuple[Statement, ...]:
+    """Statements by the value of an index, where there is more than one case."""
+    return cases[0][1] if len(cases) == 1 else (Switch(on, tuple(cases)),)
 
 
 class LoopBody(Body):
@@ -183,10 +197,13 @@ class LoopBody(Body):
     def keep(self) -> None:
         """Store what later loops need of the placement, the columns and the inertia."""
         if self.placing:
-            for name in ("I", "S", "X") if self.m.dry else sorted(self.m.needed):
+            for name in ("I", "O", "S", "X") if self.m.dry else sorted(self.m.needed):
                 if name == "S":
                     for k in self.columns():
                         self.m.array(name, Motion)[k] = k.s
+                elif name == "O":
+                    if self.rooted:
+                        self.m.array(name, Vector3)[self] = self.step.placement().translation
                 else:
                     value: Any = self.placement() if name == "X" else self.inertia()
                     self.m.array(name, type(value))[self] = value
@@ -328,7 +345,7 @@ OF_COLUMN = Entry("body_of", DOF)
 """The body of the column at hand."""
 SAME = "j"
 """The row of a column of the joint at hand."""
-BODIES = ("i", "parent", "b")
+BODIES = ("i", "parent", "b", "held", "held_root")
 """Rows of bodies; others are of columns."""
 
 
@@ -366,5 +383,6 @@ class LoopResult(Array[Scalar]):
         for index in reversed(at if isinstance(at, tuple) else (at,)):
             where: Where = index.at
             strides[where.entry] = strides.get(where.entry, 0) + stride
-            offset, stride = offset + stride * where.offset, stride * self.m.tree.nv
+            first = where.offset if where.counts_all else where.offset + self.m.before
+            offset, stride = offset + stride * first, stride * self.m.size
         return tuple(reversed(strides.items())), offset

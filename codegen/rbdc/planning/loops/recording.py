@@ -18,7 +18,7 @@ from rbdc.ir.verify import MalformedProgram, verify
 from rbdc.reduction.schedules import LIMBS
 from rbdc.spatial import Motion, Scalar
 
-BODY, DOF, SAME, UP, ABOVE, ANGLE = map(Variable, "ikjden")
+BODY, DOF, SAME, UP, ABOVE, ANGLE, CONTACT = map(Variable, "ikjdenc")
 INDICES: Mapping[str, Index] = {
     "parent": Entry("parent_of", BODY),
     "at_q": Entry("q_of", BODY),
@@ -32,11 +32,16 @@ INDICES: Mapping[str, Index] = {
     "up": Entry("up", UP),
     "up_column": Entry("column_of", Entry("up", UP)),
     "above": Entry("row_up", ABOVE),
+    "held_above": Entry("held_up", ABOVE),
+    "held": Entry("contact_body_of", CONTACT),
+    "held_root": Entry("contact_root_of", CONTACT),
+    "held_row": Entry("contact_row_of", CONTACT),
 }
 """Indices by the names that places have for them; others are variables of loops.
 
 Loops go over bodies i, degrees of freedom k of the whole tree, j of a joint and those above, at d in the list
-of paths; in eliminations over rows k of M, i below and those above, at e in the list of rows; n: over angles.
+of paths; in eliminations over rows k of M, i below and those above, at e in the list of rows; n: over angles,
+c: over contacts.
 """
 
 

@@ -18,7 +18,8 @@ from rbdc.functions.record import Function
 from rbdc.ir.indices import tables_in
 from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
 from rbdc.model import Problem
-from rbdc.planning.loops import drives
+from rbdc.model.contacts import total_rows
+from rbdc.planning.loops import contacts, drives
 from rbdc.planning.loops.factors import LoopRows, invert, solve_rows
 from rbdc.planning.loops.machine import LoopBody, Loops
 from rbdc.planning.loops.tree import Tree
@@ -66,17 +67,42 @@ def _articulated_bodies(m: Loops, ddq: str) -> None:
 
 def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:
     """Accelerations, and the factors of M."""
+    _moving(m, ddq)
+    _composite_bodies(m, h)
+    _solve(m, LoopRows(m), h, ddq)
+
+
+def _moving(m: Loops, ddq: str) -> None:
+    """tau less the forces of joints that do not accelerate."""
     m.v, m.a, m.external = "v", "", True
     inverse_dynamics(m, SpatialMotion.of_world(m.gravity), ddq)
     drives.drives(m, ddq)
-    factors, x = m.result(h), m.result(ddq)
+    x = m.result(ddq)
     for at in m.over(m.tree.nv, drives.ENTRY, "tau less the forces at rest"):
         x[at] = m.result("tau")[at] - x[at]
-    _composite_bodies(m, h)
-    rows = LoopRows(m)
+
+
+def _solve(m: Loops, rows: LoopRows, h: str, b: str) -> None:
+    """b := H^-1 b, and H by its factors."""
+    factors, x = m.result(h), m.result(b)
     factorise(rows, factors)
     raise_up(rows, factors, x)
     lower_down(rows, factors, x, scaled=True)
+
+
+def _constrained_dynamics(m: Loops, ddq: str, forces: str) -> None:
+    """The system of `rbdc.algorithms.contacts.dynamics`, the rows of contacts before those of M."""
+    _moving(m, ddq)
+    m.before = total_rows(m.tree.model)
+    _composite_bodies(m, "H")
+    m.sizes["x"], x, found = m.size, m.result("x"), m.result(ddq)
+    contacts.hold(m, "H", "x")
+    for at in m.over(m.tree.nv, drives.ENTRY, ""):
+        x[at] = found[drives.ALONE]
+    _solve(m, LoopRows(m, "held"), "H", "x")
+    contacts.take_forces(m, "x", forces)
+    for at in m.over(m.tree.nv, drives.ENTRY, ""):
+        found[drives.ALONE] = x[at]
 
 
 def _inverse_dynamics_derivatives(m: Loops, *outputs: str, a: str = "a") -> None:
@@ -106,6 +132,7 @@ RECURSIONS: Mapping[str, Callable[..., None]] = {
     "forward_dynamics_by_cholesky": _accelerations,
     "inverse_dynamics_derivatives": _inverse_dynamics_derivatives,
     "forward_dynamics_derivatives": _forward_dynamics_derivatives,
+    "constrained_dynamics": _constrained_dynamics,
 }
 
 

@@ -9,13 +9,19 @@ from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.ir.loops import Table
-from rbdc.model import WORLD, Problem
+from rbdc.model import WORLD, Contact, Problem
+from rbdc.model.contacts import row_slices
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.ancestors import Ancestors, elimination_parents
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.reduction.schedules import nodes_of, parent_columns
 from rbdc.reduction.z_axes import with_z_axes
 from rbdc.spatial import Force, MomentInertia, Placement, Scalar
+
+
+def kind_of(contact: Contact) -> tuple[int, tuple[int, ...]]:
+    """The kind of contacts that one program serves: how many components there are, and which are held."""
+    return contact.kind.components, contact.held
 
 
 @dataclass(frozen=True)
@@ -153,10 +159,54 @@ class Tree:
             "row_end_of": rows.end,
         }
 
+    @cached_property
+    def contact_indices(self) -> dict[str, Sequence[int]]:
+        """Columns of integers by contacts with the world; by rows of these and, after them, of M, those above
+        each in their elimination.
+        """
+        contacts, rows = self.model.contacts, row_slices(self.model)
+        bodies = [contact.first.body for contact in contacts]
+        ends = [self.indices["dof_end"][body] - 1 for body in bodies]
+        last = [end for contact, end in zip(contacts, ends, strict=True) for _ in range(contact.rows)]
+        held = Ancestors.of_parents(elimination_parents(self.model, self.paths, last))
+        return {
+            "contact_body_of": bodies,
+            "contact_root_of": [self.model.support(body)[0] for body in bodies],
+            "contact_dof_of": ends,
+            "contact_row_of": [rows[contact.name].start for contact in contacts],
+            "contact_kind_of": [self.contact_kinds.index(kind_of(contact)) for contact in contacts],
+            "held_up": held.entries,
+            "held_start_of": held.start,
+            "held_own_of": held.own,
+            "held_end_of": held.end,
+        }
+
+    @cached_property
+    def contact_kinds(self) -> list[tuple[int, tuple[int, ...]]]:
+        """The kinds of contacts, see `kind_of`."""
+        return list(dict.fromkeys(map(kind_of, self.model.contacts)))
+
+    @cached_property
+    def contact_frames(self) -> list[tuple[float, ...]]:
+        """The frames of contacts in those of their bodies."""
+        frames = (contact.first for contact in self.model.contacts)
+        placed = (self.model.bodies[x.body].own_placement(x.placement) for x in frames)
+        return [tuple(float(x) + 0.0 for x in placement.scalars()) for placement in placed]
+
+    @cached_property
+    def different_frames(self) -> list[int]:
+        """The columns of these in which contacts differ: what the C has of them."""
+        return [k for k, column in enumerate(zip(*self.contact_frames, strict=True)) if len(set(column)) > 1]
+
     def table(self, name: str) -> Table | None:
         """The table of this name, as it stands in the C; None where it is no table's."""
-        if name in self.indices:
-            return Table(name, tuple((x,) for x in self.indices[name]), integer=True)
+        if name == "contact_frame":
+            kept, comments = self.different_frames, tuple(contact.name for contact in self.model.contacts)
+            own = tuple(tuple(row[k] for k in kept) for row in self.contact_frames)
+            return Table(name, own, comments=comments)
+        indices = self.contact_indices if name.startswith(("contact_", "held_")) else self.indices
+        if name in indices:
+            return Table(name, tuple((x,) for x in indices[name]), integer=True)
         if name in self.constants:
             kept, rows = self.kept[name], self.constants[name]
             names = tuple(body.name for body in self.model.bodies)

@@ -1,0 +1,142 @@
+"""Contacts with the world as loops: those that hold the same are traced once, with rows along the paths of
+their bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rbdc.algorithms.body_motion import SpatialMotion
+from rbdc.algorithms.contacts.dynamics import along_axes, compliance
+from rbdc.algorithms.contacts.motion import ContactMotion
+from rbdc.algorithms.kinematics import TreeMotion
+from rbdc.algorithms.tools.machine import Index, Quantity
+from rbdc.errors import UnsupportedError
+from rbdc.ir.indices import Entry, plus
+from rbdc.ir.loops import Loop, WhereGiven
+from rbdc.model import WORLD, Contact
+from rbdc.model.contacts import held_at
+from rbdc.planning.loops.machine import LoopColumn, LoopResult, Loops, Where, in_cases
+from rbdc.planning.loops.recording import CONTACT, StepRecorder
+from rbdc.planning.loops.segments import Scope
+from rbdc.planning.loops.tree import kind_of
+from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
+
+SWITCHES, MU, TARGETS = "switches", "mu_or_0", "targets"
+"""Arrays of options that are given or stand for those that are not."""
+
+
+class LoopContact:
+    """All contacts that hold the same."""
+
+    def __init__(self, m: Loops, contact: Contact) -> None:
+        if contact.second is not None or contact.first.body == WORLD:
+            raise UnsupportedError(
+                f"loops hold moving bodies to the world alone, not the contact {contact.name}"
+            )
+        self.m, self.contact = m, contact
+        self.rows = [Index(Where("held_row", r, "held_row", counts_all=True)) for r in range(contact.rows)]
+
+    def read(self, array: str, size: int, **strides: int) -> list[Scalar]:
+        """Entries of an input, an array or a table."""
+        return self.m.scope.reading(array).read(array, tuple(strides.items()), 0, size)
+
+    @property
+    def switch(self) -> Scalar:
+        """1 where it holds, 0 otherwise."""
+        return self.read(SWITCHES, 1, c=1)[0]
+
+    def motion(self, *, local: bool = False, gains: bool = False) -> ContactMotion:
+        """Its motion where joints do not accelerate; rows along the axes that users have, or those of the one
+        frame. gains: with its own, and the target that it is held at.
+        """
+        m, body = self.m, self.contact.first.body
+        origin = m.found_first("O", Vector3, Index(Where("held_root"))) if gains else Vector3.zero()
+        moved = m.array("motion", SpatialMotion)[Index(Where("held"))]
+        frame, gravity = Placement(Rotation.identity(), origin), Motion(m.gravity, Vector3.zero())
+        tree = TreeMotion(m.tree.model, (), (), {body: moved.v}, {body: moved.a + gravity}, frame)
+        own = self.read("gains", 2, c=2) if gains else [0.0, 0.0]
+        target = held_at(self.read(TARGETS, 7, c=7)) if gains else Placement.identity()
+        placements = (self.first, frame.inverse().compose(target))
+        rows = slice(0, self.contact.rows)
+        return ContactMotion.of(tree, self.contact, placements, (own[0], own[1]), rows, local=local)
+
+    @property
+    def first(self) -> Placement:
+        """Its frame."""
+        tree = self.m.tree
+        kept, known = tree.different_frames, tree.contact_frames[tree.model.contacts.index(self.contact)]
+        read = self.read("contact_frame", len(kept), c=len(kept))
+        own = [read[kept.index(k)] if k in kept else x for k, x in enumerate(known)]
+        return self.m.found_first("X", Placement, Index(Where("held"))).compose(Placement.of(own))
+
+    def carriers(self, carried: Quantity) -> Iterator[tuple[LoopColumn, Quantity]]:
+        """The columns of the joints that carry it, each with a quantity."""
+        last = Entry("contact_dof_of", CONTACT)
+        loop = Loop("d", Entry("up_start", last), plus(Entry("up_own", last), 1), (), "columns of J")
+        return self.m.inner(loop, LoopColumn(self.m, Where("up", 0, "up_column")), carried)
+
+
+def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
+    """All contacts, those that hold the same at once."""
+    cases = []
+    for kind in m.tree.contact_kinds:
+        contact = next(own for own in m.tree.model.contacts if kind_of(own) == kind)
+        m.scopes.append(Scope(lambda: StepRecorder("")))
+        yield LoopContact(m, contact)
+        cases.append((f"{contact.kind} of {contact.rows} rows", m.scopes.pop().statements(dry=m.dry)))
+    inside = in_cases(Entry("contact_kind_of", CONTACT), cases)
+    m.statements.append(Loop("c", 0, len(m.tree.model.contacts), inside, about))
+
+
+def hold(m: Loops, matrix: str, x: str) -> None:
+    """The rows of contacts of the system of `rbdc.algorithms.contacts.dynamics`: -E, -J and gamma."""
+    h, gamma = LoopResult(m, matrix, adds=m.tree.coupled), m.result(x)
+    count = len(m.tree.model.contacts)
+    _given(m, "active", SWITCHES, count, [1.0])
+    _given(m, "mu", MU, 1, [0.0])
+    for own in contacts(m, "rows of contacts: -E, -J and gamma"):
+        motion, switch, (mu,) = own.motion(), own.switch, own.read(MU, 1)
+        for r, residual in zip(own.rows, motion.rows(motion.residual()), strict=True):
+            h[r, r] = -compliance(switch, mu)
+            gamma[r] = switch * residual
+        place = motion.first.translation if motion.contact.whole else motion.first
+        for k, (carried, active) in own.carriers((place, switch)):
+            first = carried if isinstance(carried, Placement) else Placement(Rotation.identity(), carried)
+            here = replace(motion, first=first, axes=first.rotation)
+            for r, entry in zip(own.rows, here.rows(here.moved_by(k.s, True, False)), strict=True):
+                h[k, r] = -(active * entry)
+    _stabilise(m, gamma)
+
+
+def _stabilise(m: Loops, gamma: LoopResult) -> None:
+    """Baumgarte's terms, where gains are given."""
+    before, count = len(m.statements), len(m.tree.model.contacts)
+    _given(m, "target", TARGETS, count, [*[0.0] * 6, 1.0])
+    for own in contacts(m, "gamma += Kd velocity + Kp error"):
+        motion = own.motion(gains=True)
+        for r, term in zip(own.rows, motion.rows(motion.stabilised(Motion.zero())), strict=True):
+            gamma.add(r, own.switch * term)
+    m.statements[before:] = [WhereGiven("gains", tuple(m.statements[before:]))]
+
+
+def take_forces(m: Loops, x: str, forces: str) -> None:
+    """The forces of contacts along the axes that users have."""
+    solution, out = m.result(x), m.result(forces)
+    for own in contacts(m, "forces of contacts"):
+        rows = [solution[r] for r in own.rows]
+        found = along_axes(own.motion(local=True), own.motion(), rows)
+        for r, force in zip(own.rows, found, strict=True):
+            out[r] = force
+
+
+def _given(m: Loops, name: str, local: str, count: int, absent: list[Scalar]) -> None:
+    """An array of `count` times what stands for an optional input, or of what is given."""
+    strides = (("c", len(absent)),)
+    m.sizes[local] = len(absent) * count
+    for given in (False, True):
+        for _ in m.over(count, Index(Where("c")), ""):
+            values = m.scope.reading(name).read(name, strides, 0, len(absent)) if given else absent
+            m.scope.writing(local).store(local, strides, 0, values, adds=False)
+    m.statements[-1:] = [WhereGiven(name, tuple(m.statements[-1:]))]
