@@ -24,11 +24,11 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
     }
     number step[6];
     number total[6];
-    number relative[18];
-    memset(relative, 0, 6 * sizeof *relative);
+    number moving[6];
+    memset(moving, 0, 6 * sizeof *moving);
     memset(total, 0, 6 * sizeof *total);
 
-    /* its acceleration, and the frame's velocity relative to each body of the path, LOCAL */
+    /* acceleration and velocity, LOCAL */
     for (int i = 0; i < length; ++i) {
         memset(step, 0, 6 * sizeof *step);
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
@@ -56,20 +56,19 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
             }
         }
         {
-            const number *relative_i = relative + 6 * i;
-            number *restrict relative_i_6 = relative + 6 * i + 6;
-            total[0] += step[4] * relative_i[2] - step[5] * relative_i[1] + step[1] * relative_i[5] - step[2] * relative_i[4];
-            total[1] += step[5] * relative_i[0] - relative_i[2] * step[3] + step[2] * relative_i[3] - relative_i[5] * step[0];
-            total[2] += relative_i[1] * step[3] - step[4] * relative_i[0] + relative_i[4] * step[0] - step[1] * relative_i[3];
-            total[3] += step[4] * relative_i[5] - step[5] * relative_i[4];
-            total[4] += step[5] * relative_i[3] - relative_i[5] * step[3];
-            total[5] += relative_i[4] * step[3] - step[4] * relative_i[3];
-            relative_i_6[0] = relative_i[0] + step[0];
-            relative_i_6[1] = relative_i[1] + step[1];
-            relative_i_6[2] = relative_i[2] + step[2];
-            relative_i_6[3] = step[3] + relative_i[3];
-            relative_i_6[4] = step[4] + relative_i[4];
-            relative_i_6[5] = step[5] + relative_i[5];
+            number *new_moving = moving;
+            total[0] += step[4] * moving[2] - step[5] * moving[1] + step[1] * moving[5] - step[2] * moving[4];
+            total[1] += step[5] * moving[0] - moving[2] * step[3] + step[2] * moving[3] - moving[5] * step[0];
+            total[2] += moving[1] * step[3] - step[4] * moving[0] + moving[4] * step[0] - step[1] * moving[3];
+            total[3] += step[4] * moving[5] - step[5] * moving[4];
+            total[4] += step[5] * moving[3] - moving[5] * step[3];
+            total[5] += moving[4] * step[3] - step[4] * moving[3];
+            new_moving[0] = moving[0] + step[0];
+            new_moving[1] = moving[1] + step[1];
+            new_moving[2] = moving[2] + step[2];
+            new_moving[3] = step[3] + moving[3];
+            new_moving[4] = step[4] + moving[4];
+            new_moving[5] = step[5] + moving[5];
         }
     }
     switch (reference) {

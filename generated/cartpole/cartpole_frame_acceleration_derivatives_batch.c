@@ -24,7 +24,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
     if (!known) {
         return;
     }
-    number step[6];
+    number steps[12];
     number total[6];
     number relative[18];
     number above_a[6];
@@ -32,19 +32,24 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
     memset(relative, 0, 6 * sizeof *relative);
     memset(total, 0, 6 * sizeof *total);
 
-    /* its acceleration, and the frame's velocity relative to each body of the path, LOCAL */
+    /* the frame's acceleration, and its velocity relative to each body of the path, LOCAL */
     for (int i = 0; i < length; ++i) {
-        memset(step, 0, 6 * sizeof *step);
+        {
+            number *restrict steps_i = steps + 6 * i;
+            memset(steps_i + 0, 0, 4 * sizeof *steps_i);
+            memset(steps_i + 4, 0, 2 * sizeof *steps_i);
+        }
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
             {
                 const number *columns_k = columns + 6 * k;
                 const entry *v_column = v + column_of[k];
-                step[0] += v_column[0] * columns_k[0];
-                step[1] += v_column[0] * columns_k[1];
-                step[2] += v_column[0] * columns_k[2];
-                step[3] += v_column[0] * columns_k[3];
-                step[4] += v_column[0] * columns_k[4];
-                step[5] += v_column[0] * columns_k[5];
+                number *restrict steps_i = steps + 6 * i;
+                steps_i[0] += v_column[0] * columns_k[0];
+                steps_i[1] += v_column[0] * columns_k[1];
+                steps_i[2] += v_column[0] * columns_k[2];
+                steps_i[3] += v_column[0] * columns_k[3];
+                steps_i[4] += v_column[0] * columns_k[4];
+                steps_i[5] += v_column[0] * columns_k[5];
             }
         }
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
@@ -60,20 +65,21 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
             }
         }
         {
+            const number *steps_i = steps + 6 * i;
             const number *relative_i = relative + 6 * i;
             number *restrict relative_i_6 = relative + 6 * i + 6;
-            total[0] += step[4] * relative_i[2] - step[5] * relative_i[1] + step[1] * relative_i[5] - step[2] * relative_i[4];
-            total[1] += step[5] * relative_i[0] - relative_i[2] * step[3] + step[2] * relative_i[3] - relative_i[5] * step[0];
-            total[2] += relative_i[1] * step[3] - step[4] * relative_i[0] + relative_i[4] * step[0] - step[1] * relative_i[3];
-            total[3] += step[4] * relative_i[5] - step[5] * relative_i[4];
-            total[4] += step[5] * relative_i[3] - relative_i[5] * step[3];
-            total[5] += relative_i[4] * step[3] - step[4] * relative_i[3];
-            relative_i_6[0] = relative_i[0] + step[0];
-            relative_i_6[1] = relative_i[1] + step[1];
-            relative_i_6[2] = relative_i[2] + step[2];
-            relative_i_6[3] = step[3] + relative_i[3];
-            relative_i_6[4] = step[4] + relative_i[4];
-            relative_i_6[5] = step[5] + relative_i[5];
+            total[0] += steps_i[4] * relative_i[2] - steps_i[5] * relative_i[1] + steps_i[1] * relative_i[5] - steps_i[2] * relative_i[4];
+            total[1] += steps_i[5] * relative_i[0] - relative_i[2] * steps_i[3] + steps_i[2] * relative_i[3] - relative_i[5] * steps_i[0];
+            total[2] += relative_i[1] * steps_i[3] - steps_i[4] * relative_i[0] + relative_i[4] * steps_i[0] - steps_i[1] * relative_i[3];
+            total[3] += steps_i[4] * relative_i[5] - steps_i[5] * relative_i[4];
+            total[4] += steps_i[5] * relative_i[3] - relative_i[5] * steps_i[3];
+            total[5] += relative_i[4] * steps_i[3] - steps_i[4] * relative_i[3];
+            relative_i_6[0] = relative_i[0] + steps_i[0];
+            relative_i_6[1] = relative_i[1] + steps_i[1];
+            relative_i_6[2] = relative_i[2] + steps_i[2];
+            relative_i_6[3] = steps_i[3] + relative_i[3];
+            relative_i_6[4] = steps_i[4] + relative_i[4];
+            relative_i_6[5] = steps_i[5] + relative_i[5];
         }
     }
     memset(above_v, 0, 6 * sizeof *above_v);
@@ -272,19 +278,6 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
                 break;
             }
         }
-        memset(step, 0, 6 * sizeof *step);
-        for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
-            {
-                const number *columns_k = columns + 6 * k;
-                const entry *v_column = v + column_of[k];
-                step[0] += v_column[0] * columns_k[0];
-                step[1] += v_column[0] * columns_k[1];
-                step[2] += v_column[0] * columns_k[2];
-                step[3] += v_column[0] * columns_k[3];
-                step[4] += v_column[0] * columns_k[4];
-                step[5] += v_column[0] * columns_k[5];
-            }
-        }
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
             {
                 const number *columns_k = columns + 6 * k;
@@ -298,19 +291,20 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
             }
         }
         {
+            const number *steps_i = steps + 6 * i;
             number *new_above_v = above_v;
-            above_a[0] += above_v[4] * step[2] - above_v[5] * step[1] + above_v[1] * step[5] - above_v[2] * step[4];
-            above_a[1] += above_v[5] * step[0] - step[2] * above_v[3] + above_v[2] * step[3] - step[5] * above_v[0];
-            above_a[2] += step[1] * above_v[3] - above_v[4] * step[0] + step[4] * above_v[0] - above_v[1] * step[3];
-            above_a[3] += above_v[4] * step[5] - above_v[5] * step[4];
-            above_a[4] += above_v[5] * step[3] - step[5] * above_v[3];
-            above_a[5] += step[4] * above_v[3] - above_v[4] * step[3];
-            new_above_v[0] = step[0] + above_v[0];
-            new_above_v[1] = step[1] + above_v[1];
-            new_above_v[2] = step[2] + above_v[2];
-            new_above_v[3] = above_v[3] + step[3];
-            new_above_v[4] = above_v[4] + step[4];
-            new_above_v[5] = above_v[5] + step[5];
+            above_a[0] += above_v[4] * steps_i[2] - above_v[5] * steps_i[1] + above_v[1] * steps_i[5] - above_v[2] * steps_i[4];
+            above_a[1] += above_v[5] * steps_i[0] - steps_i[2] * above_v[3] + above_v[2] * steps_i[3] - steps_i[5] * above_v[0];
+            above_a[2] += steps_i[1] * above_v[3] - above_v[4] * steps_i[0] + steps_i[4] * above_v[0] - above_v[1] * steps_i[3];
+            above_a[3] += above_v[4] * steps_i[5] - above_v[5] * steps_i[4];
+            above_a[4] += above_v[5] * steps_i[3] - steps_i[5] * above_v[3];
+            above_a[5] += steps_i[4] * above_v[3] - above_v[4] * steps_i[3];
+            new_above_v[0] = steps_i[0] + above_v[0];
+            new_above_v[1] = steps_i[1] + above_v[1];
+            new_above_v[2] = steps_i[2] + above_v[2];
+            new_above_v[3] = above_v[3] + steps_i[3];
+            new_above_v[4] = above_v[4] + steps_i[4];
+            new_above_v[5] = above_v[5] + steps_i[5];
         }
     }
 }

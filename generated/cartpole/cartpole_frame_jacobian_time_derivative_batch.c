@@ -26,7 +26,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jaco
     number carrying[6];
     memset(relative, 0, 6 * sizeof *relative);
 
-    /* the frame's velocity relative to each body of the path, LOCAL */
+    /* its velocity relative to each body of the path, LOCAL */
     for (int i = 0; i < length; ++i) {
         {
             const number *relative_i = relative + 6 * i;

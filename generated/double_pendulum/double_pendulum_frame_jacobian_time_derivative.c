@@ -23,7 +23,7 @@ void double_pendulum_frame_jacobian_time_derivative(const double *restrict q, co
     number carrying[6];
     memset(relative, 0, 6 * sizeof *relative);
 
-    /* the frame's velocity relative to each body of the path, LOCAL */
+    /* its velocity relative to each body of the path, LOCAL */
     for (int i = 0; i < length; ++i) {
         {
             const number *relative_i = relative + 6 * i;

@@ -16,11 +16,14 @@ import pytest
 from rbdc import Joint, Link, Mimic
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.registry import Generated
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from rbdc.model import Problem
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
+from rbdc.planning.climb.loops import climb_loops
 from tests.support import UNOPTIMISED, build_module, slow_but
 from tests.support_counting import counted_operations
 from tests.support_trees import mimic_tree, random_inertia, random_joint, random_tree
@@ -91,6 +94,13 @@ def test_all_functions_share_the_same_files() -> None:
     assert "robot_frames" not in made.files["robot.h"]
     steps = [name for name, text in made.files.items() if "static void step_0(" in text]
     assert steps == ["robot_frames.c"]
+
+
+def test_a_function_of_frames_without_loops_is_refused() -> None:
+    model = random_tree(1)
+    function = replace(functions_of(model)["frame_velocity"], at_frame=print)
+    with pytest.raises(UnsupportedError, match="frame_velocity: a function of a frame without loops"):
+        climb_loops(model, function)
 
 
 def test_no_function_of_frames_needs_no_shared_files() -> None:

@@ -52,9 +52,8 @@ def climb_loops(model: Problem, function: Function) -> LoopNest:
 
 def _statements(model: Problem, function: Function) -> Sequence[Statement]:
     if function.at_frame is frame_pairs.manipulability_gradient:
-        return pairs.manipulability_gradient(
-            model, function.declaration.scalar
-        )  # which has a bound on rounding
+        # its bound of singular pivots is one of rounding
+        return pairs.manipulability_gradient(model, function.declaration.scalar)
     if function.at_frame in _LOOPS:
         return _LOOPS[function.at_frame](model)
     raise UnsupportedError(f"{function.name}: a function of a frame without loops over its path")
@@ -66,7 +65,7 @@ def _integers(name: str, numbers: Sequence[int]) -> Table:
 
 def _arrays(model: Problem, function: Function, statements: Sequence[Statement]) -> dict[str, int]:
     """The sizes of the arrays that statements write beside the results, motions unless listed here."""
-    sizes = {"relative": 6 * (model.njoints + 1), "s": 6 * len(frame_dofs(model))}
+    sizes = {"relative": 6 * (model.njoints + 1), "steps": 6 * model.njoints, "s": 6 * len(frame_dofs(model))}
     sizes |= {"jacobian": 6 * model.nv, "solutions": 6 * model.nv, "products": 21, "factors": 21}
     results = {p.name for p in function.declaration.outputs}
     steps = [statement for statement in every(statements) if isinstance(statement, Step)]

@@ -45,7 +45,7 @@ def drift(model: Problem) -> list[Statement]:
     """The acceleration without that of the joints."""
 
     def result(m: PathStep) -> None:
-        moving, rate = m.motion("relative", length=6), m.motion("total")
+        moving, rate = m.motion("moving"), m.motion("total")
         if m.reference == "LOCAL_WORLD_ALIGNED":
             rate = rate - Motion(moving.linear, Vector3.zero()).cross(moving)
         m.write("drift", m.seen(rate, symbol="a").scalars())
@@ -105,19 +105,18 @@ def acceleration_derivatives(model: Problem) -> list[Statement]:
         m.put_plain("da_dq", m.seen(m.column.scaled(rate * rate)).scalars())
 
     def advance(m: PathStep) -> None:
-        above, step = m.motion("above_v"), m.motion("step")
+        above, step = m.motion("above_v"), m.motion("steps", i=6)
         m.add("above_a", above.cross(step).scalars())
         m.write("above_v", (above + step).scalars())
 
     plain, *curved = (by_reference(model, text) for text in (column, bend, jerk))
     columns = of_joint(model, plain, *curved)
     return [
-        *_accelerated(model, "a"),
+        *_accelerated(model, "a", along=True),
         Clear("above_v", 6),
         Clear("above_a", 6),
         down(
             columns,
-            *_step(model),
             *_rates(model, "a", "above_a", squared=True),
             once(model, advance),
             about="velocity and acceleration above the joint",
@@ -125,11 +124,13 @@ def acceleration_derivatives(model: Problem) -> list[Statement]:
     ]
 
 
-def _rates(model: Problem, rates: str, total: str, *, squared: bool = False, row: int = 0) -> list[Statement]:
+def _rates(
+    model: Problem, rates: str, total: str, *, squared: bool = False, row: int | None = None
+) -> list[Statement]:
     """Add the columns of a body times its entries of v or a to a motion; squared: those of curvature times
     squares of v too. row: of an array of motions along the path, which row after that of the body.
     """
-    offset, strides = 6 * row, {"i": 6} if row else {}
+    offset, strides = (0, {}) if row is None else (6 * row, {"i": 6})
 
     def own(m: PathStep) -> None:
         m.add(total, m.column.scaled(m.factor() * m.entry(rates)).scalars(), offset, **strides)
@@ -144,11 +145,6 @@ def _rates(model: Problem, rates: str, total: str, *, squared: bool = False, row
     return [of_joint(model, plain, once(model, bend) if squared else None)]
 
 
-def _step(model: Problem) -> list[Statement]:
-    """Sum the velocity that a joint adds."""
-    return [Clear("step", 6), *_rates(model, "v", "step")]
-
-
 def _relative(model: Problem) -> list[Statement]:
     """The frame's velocity relative to each body of the path and, last, to the world."""
 
@@ -159,20 +155,29 @@ def _relative(model: Problem) -> list[Statement]:
     return [Clear("relative", 6), up(once(model, copy), *rates, about=RELATIVE)]
 
 
-def _accelerated(model: Problem, rates: str) -> list[Statement]:
-    """The frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocities as above."""
+def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
+    """The frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocity; along: relative to
+    each body of the path, with the step s of each.
+    """
+    step, name, row = ("steps", "relative", {"i": 6}) if along else ("step", "moving", {})
+
+    def begin(m: PathStep) -> None:
+        m.write("steps", [0.0] * 6, i=6)
 
     def advance(m: PathStep) -> None:
-        step, below = m.motion("step"), m.motion("relative", i=6)
-        m.add("total", step.cross(below).scalars())
-        m.write("relative", (below + step).scalars(), 6, i=6)
+        own, below = m.motion(step, **row), m.motion(name, **row)
+        m.add("total", own.cross(below).scalars())
+        m.write(name, (below + own).scalars(), 6 if along else 0, **row)
 
+    steps = _rates(model, "v", step, row=0 if along else None)
     joints = _rates(model, rates, "total", squared=True)
-    along = up(*_step(model), *joints, once(model, advance), about=f"its acceleration, and {RELATIVE}")
-    return [Clear("relative", 6), Clear("total", 6), along]
+    about = f"the frame's acceleration, and {RELATIVE}" if along else "acceleration and velocity, LOCAL"
+    start = once(model, begin) if along else Clear(step, 6)
+    loop = up(start, *steps, *joints, once(model, advance), about=about)
+    return [Clear(name, 6), Clear("total", 6), loop]
 
 
-RELATIVE = "the frame's velocity relative to each body of the path, LOCAL"
+RELATIVE = "its velocity relative to each body of the path, LOCAL"
 
 
 def _put_bend(model: Problem, matrix: str) -> Statement:
