@@ -156,7 +156,7 @@ def rnea_derivatives(
     if model.curves:
         forces = m.in_order(force)
         if fext is not None and model.world_forces:
-            external = Entries(known=dict(enumerate(in_bodies(model, m.placements, fext, trace))))
+            external = Entries(known=dict(enumerate(in_bodies(m, fext))))
             subtrees = m.in_order(subtree_sums(m, external))
             forces = [f - own for f, own in zip(forces, subtrees, strict=True)]
         add_bends(model, (v, a), forces, (dv, inertia), (by_q, by_v))

@@ -25,7 +25,7 @@ from rbdc.spatial import Force, Motion
 def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
     """Add dtau_dq of the forces to a matrix over all degrees of freedom."""
     there = in_one_frame(m.model, m.placements, m.trace)
-    totals = of_subtrees(m.model, from_one_frame(m.model, m.placements, fext))
+    totals = of_subtrees(m.model, from_one_frame(m, fext))
     directions = [there[b.at].act(k.s) for b in m.bodies for k in b.columns()]
     for b in m.bodies:
         for k in b.columns():

@@ -16,7 +16,7 @@ from rbdc.algorithms.tools.numbers import Entries, Numbers
 from rbdc.algorithms.tools.one_frame import OneFrame, free_root, in_one_frame
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
-from rbdc.spatial import Force, Forces, Placement, Scalar, Scalars
+from rbdc.spatial import Force, Forces, Scalar, Scalars
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
@@ -41,7 +41,7 @@ def loaded_machine(
     """A machine with external forces, if any."""
     m = Numbers(model, q, v, a, trace=trace)
     if fext is not None:
-        m.fext = in_bodies(model, m.placements, fext, trace)
+        m.fext = in_bodies(m, fext)
     return m
 
 
@@ -57,24 +57,21 @@ def joint_torques(m: Machine, force: Array[Force], name: str = "tau") -> Array[S
     return tau
 
 
-def in_bodies(
-    model: Problem, placements: Sequence[Placement], fext: Sequence[Force], trace: Trace
-) -> Sequence[Force]:
-    """External forces in the frames of the bodies, from the placements of the joints."""
-    if not model.world_forces:
+def in_bodies(m: Numbers, fext: Forces) -> Forces:
+    """External forces in the frames of the bodies."""
+    if not m.model.world_forces:
         return fext
-    there = in_one_frame(model, placements, trace)
-    seen = from_one_frame(model, placements, fext)
+    there, seen = in_one_frame(m.model, m.placements, m.trace), from_one_frame(m, fext)
     found = [placement.act_inverse_force(force) for placement, force in zip(there, seen, strict=True)]
-    for index, (body, force) in enumerate(zip(model.bodies, found, strict=True)):
-        trace(body.name, "external force in the body's frame, iX0* f", f"fx{index}", force.scalars())
+    for b, force in zip(m.bodies, found, strict=True):
+        b.label("external force in the body's frame, iX0* f", "fx", force.scalars())
     return found
 
 
-def from_one_frame(model: Problem, placements: Sequence[Placement], fext: Sequence[Force]) -> list[Force]:
+def from_one_frame(m: Numbers, fext: Forces) -> list[Force]:
     """Forces of the world in the frame of `in_one_frame`."""
-    root = free_root(model)
-    return list(fext) if root is None else [placements[root].act_inverse_force(force) for force in fext]
+    root = free_root(m.model)
+    return list(fext) if root is None else [m.placements[root].act_inverse_force(force) for force in fext]
 
 
 def of_subtrees(model: Problem, forces: Sequence[Force]) -> list[Force]:
