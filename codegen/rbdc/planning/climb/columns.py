@@ -1,4 +1,4 @@
-"""Functions of a frame: the columns of the climb from the frame to the root, and the operations of a call."""
+"""The columns of the climb from a frame to the root, and which frames six degrees of freedom carry."""
 
 from __future__ import annotations
 
