@@ -23,13 +23,12 @@ Data = Mapping[str, Any]
 
 def as_data(model: Problem) -> dict[str, Any]:
     """The model as plain data: sizes, joints, frames, masses, warnings."""
-    moving = sum(body.inertia.mass for body in model.bodies)
     return {
         "name": model.name,
         "nq": model.nq,
         "nv": model.nv,
-        "mass": moving + model.base_inertia.mass,
-        "moving_mass": moving,
+        "mass": model.moving_mass + model.base_inertia.mass,
+        "moving_mass": model.moving_mass,
         "gravity": model.gravity.scalars(),
         "joints": [_joint(model, body) for body in model.bodies],
         "frames": [

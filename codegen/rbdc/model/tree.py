@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rbdc.model.bodies import WORLD, Body, Contact, Frame
 from rbdc.model.description import STANDARD_GRAVITY, Actuator, Description, Joint, Link, Note
-from rbdc.spatial import Inertia, Vector3
+from rbdc.spatial import Inertia, Scalar, Vector3
 
 if TYPE_CHECKING:
     from rbdc.model.options import ModelOptions
@@ -127,6 +127,11 @@ class Model:
         """The message of a note with its place."""
         line = "" if note.line is None else f":{note.line}"
         return f"{self.place}{line}: {note.message}"
+
+    @property
+    def moving_mass(self) -> Scalar:
+        """The mass of all bodies (kg), without the links fixed to the world."""
+        return sum((body.inertia.mass for body in self.bodies), 0.0)
 
     @property
     def actuation(self) -> list[list[float]]:

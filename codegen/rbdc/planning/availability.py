@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.centroidal import total_mass
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
 from rbdc.errors import SingularModelError
@@ -86,8 +85,8 @@ def _undefined(model: Problem, names: Sequence[str]) -> Iterator[tuple[Sequence[
         why = f"the joint-space inertia is singular in every configuration (joints {listed})"
         yield forward_dynamics, why, "give mass to the links that these joints carry"
     of_moving = requiring(Requirement.MOVING_MASS, model)
-    if total_mass(model) == 0.0:
+    if model.moving_mass + model.base_inertia.mass == 0.0:
         of_all = requiring(Requirement.MASS, model)
         yield (*of_all, *of_moving), "no link has mass", "give some an <inertial>"
-    elif total_mass(model, with_base=False) == 0.0:
+    elif model.moving_mass == 0.0:
         yield of_moving, "no moving link has mass", "give some an <inertial>"

@@ -22,8 +22,7 @@ from rbdc.spatial.scalars import is_zero
 
 def total_mass(model: Problem, *, with_base: bool = True) -> Scalar:
     """kg; `with_base` counts the links fixed to the world too."""
-    moving: Scalar = sum((body.inertia.mass for body in model.bodies), 0.0)
-    return moving + model.base_inertia.mass if with_base else moving
+    return model.moving_mass + model.base_inertia.mass if with_base else model.moving_mass
 
 
 def first_moment(model: Problem, q: Scalars, *, with_base: bool) -> Vector3:
