@@ -4,7 +4,7 @@ Batches whose results no cache would hold are one of them, for these go another 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -131,14 +131,18 @@ class Callee:
     def _jax(self, call: Call) -> list[Array]:
         from rbdc.verification import jax_calls  # a tenth of the time to start, for few packages
 
-        symbol = f"{self._module.name}_jax_{call.declaration.name}"
-        return jax_calls.answer(self._path("jax"), symbol, call.declaration, call.arrays, call.extra)
+        return self._through(jax_calls.answer, call)
 
     def _casadi(self, call: Call) -> list[Array]:
         from rbdc.verification import casadi_calls
 
-        symbol = f"{self._module.name}_casadi_{call.declaration.name}"
-        return casadi_calls.answer(self._path("casadi"), symbol, call.declaration, call.arrays, call.extra)
+        return self._through(casadi_calls.answer, call)
+
+    def _through(self, answer: Callable[..., list[Array]], call: Call) -> list[Array]:
+        """The outputs of a function in the library of a framework."""
+        framework, declaration = call.way.kind, call.declaration
+        symbol = f"{self._module.name}_{framework}_{declaration.name}"
+        return answer(self._path(framework), symbol, declaration, call.arrays, call.extra)
 
     def _past(self, call: Call) -> list[Array]:
         """The outputs of the last samples of a batch that is just large enough: the samples' whole blocks,
