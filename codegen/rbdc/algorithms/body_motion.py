@@ -118,7 +118,7 @@ class BodyMotion(AnyMotion):
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> BodyMotion:
-        """The motion whose `scalars` these are, for what is below it."""
+        """Rebuild a motion from its `scalars`, without the differences, which bodies below do not need."""
         w, alpha, a, *rows = (Vector3.of(scalars[k : k + 3]) for k in range(0, 18, 3))
         return BodyMotion(w, alpha, a, Spin((rows[0], rows[1], rows[2]), Vector3.zero()))
 

@@ -193,8 +193,8 @@ def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: s
 
 
 def _in_loops(model: Problem) -> bool:
-    """Whether loops hold the contacts: moving bodies, to the world, in one step, by a matrix of all rows that
-    the stack has room for.
+    """Whether all contacts can be loops: each holds a moving body to the world, no rows are redundant, and
+    the matrix of all rows fits on the stack.
     """
     moving = all(c.second is None and c.first.body != WORLD for c in model.contacts)
     return moving and not model.redundant and model.nv + total_rows(model) <= MOST_ROWS

@@ -21,7 +21,7 @@ def under(given: Model, options: ModelOptions) -> Problem:
     """The problem of a model under the options that the caller gave. Options that it did not give stay as
     they are, those of single joints and frames are added.
 
-    What was changed after it was assembled has no `assembly` in the result.
+    The result has no `assembly` if the model was changed after it was assembled.
 
     Raises OptionError with the name of an option that cannot be applied, and as `Model.assemble`.
     """

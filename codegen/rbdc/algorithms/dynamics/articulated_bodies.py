@@ -10,7 +10,7 @@ from rbdc.spatial import ArticulatedInertia, Force, Motion, Scalar
 
 
 class Released(NamedTuple):
-    """An axis of an articulated body: U = IA s, 1 / D, U D^-1, and what is left of IA where it gives way."""
+    """An axis that gives way: U = IA s, 1 / D, U D^-1, and IA - U D^-1 U^T, the inertia that is left."""
 
     u: Force
     inverse: Scalar

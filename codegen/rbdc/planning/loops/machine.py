@@ -177,7 +177,7 @@ class Loops(Machine):
 
 
 def in_cases(on: Entry, cases: Sequence[tuple[str, tuple[Statement, ...]]]) -> tuple[Statement, ...]:
-    """Statements by the value of an index, where there is more than one case."""
+    """Return a switch between cases by an index; a single case needs none."""
     return cases[0][1] if len(cases) == 1 else (Switch(on, tuple(cases)),)
 
 

@@ -36,7 +36,7 @@ class Segment:
         self.stored.setdefault((array, strides, adds), {}).update(enumerate(values, offset))
 
     def read(self, array: str, strides: Strides, offset: int, size: int) -> list[Scalar]:
-        """Entries, which the segment itself may have stored."""
+        """Return entries: what this segment has stored there, or else what the array holds."""
         known = self.stored.get((array, strides, False), {})
         if offset in known:
             return [known[k] for k in range(offset, offset + size)]
@@ -59,8 +59,8 @@ class Segment:
 
 
 class Scope:
-    """The body of a loop: segments and the loops between them. What comes after an inner loop is computed
-    before it, unless it has to do with what the inner loop stores.
+    """The body of a loop: segments and the loops between them. Statements after an inner loop move before
+    it, unless they read or write what the inner loop stores.
     """
 
     def __init__(self, make: Callable[[], StepRecorder]) -> None:
@@ -94,7 +94,7 @@ class Scope:
         return () if dry else tuple(statement for part in parts for statement in part)
 
     def enclose(self, loop: Loop, inner: Scope) -> None:
-        """Put a loop after what there is."""
+        """Append an inner loop, and note the arrays that it reads and writes."""
         self.parts.append(loop)
         self.changed |= inner.written
         self.inside |= inner.written | inner.read

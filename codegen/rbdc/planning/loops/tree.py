@@ -161,8 +161,8 @@ class Tree:
 
     @cached_property
     def contact_indices(self) -> dict[str, Sequence[int]]:
-        """Columns of integers by contacts with the world; by rows of these and, after them, of M, those above
-        each in their elimination.
+        """Columns of integers. contact_*: of each contact with the world. held_*: the rows above each row in
+        the elimination tree, rows of contacts numbered before those of M.
         """
         contacts, rows = self.model.contacts, row_slices(self.model)
         bodies = [contact.first.body for contact in contacts]

@@ -1,5 +1,5 @@
-"""The report as data, report.json; `report.schema.json` beside this file defines every figure. The summary of
-it has for each function the generated code and the best of every peer. The files of a report.
+"""The report as data, report.json, and its files; `report.schema.json` beside this file defines every figure.
+The summary lists the generated code and the best of every peer for each function.
 """
 
 from __future__ import annotations
