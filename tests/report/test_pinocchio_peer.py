@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 
 from rbdc.algorithms.trace import silent
-from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of, known
 from rbdc.model import Problem
@@ -78,12 +77,12 @@ def test_coriolis_matrices_are_one(robot: str, root: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("macro", ["COMPUTE", "FETCH"])
 def test_every_variant_has_its_entry_points(macro: str) -> None:
-    entries = re.findall(rf"^(?:{macro}|ALGORITHM)\((\w+)", render("pinocchio.cpp.jinja"), re.MULTILINE)
+    entries = re.findall(rf"^(?:{macro}|ALGORITHM)\((\w+)", pinocchio.harness(), re.MULTILINE)
     assert sorted(entries) == sorted(variant for _, variant in VARIANTS)
 
 
 def test_parts_are_the_sources() -> None:
-    source = render("pinocchio.cpp.jinja")
+    source = pinocchio.harness()
     found = pinocchio.offered(source)
     assert set(re.findall(r"^#ifdef RBDC_(\w+)", source, re.MULTILINE)) == {*found, "LIBRARY"}
     assert {*pinocchio.LIBRARY_PARTS, *pinocchio.TEMPLATE_PARTS} < set(found)
@@ -230,7 +229,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def stand_in_source() -> str:
     """A harness whose algorithms are the real one's, of which each returns a number of its own."""
-    parts = pinocchio.offered(render("pinocchio.cpp.jinja"))
+    parts = pinocchio.offered(pinocchio.harness())
     names = [name for names in parts.values() for name in names]
     visible = 'extern "C" __attribute__((visibility("default")))'
     define = f"#define COMPUTE(name) {visible} int rbdc_peer_##name() {{ return (int)sizeof(#name); }}"
@@ -243,7 +242,7 @@ def stand_in_source() -> str:
 
 
 def test_only_what_is_asked_for_is_compiled_and_once(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
+    monkeypatch.setattr(pinocchio, "harness", lambda: stand_in_source())
     lines: list[str] = []
     asked = OFFERED["rnea"] + OFFERED["crba"]
     (build,) = pinocchio.builds(NATIVE, asked, lines.append)
@@ -271,7 +270,7 @@ def test_only_what_is_asked_for_is_compiled_and_once(stand_in: Path, monkeypatch
 
 
 def test_the_library_is_called_as_it_was_compiled(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
+    monkeypatch.setattr(pinocchio, "harness", lambda: stand_in_source())
     lines: list[str] = []
     (build,) = pinocchio.builds(PINOCCHIO, ("rnea",), lines.append)
     assert len(lines) == 1
@@ -290,7 +289,7 @@ def test_the_inverse_of_m_is_compiled_beside_the_library(
     stand_in: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As users of the package compile what its library does not export: optimised, for every processor."""
-    monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
+    monkeypatch.setattr(pinocchio, "harness", lambda: stand_in_source())
     seen: dict[str, tuple[str, ...]] = {}
 
     def compiled(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Compiled]:
@@ -317,7 +316,7 @@ def test_what_does_not_compile_stops_nothing_else(stand_in: Path, monkeypatch: p
         pinocchio, "compilers", lambda: [(name, compiler, (*extra, *given)) for name, given in flags.items()]
     )
     fails = "#if defined(FAILS) && (defined(ALWAYS) || defined(RBDC_INERTIA))\n#error out of order\n#endif\n"
-    monkeypatch.setattr(pinocchio, "render", lambda _: fails + stand_in_source())
+    monkeypatch.setattr(pinocchio, "harness", lambda: fails + stand_in_source())
     rnea, crba = OFFERED["rnea"], OFFERED["crba"]
     whole, part, none = pinocchio.builds(NATIVE, rnea + crba, lambda _: None)
     assert [build.name for build in (whole, part, none)] == [f"pinocchio-native-{name}" for name in flags]
@@ -339,7 +338,7 @@ def test_what_does_not_compile_stops_nothing_else(stand_in: Path, monkeypatch: p
 
 
 def test_calls_that_do_not_compile_are_absent(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pinocchio, "render", lambda _: "#error out of order\n" + stand_in_source())
+    monkeypatch.setattr(pinocchio, "harness", lambda: "#error out of order\n" + stand_in_source())
     model, one = Problem.from_urdf(resolve("double_pendulum")), record("rnea")
     options = CompareOptions(peers=("pinocchio",))
     peers = add_peers(model, [one], options, TOOLS, stand_in, lambda _: None)

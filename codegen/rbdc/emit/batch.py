@@ -15,7 +15,7 @@ from rbdc.emit.c.climb import climb_file, kernel_words
 from rbdc.emit.c.csource import KernelCall, add_kernels, aligned_stack, batch_view, figures
 from rbdc.emit.c.vectors import exchanged, vector_view
 from rbdc.emit.names import comment
-from rbdc.emit.render import braced, render
+from rbdc.emit.render import braced, part, render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import FLOAT, SHORTEST_BYTES, ScalarType
 from rbdc.ir.cost import cost
@@ -171,16 +171,16 @@ def _call(function: str, declaration: FunctionDeclaration, place: Callable[[Para
 
 def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
     """The internal header that all batches of a robot share, by its name."""
+    words = {"robot": robot, "lanes": scalar.lanes, **scalar.words}
+    squares = {"squares": [_square(scalar, macro) for macro in _REGISTERS]}
     text = render(
         "batch.h.jinja",
-        robot=robot,
-        lanes=scalar.lanes,
+        **words,
         vector=vector_view(scalar, scalar.lanes),
         square_entries=scalar.lanes * scalar.lanes,
-        squares=[_square(scalar, macro) for macro in _REGISTERS],
-        shortest=SHORTEST_BYTES,
-        **scalar.words,
-        **trigonometry.batch_context(scalar),
+        transposition=part("batch_transposition.h.jinja", **words, **squares),
+        past_caches=part("batch_past_caches.h.jinja", **words, **squares, shortest=SHORTEST_BYTES),
+        sines=part("batch_sines.h.jinja", **words, **trigonometry.batch_context(scalar)),
     )
     return {f"{robot}_batch.h": text}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rbdc.emit.backend import Backend, FunctionSource, Package
 from rbdc.emit.names import comment
-from rbdc.emit.render import render
+from rbdc.emit.render import part, render
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE, FLOAT
 
@@ -29,6 +29,7 @@ class JaxTarget(Backend):
         text = render(
             "jax.c.jinja",
             robot=package.robot,
+            xla_interface=part("xla_interface.c.jinja"),
             scalar=package.scalar,
             xla_type=_XLA_TYPES[package.scalar],
             functions=[_handler(package.robot, d) for d in declarations if not d.pair],

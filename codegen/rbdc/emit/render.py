@@ -30,6 +30,11 @@ def render(template: str, **context: Any) -> str:
     return _ENVIRONMENT.get_template(template).render(context)
 
 
+def part(template: str, **context: Any) -> str:
+    """The text of a template, without its last line break, for another one to print."""
+    return render(template, **context).removesuffix("\n")
+
+
 def braced(entries: Iterable[object]) -> str:
     """An initialiser of C."""
     return "{" + ", ".join(map(str, entries)) + "}"

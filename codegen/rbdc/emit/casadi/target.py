@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.emit.backend import Backend, FunctionSource, Package
@@ -19,7 +20,7 @@ from rbdc.emit.c.csource import CFunction, whole_part
 from rbdc.emit.casadi.externals import Externals
 from rbdc.emit.casadi.parts import TWICE
 from rbdc.emit.names import comment
-from rbdc.emit.render import render
+from rbdc.emit.render import part, render
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
@@ -72,6 +73,15 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]
     tensors = any(f["prefix"] in TWICE for f in functions)
     units = _unit_vectors(model)
+    helpers = dict[str, dict[str, Any]]()
+    if any(f["prefix"] for f in functions):
+        parts = _chart_functions(robot, model, twice=tensors) if units else []
+        moved = any(externals.moves for externals in made)
+        helpers["casadi_charts.c.jinja"] = {"units": units, "parts": parts, "moved": moved}
+    if tensors:
+        helpers["casadi_curvature.c.jinja"] = {"units": units}
+    if twice:
+        helpers["casadi_second_helpers.c.jinja"] = {"inverses": any(d.inverse for d in twice)}
     return render(
         "casadi.c.jinja",
         title=comment(robot),
@@ -79,15 +89,10 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         model=model,
         most=max([1, *sizes]),
         patterns=[patterns[name] for name in sorted(patterns)],
-        jacobians=any(f["prefix"] for f in functions),
-        seconds=bool(twice),
-        tensors=tensors,
-        moved=any(externals.moves for externals in made),
-        inverses=any(d.inverse for d in twice),
+        helpers=[part(template, **words) for template, words in helpers.items()],
         functions=functions,
         units=units,
         unit_count=len(units),
-        parts=_chart_functions(robot, model, twice=tensors) if units else [],
     )
 
 

@@ -52,7 +52,8 @@ _LIBRARY_FLAGS = (*COMMON_FLAGS, "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "-
 _CALLS, _TEMPLATES = "-O1", "-O3"
 """Optimisation of the calls of the library, and of what is compiled beside it."""
 _LIBRARY = "pinocchio_default"
-_HARNESS = "pinocchio.cpp.jinja"
+_HARNESS = tuple(f"pinocchio{of}.cpp.jinja" for of in ("", "_algorithms", "_second", "_contacts"))
+"""The templates of the harness, one after the other: what all parts need, then the parts."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,11 @@ class _Piece:
         return f"Pinocchio's {words} for {self.build.name}", CALLS if calls else PART
 
 
+def harness() -> str:
+    """The text of the harness, all parts."""
+    return "\n".join(map(render, _HARNESS))
+
+
 def offered(source: str) -> dict[str, tuple[str, ...]]:
     """The algorithms of every part of the harness, as its text has them."""
     part, found = MODEL, {MODEL: list[str]()}
@@ -120,13 +126,14 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
     Raises ToolchainError where a prerequisite is missing.
     """
-    there, offers = headers(), offered(render(_HARNESS))
+    there, text = headers(), harness()
+    offers = offered(text)
     parts = [part for part, names in offers.items() if part == MODEL or {*names} & {*wanted}]
     pieces = _of_library(parts, offers) if peer == PINOCCHIO else _native(parts)
     units = dict[str, tuple[_Piece, Unit]]()
     for piece in pieces:
-        text = "".join(f"#define RBDC_{part}\n" for part in piece.parts) + render(_HARNESS)
-        unit = Unit("peer.cpp", text, {}, (*piece.flags, *there.include_flags))
+        chosen = "".join(f"#define RBDC_{part}\n" for part in piece.parts)
+        unit = Unit("peer.cpp", chosen + text, {}, (*piece.flags, *there.include_flags))
         units[unit.key(there.identity(piece.compiler))] = piece, unit
 
     def obtain(key: str) -> tuple[Path, Compiled]:
