@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rbdc.ir.indices import value_of
-from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, WhereGiven
+from rbdc.ir.loops import Call, Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, WhereGiven
+from rbdc.ir.nodes import Array as Argument
 from tests.support import Array
-from tests.support_programs import evaluate
+from tests.support_programs import vectors
 
 
 def run(nest: LoopNest, outputs: Mapping[str, int], **inputs: Array) -> dict[str, Array]:
@@ -17,14 +18,19 @@ def run(nest: LoopNest, outputs: Mapping[str, int], **inputs: Array) -> dict[str
     arrays = {name: np.full(size, np.nan) for name, size in {**nest.arrays, **outputs}.items()}
     arrays |= {table.name: np.array(table.rows, dtype=float).ravel() for table in nest.tables}
     arrays |= inputs
-    columns = {table.name: [int(x) for (x,) in table.rows] for table in nest.tables if table.integer}
-    _Run(arrays, columns).statements(nest.statements, {})
+    tables = [table.name for table in nest.tables]
+    _Run(arrays, nest.columns, tables).statements(nest.statements, {})
     return {name: arrays[name] for name in outputs}
 
 
+Indices = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+
 class _Run:
-    def __init__(self, arrays: dict[str, Array], columns: Mapping[str, Sequence[int]]) -> None:
-        self.arrays, self.columns = arrays, columns
+    def __init__(
+        self, arrays: dict[str, Array], columns: Mapping[str, Sequence[int]], tables: Sequence[str]
+    ) -> None:
+        self.arrays, self.columns, self.tables = arrays, columns, tables
 
     def statements(self, statements: Sequence[Statement], at: Mapping[str, int]) -> None:
         for statement in statements:
@@ -32,10 +38,11 @@ class _Run:
                 case Step():
                     self._step(statement, at)
                 case Loop():
-                    start, stop = (value_of(x, at, self.columns) for x in (statement.start, statement.stop))
-                    values = range(start, stop)
+                    values = statement.values(at, self.columns)
                     for value in reversed(values) if statement.backward else values:
                         self.statements(statement.body, {**at, statement.variable: value})
+                case Call():
+                    self._call(statement, at)
                 case Switch():
                     self.statements(statement.cases[value_of(statement.on, at, self.columns)][1], at)
                 case WhereGiven():
@@ -48,19 +55,41 @@ class _Run:
                     self.arrays[statement.sines][:] = np.sin(angles)
                     self.arrays[statement.cosines][:] = np.cos(angles)
 
-    def _step(self, step: Step, at: Mapping[str, int]) -> None:
-        given = {
-            array.name: self._entries(step.places[array.name], array.size, at).tolist()
-            for array in step.program.inputs
-        }
-        results = evaluate(step.program, **given)
-        for array, values in zip(step.program.outputs, results, strict=True):
-            entries = self._entries(step.places[array.name], len(values), at)
-            entries[:] = entries + values if array.adds else values
+    def _call(self, call: Call, at: Mapping[str, int]) -> None:
+        routine = call.routine
+        own = {name: np.full(size, np.nan) for name, size in routine.arrays.items()}
+        for name in routine.arguments:
+            place = call.places[name]
+            own[name] = self.arrays[place.array][self._first(place, at) :]
+        tables = {name: self.arrays[name] for name in self.tables}
+        given = {key: value_of(index, at, self.columns) for key, index in call.indices.items()}
+        _Run(tables | own, self.columns, self.tables).statements(routine.statements, given)
 
-    def _entries(self, place: Place, size: int, at: Mapping[str, int]) -> Array:
-        """The numbers from a place on, to be read or written."""
-        indices = (stride * value_of(index, at, self.columns) for index, stride in place.strides)
-        first = place.offset + sum(indices)
-        assert 0 <= first <= len(self.arrays[place.array]) - size, place
-        return self.arrays[place.array][first : first + size]
+    def _step(self, step: Step, at: Mapping[str, int]) -> None:
+        given = {}
+        for array in step.program.inputs:
+            place = step.places[array.name]
+            entries = self.arrays[place.array][
+                self._numbers(place, array, range(array.size), array.width, at)
+            ]
+            given[array.name] = entries.tolist() if array.width > 1 else entries[:, 0].tolist()
+        for array, made in zip(step.program.outputs, vectors(step.program, **given), strict=True):
+            place = step.places[array.name]
+            lanes = array.width if place.count is None else value_of(place.count, at, self.columns)
+            where = self._numbers(place, array, array.output_indices or range(len(made)), lanes, at)
+            values = np.array([own * (array.width // len(own)) for own in made])[:, :lanes]
+            to = self.arrays[place.array]
+            to[where] = values + to[where] if array.adds else values
+
+    def _first(self, place: Place, at: Mapping[str, int]) -> int:
+        """The number at which a place begins."""
+        return place.offset + sum(stride * value_of(x, at, self.columns) for x, stride in place.strides)
+
+    def _numbers(
+        self, place: Place, array: Argument, entries: Sequence[int], lanes: int, at: Mapping[str, int]
+    ) -> Indices:
+        """Where so many lanes of these entries lie, to be read or written."""
+        begins = self._first(place, at) + (place.pitch or array.width) * np.array(entries, dtype=np.int64)
+        found: Indices = begins[:, None] + place.apart * np.arange(array.width, dtype=np.int64)[:lanes]
+        assert np.all((found >= 0) & (found < len(self.arrays[place.array]))), place
+        return found

@@ -15,8 +15,9 @@ from rbdc.emit.c.polynomials import elementary_header
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder
+from rbdc.ir.lanes import exchanged_lanes
 from rbdc.ir.nodes import Array, Program, Section, Value
-from rbdc.ir.operations import CONSTANT, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE, Form
+from rbdc.ir.operations import CONSTANT, EXCHANGE, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE, Form
 from rbdc.ir.passes.vectorise.batch_vectorise import widened
 from rbdc.native.toolchain import WARNING_FLAGS, find_compiler, run
 from tests.support import FLAGS
@@ -48,24 +49,32 @@ def program(make: Make, inputs: int = 4) -> Program:
     )
 
 
-def evaluate(program: Program, **inputs: Sequence[float]) -> list[list[float]]:
+Given = Sequence[float] | Sequence[Sequence[float]]
+"""The entries of an array of numbers, or of vectors."""
+
+
+def evaluate(program: Program, **inputs: Given) -> list[list[float]]:
     """The outputs by direct interpretation; lanes of wide entries one after the other."""
+    return [[x for entry in made for x in entry] for made in vectors(program, **inputs)]
+
+
+def vectors(program: Program, **inputs: Given) -> list[list[list[float]]]:
+    """The entries of each output, of each the lanes."""
     values: list[list[float]] = []
     for value in program.values:
         values.append(lanes(value, [values[k] for k in value.arguments], inputs))
         assert len(values[-1]) == value.width
-    return [[x for k in result for x in values[k]] for result in program.results]
+    return [[values[k] for k in result] for result in program.results]
 
 
-def lanes(
-    value: Value, arguments: Sequence[Sequence[float]], inputs: Mapping[str, Sequence[float]]
-) -> list[float]:
-    """One value, a number in each lane; an input entry stands for the same in all lanes."""
+def lanes(value: Value, arguments: Sequence[Sequence[float]], inputs: Mapping[str, Given]) -> list[float]:
+    """One value, a number in each lane; a number of an input stands for the same in all lanes."""
     operation = value.operation
     if operation is CONSTANT and value.constant is not None:
         return [value.constant]
     if operation is INPUT and value.source is not None:
-        return [inputs[value.source[0]][value.source[1]]] * value.width
+        entry = inputs[value.source[0]][value.source[1]]
+        return list(entry) if isinstance(entry, Sequence) else [entry] * value.width
     if operation is LANES:
         return list(value.numbers)
     if operation is GATHER:
@@ -74,6 +83,9 @@ def lanes(
         return [arguments[0][value.lane]]
     if operation is ROTATE:
         return [arguments[0][(m + value.lane) % len(arguments[0])] for m in range(value.width)]
+    if operation is EXCHANGE:
+        both = [*arguments[0], *arguments[1]]
+        return [both[k] for k in exchanged_lanes(value.width, value.lane)]
     if operation is REDUCE:
         assert value.lane == len(arguments[0])
         return [sum(arguments[0])]

@@ -10,6 +10,7 @@ from rbdc.ir.nodes import Program, Value
 from rbdc.ir.operations import (
     ADD,
     CONSTANT,
+    EXCHANGE,
     EXTRACT,
     GATHER,
     INPUT,
@@ -48,6 +49,10 @@ class Builder:
     def input(self, name: str, index: int) -> int:
         """The value of an entry of an input array."""
         return self._intern(Value(INPUT, source=(name, index)))
+
+    def vector(self, name: str, index: int, width: int) -> int:
+        """The value of an entry of an array of vectors of so many lanes."""
+        return self._intern(Value(INPUT, source=(name, index), width=width))
 
     def apply(self, operation: Operation, arguments: tuple[int, ...]) -> int:
         """The value of an operation, simplified by the rules."""
@@ -118,6 +123,10 @@ class Builder:
         if self.values[index].width == 1:
             return self.apply(MUL, (self.constant(lanes), index))
         return self._intern(Value(REDUCE, (index,), lane=lanes))
+
+    def exchange(self, first: int, second: int, block: int) -> int:
+        """The even blocks of so many lanes of two vectors, in turn; the odd ones of a negative number."""
+        return self._intern(Value(EXCHANGE, (first, second), width=self.values[first].width, lane=block))
 
     def fold(self, index: int, lanes: int, width: int) -> int:
         """`width` lanes of which lane m is the sum of lanes m, m + `width` and so on.

@@ -48,6 +48,11 @@ def symbols(name: str, size: int) -> list[Scalar]:
     return [Symbolic(vector[k]) for k in range(size)]
 
 
+def masked(x: Scalar, mask: Scalar) -> Scalar:
+    """A scalar where an entry of a table of masks is not zero, else zero."""
+    return Symbolic(ca.if_else(expression(mask), expression(x), ca.SX(0.0)))
+
+
 def from_casadi(
     name: str,
     inputs: Sequence[tuple[str, Sequence[Scalar]]],

@@ -1,4 +1,4 @@
-"""Indices of loops as expressions: a number, a variable, an entry of a table, a sum with a number."""
+"""Indices of loops as expressions: a number, a variable, an entry of a table, a sum, a multiple."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Entry:
-    """The integer in a row of a table that has one column."""
+    """An integer of a table, counted through its rows."""
 
     table: str
     row: Index
@@ -24,13 +24,21 @@ class Entry:
 
 @dataclass(frozen=True)
 class Sum:
-    """An index and a number."""
+    """An index and a number, or another index."""
 
     index: Index
+    number: Index
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A number of times an index."""
+
     number: int
+    index: Index
 
 
-Index: TypeAlias = int | Variable | Entry | Sum
+Index: TypeAlias = int | Variable | Entry | Sum | Multiple
 
 
 def plus(index: Index, number: int) -> Index:
@@ -38,21 +46,23 @@ def plus(index: Index, number: int) -> Index:
     match index:
         case int():
             return index + number
-        case Sum(inner, already):
+        case Sum(inner, int() as already):
             return plus(inner, already + number)
         case _:
             return Sum(index, number) if number else index
 
 
 def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, Sequence[int]]) -> int:
-    """The value of an index at these values of the variables, with the tables' columns by name."""
+    """The value of an index at these values of the variables, with the tables' integers by name."""
     match index:
         case Variable(name):
             return variables[name]
         case Entry(table, row):
             return columns[table][value_of(row, variables, columns)]
         case Sum(inner, number):
-            return value_of(inner, variables, columns) + number
+            return value_of(inner, variables, columns) + value_of(number, variables, columns)
+        case Multiple(number, inner):
+            return number * value_of(inner, variables, columns)
         case _:
             return index
 
@@ -63,5 +73,8 @@ def tables_in(index: Index) -> Iterator[str]:
         case Entry(table, row):
             yield table
             yield from tables_in(row)
-        case Sum(inner, _):
+        case Sum(inner, number):
+            yield from tables_in(inner)
+            yield from tables_in(number)
+        case Multiple(_, inner):
             yield from tables_in(inner)

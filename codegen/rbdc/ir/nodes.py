@@ -18,9 +18,9 @@ class Value(NamedTuple):
     """One assignment.
 
     arguments: indices of earlier values. constant: of CONSTANT. source: (input name, index) of INPUT.
-    section: index into the program's sections. width: number of lanes. lane: of EXTRACT and ROTATE; of REDUCE
-    how many lanes it sums. numbers: of LANES. A tuple, since programs have hundreds of thousands and a frozen
-    dataclass takes three times as long to make.
+    section: index into the program's sections. width: number of lanes. lane: of EXTRACT, ROTATE and EXCHANGE;
+    of REDUCE how many lanes it sums. numbers: of LANES. A tuple, since programs have hundreds of thousands
+    and a frozen dataclass takes three times as long to make.
     """
 
     operation: Operation

@@ -235,13 +235,15 @@ narrower one repeated.
 """
 REDUCE = Operation("reduce", 1, form=Form.LANES, precedence=Precedence.SUM)
 """The sum of all lanes."""
+EXCHANGE = Operation("exchange", 2, form=Form.LANES)
+"""The even blocks of `lane` lanes of two vectors, in turn; where that is negative the odd ones."""
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
     for operation in (
         *(CONSTANT, INPUT, NEG, ADD, SUB, MUL, DIV, SIN, COS, SQRT, ATAN2),
         *(HALF_COSINE, HALF_SINE_RATIO, CUBIC_RATIO, ANGLE_RATIO, COTANGENT_RATIO),
-        *(LESS, NOT, WHERE, LANES, GATHER, EXTRACT, ROTATE, REDUCE),
+        *(LESS, NOT, WHERE, LANES, GATHER, EXTRACT, ROTATE, REDUCE, EXCHANGE),
     )
 }
 """All of them by name. A scalar beside vectors stands for the same in all lanes; other widths do not mix."""

@@ -8,6 +8,7 @@ from typing import Any
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import figures, function_file, whole_part
 from rbdc.emit.c.loops import LoopWriter, declared
+from rbdc.emit.c.steps import Arrays
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import FunctionDeclaration
@@ -49,9 +50,10 @@ def kernel_words(robot: str, climb: Climb, declaration: FunctionDeclaration) -> 
     scalar = declaration.scalar
     number = _Number(**{**vars(scalar), "name": "number"})
     kinds = {p.name: "entry" for p in (*declaration.inputs, *declaration.outputs)}
-    writer = LoopWriter(robot, number, kinds | dict.fromkeys(("factor_of", "enough_of"), scalar.name))
+    arrays = Arrays(number, kinds | dict.fromkeys(("factor_of", "enough_of"), scalar.name))
+    writer = LoopWriter(robot, arrays)
     return _words(robot, climb.model) | {
-        "arrays": declared(climb.nest.arrays, number),
+        "arrays": declared(climb.nest.arrays, arrays),
         "lines": writer.body(climb.nest.statements),
     }
 

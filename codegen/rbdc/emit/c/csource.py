@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.expressions import CodeBlock, StatementWriter, names_in
+from rbdc.emit.c.expressions import CodeBlock, StatementWriter
 from rbdc.emit.c.polynomials import elementary_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -188,9 +188,8 @@ def _part(
 ) -> CFunction:
     """The view of one C function, which has the parameters of the program and `spaces`, workspaces."""
     blocks = writer.blocks(number)
-    used = names_in(blocks)
     arrays = [array.name for array in (*writer.program.inputs, *writer.program.outputs)]
-    unused = [name for name in (*arrays, *spaces) if name not in used]
+    unused = [name for name in (*arrays, *spaces) if name not in writer.named]
     return CFunction(prototype, comment, unused=unused, blocks=blocks)
 
 

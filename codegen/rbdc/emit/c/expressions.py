@@ -11,6 +11,7 @@ from math import inf
 from rbdc.emit.c.inlining import inlined, is_function_of_vectors
 from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
 from rbdc.emit.c.trigonometry import joint_angles, made_together, statements
+from rbdc.emit.c.vectors import shuffle
 from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.nodes import Program, Section, Value
@@ -19,6 +20,7 @@ from rbdc.ir.operations import (
     CONSTANT,
     COS,
     DIV,
+    EXCHANGE,
     EXTRACT,
     GATHER,
     JOINT_CALLS,
@@ -42,21 +44,20 @@ class CodeBlock:
     lines: tuple[str, ...]
 
 
-def names_in(blocks: Sequence[CodeBlock]) -> set[str]:
-    """The names in the statements of blocks."""
-    return set(re.findall(r"\w+", "\n".join(line for block in blocks for line in block.lines)))
-
-
 def _workspace(width: int) -> str:
     """The array of what passes from one chunk to later ones."""
     return "work" if width == 1 else f"work{width}"
 
 
 class StatementWriter:
-    """Writes the statements of a program, in chunks of about `limit` operations."""
+    """Writes the statements of a program, in chunks of about `limit` operations.
+
+    named: arrays and workspaces in the statements of the chunk that was written last.
+    """
 
     def __init__(self, robot: str, program: Program, scalar: ScalarType, limit: float = inf) -> None:
         self.robot, self.program, self.scalar = robot, program, scalar
+        self.named = set[str]()
         self.chunks = chunks = chunk(program, limit)
         self.zeros = scalar.single_lanes  # that go in one store
         self._angles = joint_angles(program, scalar)
@@ -74,6 +75,7 @@ class StatementWriter:
 
     def blocks(self, number: int) -> list[CodeBlock]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
+        self.named.clear()
         last = self.chunks.count - 1  # which stores constants and inputs
         homes = [last if home < 0 else home for home in self.chunks.chunk_of]
         to_store = stores(self.program, homes, number, self._cleared, self.zeros)
@@ -85,8 +87,7 @@ class StatementWriter:
             for index in own:
                 lines += self._made(index, number)
                 if not self._inline[index] and index in self.chunks.slot_of:
-                    slot = self.chunks.slot_of[index]
-                    lines.append(f"{_workspace(values[index].width)}[{slot}] = {self._names[index]};")
+                    lines.append(f"{self._slot(index)} = {self._names[index]};")
                 lines += [self._stored(store, number) for store in to_store.get(index, ())]
             self._close(blocks, section, lines)
         rest = [self._stored(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
@@ -95,6 +96,7 @@ class StatementWriter:
         return blocks
 
     def _clearing(self) -> list[CodeBlock]:
+        self.named.update(self._cleared)
         lines = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items()]
         why = "zero where one branch of the tree has nothing to do with another"
         return [CodeBlock("results", why, tuple(lines))] if lines else []
@@ -115,6 +117,7 @@ class StatementWriter:
             return [f"{kind} {name};", f"{call}({arguments}, &{name});"]
         row = self.program.row(value.arguments) if value.operation is GATHER else None
         if row is not None:
+            self.named.add(row[0])
             return [f"{kind} {name};", f"memcpy(&{name}, {row[0]} + {row[1]}, sizeof {name});"]
         return [f"const {kind} {name} = {self._expression(index, number)};"]
 
@@ -174,6 +177,9 @@ class StatementWriter:
     def _type_of(self, width: int) -> str:
         return self.scalar.name if width == 1 else f"{self.robot}_vector{width}"
 
+    def _mask_of(self, width: int) -> str:
+        return f"{self.robot}_mask{width}"
+
     @staticmethod
     def _close(blocks: list[CodeBlock], section: Section, lines: Sequence[str]) -> None:
         """Add a block with its comment, which stands whole once in a C function."""
@@ -193,6 +199,7 @@ class StatementWriter:
 
     def _stored(self, store: Store, number: int) -> str:
         """The statement of a store."""
+        self.named.add(store.array)
         values = ", ".join(self._operand(index, 0, number) for index in store.values)
         if len(store.values) == 1:
             return f"{store.array}[{store.place}] {'+=' if store.adds else '='} {values};"
@@ -232,14 +239,25 @@ class StatementWriter:
             text = self.scalar.literal(value.constant)
             return text if value.constant >= 0.0 or not context else f"({text})"
         if value.source is not None:
-            return f"{value.source[0]}[{value.source[1]}]"
+            return self._entry(*value.source)
         if not value.operation.is_condition:
             if self.chunks.chunk_of[index] != number and not self._is_leaf(index):
-                return f"{_workspace(value.width)}[{self.chunks.slot_of[index]}]"
+                return self._slot(index)
             if not self._inline[index]:
                 return self._names[index]
         inner = self._expression(index, number)
         return f"({inner})" if value.operation.precedence <= context else inner
+
+    def _entry(self, name: str, place: int) -> str:
+        """An entry of an argument."""
+        self.named.add(name)
+        return f"{name}[{place}]"
+
+    def _slot(self, index: int) -> str:
+        """The entry of a workspace in which a value is."""
+        space = _workspace(self.program.values[index].width)
+        self.named.add(space)
+        return f"{space}[{self.chunks.slot_of[index]}]"
 
     def _expression(self, index: int, number: int) -> str:
         """The right-hand side of a value, by the form of its operation."""
@@ -283,7 +301,7 @@ class StatementWriter:
         if value.width == 1:
             condition, then, otherwise = (self._operand(k, 0, number) for k in value.arguments)
             return f"{condition} ? {then} : {otherwise}"
-        mask, vector = f"({self.robot}_mask{value.width})", f"({self.robot}_vector{value.width})"
+        mask, vector = f"({self._mask_of(value.width)})", f"({self._type_of(value.width)})"
         condition = f"{mask}{self._operand(value.arguments[0], Precedence.UNARY, number)}"
         parts = []
         for sign, index in zip(("", "~"), value.arguments[1:], strict=True):
@@ -305,6 +323,9 @@ class StatementWriter:
         if value.operation is EXTRACT:
             return f"{vector}[{value.lane}]"
         width = self.program.values[value.arguments[0]].width
+        if value.operation is EXCHANGE:
+            other = self._operand(value.arguments[1], 0, number)
+            return shuffle(vector, other, width, value.lane)
         if value.operation is ROTATE:
             return f"{{{', '.join(f'{vector}[{(m + value.lane) % width}]' for m in range(value.width))}}}"
         parts = (range(width // 2), range(width // 2, width))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rbdc.ir.nodes import Program, Value
-from rbdc.ir.operations import EXTRACT, GATHER, LANES, REDUCE, ROTATE, Form
+from rbdc.ir.operations import EXCHANGE, EXTRACT, GATHER, LANES, REDUCE, ROTATE, Form
 from rbdc.ir.passes.function_splitting import Chunks
 
 MAXIMUM_INLINED = 8
@@ -52,7 +52,7 @@ def _is_known(
     if is_function_of_vectors(value):
         return False
     using = [program.values[user].operation for user in users if user >= 0]
-    needed = any(own.is_elementary or own in (EXTRACT, ROTATE, REDUCE) for own in using)
+    needed = any(own.is_elementary or own in (EXTRACT, ROTATE, REDUCE, EXCHANGE) for own in using)
     return False if value.width > 1 and (operation.form is Form.LANES or needed) else None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rbdc.emit.c.expressions import StatementWriter
-from rbdc.emit.c.loops import titled
+from rbdc.emit.c.steps import titled
 from rbdc.emit.c.stores import Store
 from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
@@ -72,7 +72,7 @@ class _LaneWriter(StatementWriter):
     def _read(self, value: Value) -> str:
         """The expression of an entry of an input."""
         name, place = value.source or ("", 0)
-        number, vector = self._entry(name, place)
+        number, vector = self._lies(name, place)
         return number if value.width == 1 or not self.body.pitches[name] else f"LOAD({vector})"
 
     def _stored(self, store: Store, number: int) -> str:
@@ -81,12 +81,12 @@ class _LaneWriter(StatementWriter):
         width = next(array.width for array in self.program.outputs if array.name == store.array)
         if width > self.program.values[index].width:
             text = f"({self.body.vector}){{0}} + {text}"
-        entry, vector = self._entry(store.array, store.place)
+        entry, vector = self._lies(store.array, store.place)
         if width == 1 or not self.body.pitches[store.array]:
             return f"{entry} = {text};"
         return f"STORE({vector}, {text});"
 
-    def _entry(self, name: str, place: int) -> tuple[str, str]:
+    def _lies(self, name: str, place: int) -> tuple[str, str]:
         """An entry of an array, and where it is."""
         pitch = self.body.pitches[name] or "1"
         at = str(place) if pitch == "1" else {0: "0", 1: pitch}.get(place, f"{place} * {pitch}")

@@ -2,49 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import function_file
-from rbdc.emit.c.expressions import StatementWriter, names_in
+from rbdc.emit.c.steps import Arrays, index_text, step_lines
+from rbdc.emit.c.vectors import VectorView, vector_view
 from rbdc.emit.names import comment
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.indices import Entry, Index, Sum, Variable, plus
-from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, Table, WhereGiven
+from rbdc.ir.indices import plus
+from rbdc.ir.loops import (
+    Call,
+    Clear,
+    Loop,
+    LoopNest,
+    Routine,
+    Sines,
+    Statement,
+    Step,
+    Switch,
+    Table,
+    WhereGiven,
+    every,
+)
+from rbdc.ir.verify import MalformedProgram
 
 _INDENT = "    "
-RESULTS = "results"
-"""The title of a section of what has no label."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table or a function of the file: what stands before its lines and after them."""
+
+    opening: tuple[str, ...]
+    lines: tuple[str, ...]
+    closing: str
 
 
 def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, method: str) -> FunctionSource:
     """The C of a function as loops, its tables beside it."""
     scalar = declaration.scalar
     source = FunctionSource(declaration, nest.cost(), method=method)
-    writer = LoopWriter(robot, scalar)
-    lines = writer.body(nest.statements)
-    unread = [p.name for p in declaration.inputs if p.name not in writer.read]
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
         body="loops.c.jinja",
-        tables=[_table_view(table, scalar) for table in nest.tables],
-        arrays=declared(nest.arrays, scalar),
-        lines=[*(f"{_INDENT}(void){name};" for name in unread), *lines],
+        vectors=vectors_of(nest, scalar),
+        parts_of_nest=nest_parts(robot, declaration, nest),
     )
     return source
 
 
-def declared(arrays: Mapping[str, int], scalar: ScalarType) -> list[str]:
-    """The declarations of arrays by their sizes."""
-    return [f"{scalar.name} {name}[{size}]" for name, size in arrays.items()]
+def vectors_of(nest: LoopNest, scalar: ScalarType) -> list[tuple[VectorView, list[tuple[str, str]]]]:
+    """The vectors in a nest, and the names and signs of what puts single lanes to their places."""
+    bodies = [nest.statements, *(routine.statements for routine in nest.routines)]
+    steps = [part for body in bodies for part in every(body) if isinstance(part, Step)]
+    found: dict[int, dict[tuple[str, str], None]] = {}
+    for step in steps:
+        outputs = {array.name for array in step.program.outputs}
+        for array in (*step.program.inputs, *step.program.outputs):
+            puts, place = found.setdefault(array.width, {}), step.places[array.name]
+            if array.name in outputs and (place.count is not None or place.apart != 1):
+                puts[("add", "+=") if array.adds else ("put", "=")] = None
+    return [(vector_view(scalar, lanes), list(found[lanes])) for lanes in sorted(found) if lanes > 1]
 
 
-def _table_view(table: Table, scalar: ScalarType) -> tuple[str, list[str]]:
-    """The declaration of a table, and the lines of its numbers."""
-    kind = "int" if table.integer else scalar.name
+def nest_parts(robot: str, declaration: FunctionDeclaration, nest: LoopNest) -> list[Part]:
+    """The tables of a nest, its routines, and the function."""
+    scalar = declaration.scalar
+    arrays = Arrays(scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths)
+    parts = [_table_part(table, scalar) for table in nest.tables]
+    for routine in nest.routines:
+        own = replace(arrays, widths=routine.widths)
+        lines = LoopWriter(robot, own).body(routine.statements)
+        opening = [f"/* {comment(routine.comment)} */", _prototype(routine, own)]
+        parts.append(_function_part(opening, declared(routine.arrays, own), lines))
+    writer = LoopWriter(robot, arrays)
+    lines = writer.body(nest.statements)
+    unread = [f"{_INDENT}(void){p.name};" for p in declaration.inputs if p.name not in writer.read]
+    opening = [declaration.prototype(robot)]
+    return [*parts, _function_part(opening, declared(nest.arrays, arrays), [*unread, *lines])]
+
+
+def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequence[str]) -> Part:
+    return Part((*opening, "{"), (*(f"{_INDENT}{array};" for array in arrays), *lines), "}")
+
+
+def _prototype(routine: Routine, arrays: Arrays) -> str:
+    """The head of a routine in C."""
+    const = {name: "" if name in routine.written else "const " for name in routine.arguments}
+    given = [f"{const[name]}{arrays.element(name)} *restrict {name}" for name in routine.arguments]
+    given += [f"int {name}" for name in routine.variables]
+    storage = "static inline __attribute__((always_inline))" if routine.inlined else "static"
+    return f"{storage} void {routine.name}({', '.join(given)})"
+
+
+def declared(sizes: Mapping[str, int], arrays: Arrays) -> list[str]:
+    """The declarations of arrays by their sizes; all on lines of the cache beside vectors."""
+    aligned = " __attribute__((aligned(64)))" if arrays.widths else ""
+    return [
+        f"{arrays.element(name)} {name}[{size // arrays.widths.get(name, 1)}]{aligned}"
+        for name, size in sizes.items()
+    ]
+
+
+def _table_part(table: Table, scalar: ScalarType) -> Part:
+    """A table in C."""
+    kind = scalar.integer if table.mask else "int" if table.integer else scalar.name
     size = len(table.rows) * table.width
     lines = []
     for number, row in enumerate(table.rows):
@@ -52,25 +118,23 @@ def _table_view(table: Table, scalar: ScalarType) -> tuple[str, list[str]]:
         lines.append(f"{text}, /* {comment(table.comments[number])} */" if table.comments else text)
     if not table.comments:
         lines = [", ".join(lines)]
-    return f"static const {kind} {table.name}[{size}]", lines
+    indented = tuple(_INDENT + line for line in lines)
+    return Part((f"static const {kind} {table.name}[{size}] = {{",), indented, "};")
 
 
 @dataclass(frozen=True)
 class LoopWriter:
-    """Statements as lines of C. kinds: C types of numbers in arrays where they are another one; read: the
-    arrays that the lines have named so far.
-    """
+    """Statements as lines of C. read: the arrays that the lines have named so far."""
 
     robot: str
-    scalar: ScalarType
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    arrays: Arrays
     read: set[str] = field(default_factory=set)
 
     def lines(self, statement: Statement) -> list[str]:
         """The lines of a statement."""
         match statement:
             case Step():
-                return self._step(statement)
+                return step_lines(self.robot, statement, self.arrays, self.read)
             case Loop():
                 return self._loop(statement)
             case Switch():
@@ -79,7 +143,9 @@ class LoopWriter:
                 self.read.add(statement.argument)
                 return [f"if ({statement.argument} != NULL) {{", *self.body(statement.body), "}"]
             case Clear():
-                return [f"memset({statement.array}, 0, {statement.size} * sizeof *{statement.array});"]
+                return self._clear(statement)
+            case Call():
+                return [self._call(statement)]
             case Sines():
                 return self._sines(statement)
 
@@ -88,15 +154,35 @@ class LoopWriter:
         return [_INDENT + line if line else "" for part in statements for line in self.lines(part)]
 
     def _loop(self, loop: Loop) -> list[str]:
-        name, start, stop = loop.variable, _index(loop.start), _index(loop.stop)
-        head = f"for (int {name} = {start}; {name} < {stop}; ++{name}) {{"
+        name, start, stop = loop.variable, index_text(loop.start), index_text(loop.stop)
+        further = f"++{name}" if loop.step == 1 else f"{name} += {loop.step}"
+        head = f"for (int {name} = {start}; {name} < {stop}; {further}) {{"
         if loop.backward:
-            head = f"for (int {name} = {_index(plus(loop.stop, -1))}; {name} >= {start}; --{name}) {{"
+            head = f"for (int {name} = {index_text(plus(loop.stop, -1))}; {name} >= {start}; --{name}) {{"
         about = ["", f"/* {loop.comment} */"] if loop.comment else []
         return [*about, head, *self.body(loop.body), "}"]
 
+    def _clear(self, clear: Clear) -> list[str]:
+        """Vectors one by one, so that they may stay in registers."""
+        lanes = self.arrays.widths.get(clear.array, 1)
+        if lanes == 1:
+            return [f"memset({clear.array}, 0, {clear.size} * sizeof *{clear.array});"]
+        return [f"{clear.array}[{k}] = (vec{lanes}){{0}};" for k in range(clear.size // lanes)]
+
+    def _call(self, call: Call) -> str:
+        routine, given = call.routine, list[str]()
+        for name in routine.arguments:
+            place = call.places[name]
+            self.read.add(place.array)
+            kind, where = self.arrays.pointer(place, routine.widths.get(name, 1))
+            if kind != replace(self.arrays, widths=routine.widths).element(name):
+                raise MalformedProgram(f"{routine.name}: {name} is given {kind}")
+            given.append(where)
+        given += [index_text(call.indices[name]) for name in routine.variables]
+        return f"{routine.name}({', '.join(given)});"
+
     def _switch(self, switch: Switch) -> list[str]:
-        lines = [f"switch ({_index(switch.on)}) {{"]
+        lines = [f"switch ({index_text(switch.on)}) {{"]
         for number, (about, body) in enumerate(switch.cases):
             last = ["default:"] if number == len(switch.cases) - 1 else []
             lines += [f"case {number}: /* {about} */", *last, *self.body(body), f"{_INDENT}break;"]
@@ -111,65 +197,3 @@ class LoopWriter:
         if not at:
             return [*about, call]
         return [*about, f"for (int m = 0; m < {sines.whole}; m += {lanes}) {{", _INDENT + call, "}"]
-
-    def _step(self, step: Step) -> list[str]:
-        blocks = StatementWriter(self.robot, step.program, self.scalar).blocks(0)
-        text = [line for block in blocks for line in titled(block.title, block.formula, block.lines)]
-        used = names_in(blocks)
-        self.read.update(place.array for name, place in step.places.items() if name in used)
-        pointers = list(self._pointers(step, used))
-        if not pointers and len(text) == 1:
-            return text
-        return ["{", *(_INDENT + line for line in (*pointers, *text)), "}"]
-
-    def _pointers(self, step: Step, used: set[str]) -> Iterator[str]:
-        """Declarations of the arguments of a step."""
-        outputs = {array.name for array in step.program.outputs}
-        for name, place in step.places.items():
-            if name in used and name != place.array:
-                const = "" if name in outputs else "const "
-                alone = "restrict " if name in outputs and _is_alone(step, name) else ""
-                kind = self.kinds.get(place.array, self.scalar.name)
-                yield f"{const}{kind} *{alone}{name} = {_address(place)};"
-
-
-def _is_alone(step: Step, name: str) -> bool:
-    """Whether an output is the only one on its array, and no input lies where it does: nothing else in the
-    step then reads or writes what it writes.
-    """
-    place = step.places[name]
-    outputs = [step.places[array.name].array for array in step.program.outputs]
-    same = [other for other in step.places.values() if replace(other, adds=place.adds) == place]
-    return outputs.count(place.array) == 1 and len(same) == 1
-
-
-def _address(place: Place) -> str:
-    """The address of a place in C."""
-    terms = [_index(index) if stride == 1 else _times(stride, index) for index, stride in place.strides]
-    return " + ".join([place.array, *terms, *([str(place.offset)] if place.offset else [])])
-
-
-def _index(index: Index) -> str:
-    """An index in C."""
-    match index:
-        case Variable(name):
-            return name
-        case Entry(table, row):
-            return f"{table}[{_index(row)}]"
-        case Sum(inner, number):
-            return f"{_index(inner)} {'-' if number < 0 else '+'} {abs(number)}"
-        case _:
-            return str(index)
-
-
-def _times(stride: int, index: Index) -> str:
-    """An index times a number in C."""
-    return f"{stride} * ({_index(index)})" if isinstance(index, Sum) else f"{stride} * {_index(index)}"
-
-
-def titled(title: str, formula: str, lines: Sequence[str]) -> list[str]:
-    """Lines under their comment, where they have one."""
-    if title == RESULTS:
-        return list(lines)
-    label = f"{title}: {formula}" if title and formula else formula
-    return [f"/* {label} */", *lines] if label else list(lines)

@@ -37,7 +37,7 @@ def stores(
 ) -> dict[int, list[Store]]:
     """The stores of chunk `number` by the value that makes them possible, the last of theirs. `homes`: the
     chunk that stores each value; `cleared`: arrays whose zeros are there already; `longest`: zeros that go
-    in one store.
+    in one store, 0 where each entry goes alone.
     """
     made: dict[int, list[Store]] = {}
     for array, result in zip(program.outputs, program.results, strict=True):
@@ -63,6 +63,8 @@ def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: 
     """The stores of one array: neighbours by fours, then by twos, where all are lanes of vectors, each of
     which costs as much alone; and runs of zeros.
     """
+    if not longest:
+        return [Store(array, place, (index,)) for place, index in entries.items()]
     values = program.values
     lanes = {place: index for place, index in entries.items() if values[index].operation is EXTRACT}
     zeros = {place: index for place, index in entries.items() if values[index].constant == 0.0}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rbdc.functions.scalar_types import SHORTEST_BYTES, ScalarType
+from rbdc.ir.lanes import exchanged_lanes
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ def exchanged(name: str, row: int, half: int, lanes: int) -> str:
     them; done for all powers of two below `lanes`, this transposes the square. name: of a row before, {} in
     the place of its number.
     """
-    # Counted through both rows of the pair: the first keeps its lower halves, the second the upper.
-    if row & half:
-        entries = [k + lanes if k & half else k | half for k in range(lanes)]
-    else:
-        entries = [(k ^ half) + lanes if k & half else k for k in range(lanes)]
     first, second = (name.format(number) for number in (row & ~half, row | half))
-    return f"__builtin_shufflevector({first}, {second}, {', '.join(map(str, entries))})"
+    return shuffle(first, second, lanes, -half if row & half else half)
+
+
+def shuffle(first: str, second: str, lanes: int, block: int) -> str:
+    """Lanes of two vectors as `rbdc.ir.operations.EXCHANGE` takes them, in C."""
+    return f"__builtin_shufflevector({first}, {second}, {', '.join(map(str, exchanged_lanes(lanes, block)))})"

@@ -46,11 +46,14 @@ c: over contacts.
 
 
 class _Argument(NamedTuple):
-    """An argument of a step: its place, the scalars there, and where each lies if not one after the other."""
+    """An argument of a step: its place, the scalars there, where each lies if not one after the other, and
+    whether they are added to what there is.
+    """
 
     place: Place
     values: list[Scalar]
     entries: tuple[int, ...] = ()
+    adds: bool = False
 
 
 class StepRecorder:
@@ -98,8 +101,7 @@ class StepRecorder:
         name = _name(array, strides, offset)
         if name in self._written:
             raise MalformedProgram(f"a step stores {name} twice")
-        place = replace(_place(array, strides, offset), adds=adds)
-        self._written[name] = _Argument(place, list(values), entries)
+        self._written[name] = _Argument(_place(array, strides, offset), list(values), entries, adds)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         """Name values and the formula that gives them, for the reader of the C."""
@@ -117,7 +119,7 @@ class StepRecorder:
         )
         program = verify(chain_sums(optimise(program)))
         arrays = tuple(
-            replace(array, adds=own.place.adds, output_indices=own.entries)
+            replace(array, adds=own.adds, output_indices=own.entries)
             for array, own in zip(program.outputs, outputs.values(), strict=True)
         )
         places = {name: own.place for name, own in {**inputs, **outputs}.items()}
