@@ -18,7 +18,7 @@ from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.model import Problem
 from rbdc.native.build import compile_package
 from rbdc.native.install import SEAL, install, recorded, sealed
-from rbdc.native.toolchain import find_compiler
+from rbdc.native.toolchain import Toolchain, find_compiler
 
 ROBOT = "tiny"
 FLAGS = ("-O1",)
@@ -99,7 +99,7 @@ def build_tiny(
     """Compile and place the package, and the extension under these names too; the folder."""
     declarations = [replace(d, scalar=scalar) for d in DECLARATIONS]
     c = files or c_files(declarations)
-    native = compile_package(c, ROBOT, declarations, find_compiler(), flags, 1)
+    native = compile_package(c, ROBOT, declarations, Toolchain(find_compiler(), tuple(flags)), 1)
     tiny = Package(model(), ROBOT, ("mix", "absent"), scalar)
     text = {**c, **render_python(tiny, declarations), **(python or {})}
     package = destination.parent / f"{destination.name}.parts"

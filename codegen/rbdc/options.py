@@ -35,6 +35,7 @@ from rbdc.option_fields import (
     options_of,
     words_of,
 )
+from rbdc.planning.tuning import TUNING, Tuning
 from rbdc.reduction.model_options import held_options
 from rbdc.runtime._suggestions import suggestion
 
@@ -153,6 +154,9 @@ class BuildOptions(ModelOptions):
     march: Option[March] = Option(
         choice(March), "native", "native: for this processor; portable: for every one, in several variants."
     )
+    tuning: Option[Tuning | None] = Option(
+        TUNING, None, "Forms, compilers and batches as this file has them, tuning.json of a tuned package."
+    )
     compiler: Option[str | None] = Option(
         TEXT, None, "The C compiler; by default $CC, the newest clang, gcc or cc.", "--cc", recorded=False
     )
@@ -224,6 +228,7 @@ class BuildArguments(TypedDict, total=False):
     style: Style
     fuse: str | Sequence[str | Sequence[str]]
     march: March
+    tuning: str | PathLike[str] | None
     cc: str | None
     cflags: str | Sequence[str] | None
     jobs: int | str | None
@@ -242,6 +247,8 @@ def check(options: BuildOptions) -> None:
     if options.preset not in presets():
         raise OptionError(f"no preset {options.preset!a}; {suggestion(options.preset, presets())}")
     backends_of(options.targets)
+    if options.tuning is not None and options.style == "rolled":
+        raise UnsupportedError("`style='rolled'` is one form: leave it out beside `tuning`")
     if options.parameters is None and not options.payloads:
         return
     if options.style == "rolled":

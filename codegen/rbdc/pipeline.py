@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -19,6 +19,7 @@ from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model, Problem
 from rbdc.model.text import is_text
 from rbdc.native import cache
+from rbdc.native.compilers import compilers_of, compilers_of_files
 from rbdc.native.install import (
     EXTENSION,
     EXTENSION_SOURCE,
@@ -31,8 +32,9 @@ from rbdc.native.install import (
     sealed,
     sweep_leftovers,
 )
+from rbdc.native.machine import processor
 from rbdc.native.surroundings import Earlier, namesake_warnings
-from rbdc.native.toolchain import Compiler, toolchain
+from rbdc.native.toolchain import Compiler, Toolchain, toolchain
 from rbdc.options import (
     BuildArguments,
     BuildOptions,
@@ -43,6 +45,7 @@ from rbdc.options import (
     recorded_options,
     with_options,
 )
+from rbdc.planning.tuning import FILE as TUNING_FILE
 from rbdc.progress import shown
 from rbdc.reduction.clusters import with_reduced_loops
 from rbdc.reduction.contacts import with_contacts, with_frames_of_forces
@@ -113,7 +116,7 @@ def build_package(
         earlier.refuse_addition(obstacle)
         options, kept = added(model, options, earlier)
     tools = toolchain(options.compiler, options.cflags, options.march)
-    job = _Job(model, robot, options, *tools, progress or (lambda _: None), kept)
+    job = _Job(model, robot, options, tools, progress or (lambda _: None), kept)
     key = job.key
     if earlier.manifest.get("key") != key and not options.force:
         earlier.refuse_tracked()
@@ -122,7 +125,11 @@ def build_package(
     package = cache.obtain(key, lambda folder: made.update(_make(job, folder)), anew=options.force)
     about_files = (*namesake_warnings(robot), *install(package, destination))
     manifest = manifest_of(package)
-    of_this = (*manifest["left_out"], *earlier.lost(manifest, obstacle))
+    of_this = (
+        *manifest["left_out"],
+        *job.tuning_remarks(manifest["functions"]),
+        *earlier.lost(manifest, obstacle),
+    )
     known = not made and earlier.manifest.get("key") == key
     said = () if known else (*remarks(model, [*manifest["functions"], *job.fused()]), *of_this)
     return BuildResult(
@@ -164,8 +171,7 @@ class _Job:
     model: Problem
     robot: str
     options: BuildOptions
-    compiler: Compiler
-    flags: tuple[str, ...]
+    tools: Toolchain
     progress: Progress
     kept: tuple[str, ...]
     """Functions of the package before, which were not asked for."""
@@ -190,6 +196,17 @@ class _Job:
         return [name.split("@")[0] for group in self.options.fuse for name in group]
 
     @cached_property
+    def compilers(self) -> dict[str, Compiler]:
+        """The compilers that the tuning names for the functions, by name."""
+        tuning = self.options.tuning
+        return {} if tuning is None else compilers_of(tuning, self.selected())
+
+    def tuning_remarks(self, functions: Iterable[str]) -> list[str]:
+        """What the build of these functions says of its tuning."""
+        here = "" if self.options.march == "portable" else processor()
+        return [] if self.options.tuning is None else self.options.tuning.remarks(functions, here)
+
+    @cached_property
     def key(self) -> str:
         """Key of the package in the cache: it depends on rbdc itself, the model, the options, the compiler
         and the interpreter.
@@ -197,7 +214,7 @@ class _Job:
         from rbdc.emit.registry import backends_of
         from rbdc.functions.catalogue import fingerprint
 
-        options = self.options
+        options, compilers = self.options, (self.tools.compiler, *self.compilers.values())
         return cache.key(
             "package",
             cache.own_code(),
@@ -207,9 +224,8 @@ class _Job:
             repr(self.kept_warnings()),
             fingerprint(),
             *(backend.fingerprint() for backend in backends_of(options.targets)),
-            self.compiler.version,
-            self.compiler.path,
-            *self.flags,
+            *(part for own in compilers for part in (own.version, own.path)),
+            *self.tools.flags,
             cache.interpreter_tag(),
         )
 
@@ -263,6 +279,7 @@ def _emitted(job: _Job, names: list[str], warnings: list[str]) -> Generated:
         targets=options.targets,
         scalar=SCALARS[options.dtype],
         portable=options.march == "portable",
+        choices={} if options.tuning is None else options.tuning.choices(),
         processes=options.jobs or cpu_count() or 1,
         warnings=tuple(warnings),
     )
@@ -275,15 +292,23 @@ def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]
 
     files = {name: generated.files[name] for name in sorted(generated.compiled)}
     count = sum(name.endswith(".c") for name in files)
-    job.progress(f"compiling {count} files ({job.options.march}) with {job.compiler.version}")
+    job.progress(f"compiling {count} files ({job.options.march}) with {job.tools.compiler.version}")
     declarations = [source.declaration for source in generated.sources]
-    how = (job.compiler, job.flags, job.options.jobs, job.options.march)
+    how = (_tools_of(job, generated), job.options.jobs, job.options.march)
     native, libraries = compile_package(files, job.robot, declarations, *how), dict[str, bytes]()
     for name, file in generated.libraries.items():
         job.progress(f"compiling {name}")
         path = compile_library(name, {**files, file: generated.files[file]}, job.robot, *how)
         libraries[name] = path.read_bytes()
     return native, libraries
+
+
+def _tools_of(job: _Job, generated: Generated) -> Toolchain:
+    """The compilers of the package's C."""
+    tuning = job.options.tuning
+    if tuning is None:
+        return job.tools
+    return job.tools._replace(others=compilers_of_files(tuning, generated.sources, job.compilers))
 
 
 def _contents(
@@ -302,6 +327,12 @@ def _contents(
     contents |= {EXTENSION: native.extension.read_bytes(), **libraries}
     if job.options.march == "portable":
         contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
+    others: dict[str, Any] = {}
+    sized: dict[str, dict[str, Any]] = {s.declaration.name: sizes(s, native) for s in generated.sources}
+    if (tuning := job.options.tuning) is not None:
+        contents[TUNING_FILE] = tuning.text.encode()
+        others = {"others": {name: compiler.version for name, compiler in job.compilers.items()}}
+        sized = {name: {**own, **tuning.compilers_of(name)} for name, own in sized.items()}
     build = {
         "key": job.key,
         "model_sha256": content_hash(job.model),
@@ -311,7 +342,7 @@ def _contents(
         "package": native.package,
         "files": recorded(contents),
         SEAL: "",
-        "compiler": {"version": job.compiler.version, "flags": list(job.flags)},
+        "compiler": {"version": job.tools.compiler.version, "flags": list(job.tools.flags), **others},
         "variants": [
             {
                 "name": v.name,
@@ -321,7 +352,6 @@ def _contents(
             for v in native.variants
         ],
     }
-    sized = {source.declaration.name: sizes(source, native) for source in generated.sources}
     package = Package(job.model, job.robot)
     manifest = render_manifest(package, generated.sources, build, sized)
     return {**contents, MANIFEST: sealed(manifest).encode()}
@@ -356,5 +386,5 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
         raise VerificationError(
             f"{job.model.place}: {error}; nothing was installed. "
             "This is a fault of rbdc, or of the compiler or its flags: please report it with "
-            f"the description, the options and the compiler, {job.compiler.version}"
+            f"the description, the options and the compiler, {job.tools.compiler.version}"
         ) from error

@@ -13,7 +13,7 @@ from rbdc.errors import ToolchainError
 from rbdc.native import cache
 from rbdc.native.build import compile_package, extension_source
 from rbdc.native.install import EXTENSION
-from rbdc.native.toolchain import Compiled, Compiler, compile_object, find_compiler
+from rbdc.native.toolchain import Compiled, Compiler, Toolchain, compile_object, find_compiler
 from rbdc.native.variants import LibraryVariant
 from tests.support_handmade import DECLARATIONS, FLAGS, ROBOT, build_tiny, c_files, load_tiny
 
@@ -25,7 +25,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_figures_for_every_c_file() -> None:
-    native = compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
+    native = compile_package(c_files(), ROBOT, DECLARATIONS, Toolchain(find_compiler(), FLAGS))
     assert native.extension.is_file()
     assert sorted(name for name, _ in native.figures) == sorted(n for n in c_files() if n.endswith(".c"))
     assert all(made.code_bytes >= 0 and made.stack_bytes >= 0 for made in native.figures.values())
@@ -41,18 +41,20 @@ def test_only_the_changed_function_is_compiled_again(monkeypatch: pytest.MonkeyP
         return compile_object(compiler, source, flags, seconds)
 
     monkeypatch.setattr("rbdc.native.build.compile_object", recorded)
-    first = compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
+    first = compile_package(c_files(), ROBOT, DECLARATIONS, Toolchain(find_compiler(), FLAGS))
     assert len(compiled) == len(DECLARATIONS) + 2
     compiled.clear()
-    assert compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS) == first
+    assert compile_package(c_files(), ROBOT, DECLARATIONS, Toolchain(find_compiler(), FLAGS)) == first
     assert compiled == []
-    changed = compile_package(c_files(comment="changed"), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
+    changed = compile_package(
+        c_files(comment="changed"), ROBOT, DECLARATIONS, Toolchain(find_compiler(), FLAGS)
+    )
     assert sorted(compiled) == ["_package.c", f"{ROBOT}_mix.c"] and changed.extension != first.extension
     compiled.clear()
-    compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), (*FLAGS, "-g"))
+    compile_package(c_files(), ROBOT, DECLARATIONS, Toolchain(find_compiler(), (*FLAGS, "-g")))
     assert len(compiled) == len(DECLARATIONS), "flags are part of the key; of these the glue has the level"
     compiled.clear()
-    compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), ("-O3",))
+    compile_package(c_files(), ROBOT, DECLARATIONS, Toolchain(find_compiler(), ("-O3",)))
     assert len(compiled) == len(DECLARATIONS) + 2
 
 
@@ -60,7 +62,7 @@ def test_a_source_that_does_not_compile_leaves_no_artefact(store: Path) -> None:
     files = c_files()
     files[f"{ROBOT}_mix.c"] += "nonsense nonsense;\n"
     with pytest.raises(ToolchainError, match=f"{ROBOT}_mix.c"):
-        compile_package(files, ROBOT, DECLARATIONS, find_compiler(), FLAGS)
+        compile_package(files, ROBOT, DECLARATIONS, Toolchain(find_compiler(), FLAGS))
     assert not list(store.rglob(EXTENSION))
 
 
@@ -73,7 +75,7 @@ def test_a_compiler_that_makes_nothing_is_named(tmp_path: Path) -> None:
         ToolchainError,
         match=r"the compiler .*/silent ended with exit status 0 but made no .*\.o; name another",
     ):
-        compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(str(wrapper)), FLAGS)
+        compile_package(c_files(), ROBOT, DECLARATIONS, Toolchain(find_compiler(str(wrapper)), FLAGS))
 
 
 def test_warnings_stop_a_build_only_where_asked() -> None:
@@ -83,8 +85,8 @@ def test_warnings_stop_a_build_only_where_asked() -> None:
     files = c_files()
     files[f"{ROBOT}_mix.c"] += "static int unused(void)\n{ return 1; }\n"
     with pytest.raises(ToolchainError, match="unused"):
-        compile_package(files, ROBOT, DECLARATIONS, find_compiler(), (*FLAGS, "-Werror"))
-    assert compile_package(files, ROBOT, DECLARATIONS, find_compiler(), FLAGS).extension.is_file()
+        compile_package(files, ROBOT, DECLARATIONS, Toolchain(find_compiler(), (*FLAGS, "-Werror")))
+    assert compile_package(files, ROBOT, DECLARATIONS, Toolchain(find_compiler(), FLAGS)).extension.is_file()
 
 
 def test_the_glue_is_deterministic() -> None:
@@ -120,10 +122,10 @@ def test_awkward_names_reach_python_unchanged(tmp_path: Path) -> None:
 def test_headers_of_python_are_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sysconfig.get_paths", lambda: {"include": str(tmp_path)})
     with pytest.raises(ToolchainError, match=r"Python\.h is not in .*; install the development files"):
-        compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
+        compile_package(c_files(), ROBOT, DECLARATIONS, Toolchain(find_compiler(), FLAGS))
 
 
 def test_the_cache_is_where_the_objects_are(store: Path) -> None:
-    native = compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
+    native = compile_package(c_files(), ROBOT, DECLARATIONS, Toolchain(find_compiler(), FLAGS))
     assert native.extension.is_relative_to(store)
     assert cache.clear() == (len(DECLARATIONS) + 3, [])

@@ -28,7 +28,7 @@ from rbdc.errors import LoadError
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Problem
 from rbdc.native.build import compile_package
-from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, find_compiler
+from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Toolchain, find_compiler
 from rbdc.native.variants import variants_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
@@ -338,13 +338,13 @@ def test_cmake_builds_the_variants(tmp_path: Path) -> None:
 @only_x86_64
 def test_flags_of_the_user_win() -> None:
     compiler = find_compiler()
-    plain = {v.name: v for v in variants_of("portable", "r", compiler, ("-O2",))}
+    plain = {v.name: v for v in variants_of("portable", "r", Toolchain(compiler, ("-O2",)))}
     assert {"AVX2", "FMA"} <= set(plain["avx2"].extensions) and "AVX512F" not in plain["avx2"].extensions
     assert "AVX512VL" in plain["avx512"].extensions
-    given = {v.name: v for v in variants_of("portable", "r", compiler, ("-O2", "-mno-fma"))}
+    given = {v.name: v for v in variants_of("portable", "r", Toolchain(compiler, ("-O2", "-mno-fma")))}
     assert given["avx2"].flags[-2:] == ("-O2", "-mno-fma")
     assert "FMA" not in given["avx2"].extensions and "AVX2" in given["avx2"].extensions
-    assert "AVX" in variants_of("portable", "r", compiler, ("-mavx",))[0].extensions, (
+    assert "AVX" in variants_of("portable", "r", Toolchain(compiler, ("-mavx",)))[0].extensions, (
         "a baseline that no longer is one says so"
     )
 
@@ -355,7 +355,9 @@ def test_other_processors_have_one_variant(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr("rbdc.native.variants.macros", lambda compiler, flags=(): frozenset())
     made, robot = generated("panda"), "panda"
     declarations = [source.declaration for source in made.sources]
-    native = compile_package(made.files, robot, declarations, find_compiler(), ("-O0",), 1, "portable")
+    native = compile_package(
+        made.files, robot, declarations, Toolchain(find_compiler(), ("-O0",)), 1, "portable"
+    )
     assert [(variant.name, variant.prefix) for variant in native.variants] == [("baseline", robot)]
     for name, text in {**made.files, "manifest.json": "{}"}.items():
         (tmp_path / name).write_text(text)

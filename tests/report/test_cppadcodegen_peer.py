@@ -14,8 +14,7 @@ import pytest
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Problem
-from rbdc.native.toolchain import default_flags, find_compiler
-from rbdc.report.methods.contenders import Toolchain
+from rbdc.native.toolchain import Toolchain, default_flags, find_compiler
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.peers import cppadcodegen, headers
 from rbdc.report.methods.records import Contender

@@ -17,11 +17,10 @@ from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.model import Problem
-from rbdc.native.toolchain import find_compiler
+from rbdc.native.toolchain import Toolchain, find_compiler
 from rbdc.report.benchmark import METHODS
 from rbdc.report.methods import casadi_methods
 from rbdc.report.methods.casadi_methods import ad_methods, of_casadi
-from rbdc.report.methods.contenders import Toolchain
 from rbdc.report.methods.implementation import Implementation, NotTried, by_the_papers
 from rbdc.report.methods.peers import assembly, headers
 from rbdc.report.options import CPPADCODEGEN, NATIVE, NOT_ASKED, PEERS, CompareOptions

@@ -25,9 +25,8 @@ from rbdc.functions.catalogue import functions_of, known
 from rbdc.model import Problem
 from rbdc.model.joints import Planar
 from rbdc.native.build import Unit, compiled_object
-from rbdc.native.toolchain import Compiled, Compiler
+from rbdc.native.toolchain import Compiled, Compiler, Toolchain
 from rbdc.report.accuracy import draw, inputs_of
-from rbdc.report.methods.contenders import Toolchain
 from rbdc.report.methods.peers import headers, pinocchio
 from rbdc.report.methods.peers.assembly import add_peers, save_model
 from rbdc.report.methods.records import FunctionRecord

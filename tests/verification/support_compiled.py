@@ -19,7 +19,7 @@ from rbdc.functions.evaluation import Part
 from rbdc.model import Problem
 from rbdc.native.build import compile_library, compile_package
 from rbdc.native.install import EXTENSION
-from rbdc.native.toolchain import find_compiler
+from rbdc.native.toolchain import Toolchain, find_compiler
 from rbdc.processes import Helper, HelperEnded
 from rbdc.verification.calls import Call, Callee
 from rbdc.verification.package import Finding, verify_package
@@ -80,7 +80,7 @@ class Text:
         files = self.files if files is None else files
         compiler, compiled = find_compiler(None), self.generated.compiled
         code = {name: text for name, text in files.items() if name in compiled}
-        native = compile_package(code, self.robot, self.declarations, compiler, ZEROED, 1)
+        native = compile_package(code, self.robot, self.declarations, Toolchain(compiler, ZEROED), 1)
         package = PackageOf(self.model, self.robot)
         manifest = render_manifest(package, self.generated.sources, {"key": folder.name})
         for name, text in {**files, "manifest.json": manifest}.items():
@@ -88,7 +88,7 @@ class Text:
         (folder / EXTENSION).write_bytes(native.extension.read_bytes())
         for name, file in self.generated.libraries.items():
             own = {**code, file: files[file]}
-            library = compile_library(name, own, self.robot, compiler, ZEROED, 1)
+            library = compile_library(name, own, self.robot, Toolchain(compiler, ZEROED), 1)
             (folder / name).write_bytes(library.read_bytes())
         return folder
 

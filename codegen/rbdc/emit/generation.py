@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
@@ -18,7 +18,7 @@ from rbdc.planning.batches import batch_plan
 from rbdc.planning.candidates import of_samples, over
 from rbdc.planning.forms import Subject, chosen_plan
 from rbdc.planning.fusion import fused_functions
-from rbdc.planning.plans import BatchPlan
+from rbdc.planning.plans import UNTOLD, BatchPlan, Choice
 from rbdc.processes import spread, uncollected
 
 
@@ -29,8 +29,8 @@ class GenerationOptions:
     style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets:
     names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
     what it takes to compile it in several variants. processes: how many make functions at once; the text does
-    not depend on it. side_by_side: batches run the kernels for several samples where single calls take less
-    time too, for comparisons. warnings: those that the package keeps.
+    not depend on it. choices: by function, in place of what planning chooses. warnings: those that the
+    package keeps.
     """
 
     style: str = "unrolled"
@@ -39,7 +39,7 @@ class GenerationOptions:
     scalar: ScalarType = DOUBLE
     portable: bool = False
     processes: int = 1
-    side_by_side: bool = False
+    choices: Mapping[str, Choice] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
@@ -87,10 +87,11 @@ def _source(
 ) -> FunctionSource:
     """The text of a function by all targets."""
     subject = Subject(package.model, function)
-    plan = chosen_plan(subject, options.style)
+    choice = options.choices.get(function.name, UNTOLD)
+    plan = chosen_plan(subject, options.style, choice)
     batch, program = BatchPlan(), None
     if any(backend.needs_samples for backend in backends):
-        batch = batch_plan(subject, plan, side_by_side=options.side_by_side)
+        batch = batch_plan(subject, plan, choice)
     if any(backend.needs_program for backend in backends) and not function.declaration.framed:
         program = verify(chain_sums(of_samples(subject.candidates)[-1]))
     return emitted(package, PlannedFunction(plan, batch, program), backends)

@@ -79,7 +79,7 @@ def render_manifest(
     package: Package,
     sources: Sequence[FunctionSource],
     build: Mapping[str, Any],
-    sizes: Mapping[str, Mapping[str, int]] | None = None,
+    sizes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> str:
     """manifest.json: all that a build depends on and all that it gave, but no date, host or path.
 

@@ -22,7 +22,15 @@ from rbdc.errors import ToolchainError
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.native import cache
 from rbdc.native.install import EXTENSION
-from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiled, Compiler, compile_object, link
+from rbdc.native.toolchain import (
+    STANDARD_FLAGS,
+    WARNING_FLAGS,
+    Compiled,
+    Compiler,
+    Toolchain,
+    compile_object,
+    link,
+)
 from rbdc.native.variants import LibraryVariant, least_flags, processor_source, variants_of
 
 _FIGURES = "figures.json"
@@ -30,8 +38,8 @@ _FIGURES = "figures.json"
 
 @dataclass(frozen=True)
 class Unit:
-    """One C file to compile: its name, its text, the headers that it includes, its flags, and the seconds
-    after which the compiler is ended, if any.
+    """One C file to compile: its name, its text, the headers that it includes, its flags, the seconds after
+    which the compiler is ended, if any, and its compiler, if that is another than its library's.
     """
 
     name: str
@@ -39,6 +47,7 @@ class Unit:
     headers: Mapping[str, str]
     flags: tuple[str, ...]
     seconds: float | None = None
+    compiler: Compiler | None = None
 
     def key(self, identity: str) -> str:
         """The object's name in the cache; `identity` stands for compiler and interpreter."""
@@ -69,8 +78,7 @@ def shared_library(
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    identity = f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
-    keys = {unit.name: unit.key(identity) for unit in units}
+    keys = {unit.name: unit.key(_identity(unit.compiler or compiler)) for unit in units}
     objects = _objects(units, keys, compiler, jobs)
     paths = [path for path, _ in objects.values()]
     own = cache.key("library", name, *(part for item in keys.items() for part in item))
@@ -79,13 +87,20 @@ def shared_library(
     return SharedLibrary(folder / name, figures, (own, *keys.values()))
 
 
+def _identity(compiler: Compiler) -> str:
+    return f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
+
+
 def _objects(
     units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, jobs: int | None
 ) -> dict[str, tuple[Path, Compiled]]:
     """The objects by their sources' names, in the order of the units; the largest is compiled first."""
     order = sorted(units, key=lambda unit: -len(unit.text))
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        pending = {unit.name: pool.submit(compiled_object, unit, keys[unit.name], compiler) for unit in order}
+        pending = {
+            unit.name: pool.submit(compiled_object, unit, keys[unit.name], unit.compiler or compiler)
+            for unit in order
+        }
         try:
             return {unit.name: pending[unit.name].result() for unit in units}
         except BaseException as error:
@@ -199,8 +214,7 @@ def compile_package(
     files: Mapping[str, str],
     robot: str,
     declarations: Sequence[FunctionDeclaration],
-    compiler: Compiler,
-    flags: Sequence[str],
+    tools: Toolchain,
     jobs: int | None = None,
     march: str = "native",
 ) -> Native:
@@ -210,12 +224,12 @@ def compile_package(
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    variants = variants_of(march, robot, compiler, flags)
+    variants, compiler = variants_of(march, robot, tools), tools.compiler
     own = {name: text for name, text in files.items() if name != f"{robot}_dispatch.c"}
-    sources, units = [unit.name for unit in units_of(own, ())], _in_variants(own, robot, variants)
+    sources, units = [unit.name for unit in units_of(own, ())], _in_variants(own, robot, variants, tools)
     glue, package = extension_source(robot, declarations, variants), package_hash(files)
     identity = render("package_hash.c.jinja", hash=package)
-    level = [flag for flag in flags if flag.startswith("-O")] or ["-O2"]
+    level = [flag for flag in tools.flags if flag.startswith("-O")] or ["-O2"]
     # -Ofast of --cflags would take the check for NaN away.
     least = (*level, "-fno-finite-math-only", "-fPIC", *least_flags(compiler))
     units.append(Unit("_native.c", glue, units[0].headers, (*least, "-I", _python_headers())))
@@ -225,10 +239,12 @@ def compile_package(
     return Native(library.path, variants, figures, library.artefacts, glue + identity, package)
 
 
-def _in_variants(files: Mapping[str, str], robot: str, variants: Sequence[LibraryVariant]) -> list[Unit]:
+def _in_variants(
+    files: Mapping[str, str], robot: str, variants: Sequence[LibraryVariant], tools: Toolchain
+) -> list[Unit]:
     """The C files of a library, once for each variant."""
     return [
-        replace(unit, name=v.file(robot, unit.name))
+        replace(unit, name=v.file(robot, unit.name), compiler=tools.others.get(unit.name))
         for v in variants
         for unit in units_of(files, (*STANDARD_FLAGS, *WARNING_FLAGS, *v.flags))
     ]
@@ -250,8 +266,7 @@ def compile_library(
     name: str,
     files: Mapping[str, str],
     robot: str,
-    compiler: Compiler,
-    flags: Sequence[str],
+    tools: Toolchain,
     jobs: int | None = None,
     march: str = "native",
 ) -> Path:
@@ -261,9 +276,9 @@ def compile_library(
     Raises ToolchainError with the command and the compiler's output.
     """
     outside = (f"{robot}_dispatch.c", name.removeprefix("lib").removesuffix(".so") + ".c")
-    variants = variants_of(march, robot, compiler, flags)
-    units = _in_variants({file: files[file] for file in files if file not in outside}, robot, variants)
-    choice = (f"-D{robot.upper()}_DISPATCH", *least_flags(compiler)) if len(variants) > 1 else ()
+    variants = variants_of(march, robot, tools)
+    units = _in_variants({file: files[file] for file in files if file not in outside}, robot, variants, tools)
+    choice = (f"-D{robot.upper()}_DISPATCH", *least_flags(tools.compiler)) if len(variants) > 1 else ()
     once = {file: text for file, text in files.items() if file in outside or file.endswith(".h")}
-    units += units_of(once, (*STANDARD_FLAGS, *WARNING_FLAGS, *flags, *choice))
-    return shared_library(name, units, compiler, jobs).path
+    units += units_of(once, (*STANDARD_FLAGS, *WARNING_FLAGS, *tools.flags, *choice))
+    return shared_library(name, units, tools.compiler, jobs).path

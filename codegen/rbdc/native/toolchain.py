@@ -10,12 +10,13 @@ import shutil
 import sys
 import sysconfig
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from subprocess import TimeoutExpired
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from rbdc import processes
 from rbdc.errors import TimeLimitError, ToolchainError
@@ -93,16 +94,32 @@ class Compiled:
     seconds: float
 
 
-def toolchain(
-    command: str | None, cflags: Sequence[str] | None, march: str = "native"
-) -> tuple[Compiler, tuple[str, ...]]:
+class Toolchain(NamedTuple):
+    """A compiler and its flags. others: by name of a C file its compiler, where that is another."""
+
+    compiler: Compiler
+    flags: tuple[str, ...]
+    others: Mapping[str, Compiler] = MappingProxyType({})
+
+    @property
+    def name(self) -> str:
+        """The name of the compiler's program, which tells several compilers apart."""
+        return Path(self.compiler.path).name
+
+    @property
+    def compilers(self) -> tuple[Compiler, ...]:
+        """Every compiler, each once."""
+        return tuple(dict.fromkeys((self.compiler, *self.others.values())))
+
+
+def toolchain(command: str | None, cflags: Sequence[str] | None, march: str = "native") -> Toolchain:
     """The compiler that `find_compiler` finds, and the flags of a user or, of none, the default ones."""
     compiler = find_compiler(command)
     if cflags is None:
-        return compiler, default_flags(march)
+        return Toolchain(compiler, default_flags(march))
     flags = check_flags(cflags)
     _refuse_other_machine(compiler.path, (*compiler.arguments, *flags), "with `cflags` the compiler")
-    return compiler, flags
+    return Toolchain(compiler, flags)
 
 
 def find_compiler(command: str | None = None) -> Compiler:

@@ -14,7 +14,7 @@ from functools import cache
 
 from rbdc.emit.library import BASELINE, VARIANTS, renaming_flags, variant_flags, variant_prefix
 from rbdc.emit.render import render
-from rbdc.native.toolchain import Compiler, run
+from rbdc.native.toolchain import Compiler, Toolchain, run
 
 _YMM, _ZMM, _APX = 0x6, 0xE6, 0x80000
 _AMD = 0x80000001
@@ -77,9 +77,9 @@ def macros(compiler: Compiler, flags: tuple[str, ...] = ()) -> frozenset[str]:
     return frozenset(line.split()[1] for line in text.splitlines() if line.startswith("#define "))
 
 
-def required(compiler: Compiler, flags: Sequence[str]) -> tuple[str, ...]:
-    """The extensions of `EXTENSIONS` that code compiled with these flags may use."""
-    defined = macros(compiler, tuple(flags))
+def required(compilers: Sequence[Compiler], flags: Sequence[str]) -> tuple[str, ...]:
+    """The extensions of `EXTENSIONS` that code of these compilers with these flags may use."""
+    defined = {name for compiler in compilers for name in macros(compiler, tuple(flags))}
     return tuple(name for name in EXTENSIONS if f"__{name}__" in defined)
 
 
@@ -90,19 +90,20 @@ def least_flags(compiler: Compiler) -> tuple[str, ...]:
     return (*variant_flags(BASELINE), *(f"-mno-{extension}" for extension in _WITHOUT))
 
 
-def variants_of(
-    march: str, robot: str, compiler: Compiler, flags: Sequence[str]
-) -> tuple[LibraryVariant, ...]:
-    """The variants of a library, in rising order of needs. `flags` come after those of a variant, and win."""
+def variants_of(march: str, robot: str, tools: Toolchain) -> tuple[LibraryVariant, ...]:
+    """The variants of a library, in rising order of needs. Flags of `tools` come after those of a variant,
+    and win.
+    """
+    flags, compilers = tools.flags, tools.compilers
     if march == "native":
-        return (LibraryVariant(march, robot, tuple(flags), required(compiler, flags)),)
-    if not least_flags(compiler):
-        return (LibraryVariant(BASELINE, robot, tuple(flags), required(compiler, flags)),)
+        return (LibraryVariant(march, robot, flags, required(compilers, flags)),)
+    if not least_flags(tools.compiler):
+        return (LibraryVariant(BASELINE, robot, flags, required(compilers, flags)),)
     made = []
     for name in VARIANTS:
         chosen = (*variant_flags(name), *flags)
         renamed = (*renaming_flags(robot, name), *chosen)
-        made.append(LibraryVariant(name, variant_prefix(robot, name), renamed, required(compiler, chosen)))
+        made.append(LibraryVariant(name, variant_prefix(robot, name), renamed, required(compilers, chosen)))
     return tuple(made)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.errors import OptionError
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import cost
@@ -14,7 +15,7 @@ from rbdc.ir.verify import verify
 from rbdc.planning.calibration import ROLLED
 from rbdc.planning.candidates import has_paths, of_samples
 from rbdc.planning.forms import Subject
-from rbdc.planning.plans import BatchPlan, Plan
+from rbdc.planning.plans import UNTOLD, BatchPlan, Choice, Plan
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
     MAXIMUM_DOF,
@@ -37,12 +38,26 @@ to 0.78; aba_jvp 0.9 to 1.1), but gain elsewhere: on the Xeon by gcc HyQ's rnea_
 """
 
 
-def batch_plan(subject: Subject, plan: Plan, *, side_by_side: bool = False) -> BatchPlan:
-    """How several samples are computed beside the plan for one; `side_by_side`: by the kernels for several
-    where single calls take less time too.
+def batch_plan(subject: Subject, plan: Plan, choice: Choice = UNTOLD) -> BatchPlan:
+    """How several samples are computed beside the plan for one: as many side by side as the choice says, or
+    as measurements do.
+
+    Raises OptionError for a choice that the function does not have.
     """
-    samples = side_by_side_programs(subject, plan)
-    return BatchPlan(samples, not side_by_side and goes_one_by_one(subject.function, plan, samples))
+    function, samples = subject.function, side_by_side_programs(subject, plan)
+    if choice.lanes is None:
+        return BatchPlan(samples, goes_one_by_one(function, plan, samples))
+    if choice.lanes not in (there := widths(function, samples)):
+        listed = f"give it {' or '.join(map(str, there))}, or remove it"
+        raise OptionError(
+            f"{choice.place}: {function.name} has no batch of {choice.lanes} lanes here; {listed}"
+        )
+    return BatchPlan(samples, bool(samples) and choice.lanes == 1)
+
+
+def widths(function: Function, samples: Sequence[Program]) -> tuple[int, ...]:
+    """The numbers of samples that a batch of rows can take side by side; 1: one by one."""
+    return (1, function.declaration.scalar.lanes) if samples else (1,)
 
 
 def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:

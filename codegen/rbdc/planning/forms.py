@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rbdc.errors import UnsupportedError
+from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
@@ -32,7 +32,7 @@ from rbdc.planning.loops.rolled import MAXIMUM_BODIES
 from rbdc.planning.loops.rolled import rolled as rolled_loops
 from rbdc.planning.paths.bodies import path_bodies
 from rbdc.planning.paths.layout import body_names, layout, paths_cost
-from rbdc.planning.plans import Climb, Columns, Paths, Plan, Rolled, StraightLine, Windows
+from rbdc.planning.plans import UNTOLD, Choice, Climb, Columns, Paths, Plan, Rolled, StraightLine, Windows
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
     MAXIMUM_DOF,
@@ -208,10 +208,13 @@ def plans_of(subject: Subject) -> dict[str, Plan]:
     return {name: plan for name, plan in plans.items() if plan is not None}
 
 
-def chosen_plan(subject: Subject, style: str = "unrolled") -> Plan:
-    """The plan of least time among those that the style allows: loops over bodies for `rolled`, for `auto` in
-    place of more than `WORTH_ROLLING` operations, and where there is no other.
+def chosen_plan(subject: Subject, style: str = "unrolled", choice: Choice = UNTOLD) -> Plan:
+    """The plan in the form of the choice; of none, the plan of least time among those that the style allows:
+    loops over bodies for `rolled`, for `auto` in place of more than `WORTH_ROLLING` operations, and where
+    there is no other.
     """
+    if choice.form is not None:
+        return _in_form(subject, choice.form, choice.place)
     if style == "rolled" or (style == "auto" and subject.model.nv > MAXIMUM_DOF):
         loops = rolled(subject)  # nothing else is looked at
         if loops is not None:
@@ -223,3 +226,12 @@ def chosen_plan(subject: Subject, style: str = "unrolled") -> Plan:
     if best is None:
         raise UnsupportedError(f"{subject.function.name}: no form for {subject.model.nv} degrees of freedom")
     return best
+
+
+def _in_form(subject: Subject, form: str, place: str) -> Plan:
+    """The plan in a form that was asked for. Raises OptionError where the function has none."""
+    plan = FORMS[form](subject)
+    if plan is None:
+        problem = f"{place}: {subject.function.name} has no form {form!r} here"
+        raise OptionError(f"{problem}; give it one of {', '.join(plans_of(subject))}, or remove it")
+    return plan

@@ -5,7 +5,7 @@ of C takes them (`rbdc.emit.printing`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from rbdc.functions.declarations import FunctionDeclaration
@@ -130,3 +130,18 @@ class BatchPlan:
 
     samples: tuple[Program, ...] = ()
     one_by_one: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The form of a function and the samples side by side in its batch of rows, 1 where they go one by one,
+    in place of what planning chooses; None where it does. place: where that was asked for, in messages.
+    """
+
+    form: str | None = None
+    lanes: int | None = None
+    place: str = field(default="", compare=False)
+
+
+UNTOLD = Choice()
+"""Planning chooses."""

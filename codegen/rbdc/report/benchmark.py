@@ -20,13 +20,14 @@ from rbdc.emit.names import module_name
 from rbdc.emit.printing import printed
 from rbdc.errors import OptionError, RbdcError
 from rbdc.functions.catalogue import functions_of, known, select
+from rbdc.native.machine import machine
 from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.planning.availability import buildable
 from rbdc.planning.forms import Subject, chosen_plan, plans_of
 from rbdc.report.accuracy import WRONG, draw
 from rbdc.report.compare import labelled_report
-from rbdc.report.measure.timing import machine, run
+from rbdc.report.measure.timing import run
 from rbdc.report.methods.contenders import Toolchains, alone, compiled, toolchains
 from rbdc.report.methods.implementation import ROBOT
 from rbdc.report.methods.records import FunctionRecord

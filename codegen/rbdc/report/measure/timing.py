@@ -1,16 +1,12 @@
 """Timing of single calls and of batches: worker processes time all methods, interleaved; the results of a
-comparison; the machine in words, and the limits of one core: its peak of multiply-adds and its memory
-bandwidth.
+comparison; the limits of one core: its peak of multiply-adds and its memory bandwidth.
 """
 
 from __future__ import annotations
 
-import platform
-import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import cpu_count
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +18,11 @@ from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.model import Problem
 from rbdc.native.build import Unit, shared_library
-from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+from rbdc.native.toolchain import STANDARD_FLAGS, Compiler, Toolchain
 from rbdc.report.accuracy import inputs_of
 from rbdc.report.measure import worker
 from rbdc.report.measure.worker import Results, best
-from rbdc.report.methods.contenders import Toolchain, Toolchains
+from rbdc.report.methods.contenders import Toolchains
 from rbdc.report.methods.peers.assembly import Peers
 from rbdc.report.methods.records import Batches, FunctionRecord, Measured
 from rbdc.report.options import CompareOptions
@@ -151,22 +147,3 @@ def measuring(compiler: Compiler, flags: Sequence[str] = ()) -> Path:
     taken = {"timer.c": ("-O2",), "limits.c": (*flags, *_FLAGS)}
     units = [Unit(x, render(f"{x}.jinja"), {}, (*STANDARD_FLAGS, *own)) for x, own in taken.items()]
     return shared_library("measuring.so", units, compiler).path
-
-
-VECTOR_FEATURES = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
-
-
-def machine() -> dict[str, object]:
-    """Processor, vector instructions, number of processors, system and Python; no names of hosts or users."""
-    file = Path("/proc/cpuinfo")
-    text = file.read_text() if file.is_file() else ""
-    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    flags = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", text, re.MULTILINE)
-    present = set(flags.group(1).split()) if flags else set()
-    return {
-        "processor": model.group(1).strip() if model else platform.machine(),
-        "vector_instructions": [f for f in VECTOR_FEATURES if f in present],
-        "processors": cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-    }

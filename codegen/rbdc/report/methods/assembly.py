@@ -19,19 +19,13 @@ from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.model import Problem
 from rbdc.model.bodies import ParameterRow
+from rbdc.native.toolchain import Toolchain
 from rbdc.options import Progress
 from rbdc.planning.availability import buildable
+from rbdc.planning.plans import UNTOLD, Choice
 from rbdc.report.accuracy import deepest_frame
 from rbdc.report.methods.casadi_methods import casadi_files, of_casadi
-from rbdc.report.methods.contenders import (
-    SINGLE,
-    Toolchain,
-    Toolchains,
-    compiled,
-    known_methods,
-    library_of,
-    methods_of,
-)
+from rbdc.report.methods.contenders import SINGLE, Toolchains, compiled, known_methods, library_of, methods_of
 from rbdc.report.methods.implementation import (
     ADAPTER,
     BATCH,
@@ -175,7 +169,7 @@ def _batched(
     yield _method("generated-batch", own, _how(source), moved), files
     yield _method("generated-loop", own, one_by_one, moved), loop
     if source.one_by_one:
-        files, source = generated(model, one.function, side_by_side=True)
+        files, source = generated(model, one.function, choice=Choice(lanes=DOUBLE.lanes))
         how = f"{_how(source)}, which was taken to be slower than single calls"
         yield _method("generated-lanes", own, how, moved), files
     if SINGLE in there:
@@ -228,13 +222,12 @@ def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
 
 
 def generated(
-    model: Problem, function: Function, scalar: ScalarType = DOUBLE, *, side_by_side: bool = False
+    model: Problem, function: Function, scalar: ScalarType = DOUBLE, choice: Choice = UNTOLD
 ) -> tuple[Files, FunctionSource]:
-    """C of the generated batch function behind the common entry point, and what it was made of. side_by_side:
-    samples are so where one by one is taken to be faster too.
-    """
-    options = GenerationOptions(targets=("c", "batch"), scalar=scalar, side_by_side=side_by_side)
-    made = generate(model, ROBOT, [function.declaration.name], lambda _: None, options)
+    """C of the generated batch function behind the common entry point, and what it was made of."""
+    name = function.declaration.name
+    options = GenerationOptions(targets=("c", "batch"), scalar=scalar, choices={name: choice})
+    made = generate(model, ROBOT, [name], lambda _: None, options)
     (source,) = made.sources
     return dict(of_files(model, made.files, source, BATCH).files), source
 

@@ -24,7 +24,7 @@ from rbdc.ir.cost import cost
 from rbdc.model import Problem
 from rbdc.model.bodies import ParameterRow
 from rbdc.native.build import SharedLibrary, shared_library, units_of
-from rbdc.native.toolchain import STANDARD_FLAGS, Compiler, toolchain
+from rbdc.native.toolchain import STANDARD_FLAGS, Toolchain, toolchain
 from rbdc.planning.candidates import chosen, path_start, programs
 from rbdc.reduction.parameters import NUMBERS
 from rbdc.report.methods.casadi_methods import ad_methods
@@ -97,18 +97,6 @@ def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str
         **others,
         **{name: e for name, e in by_the_papers(function).items() if e not in function.methods.values()},
     }
-
-
-class Toolchain(NamedTuple):
-    """A compiler and its flags."""
-
-    compiler: Compiler
-    flags: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the compiler's program, which tells methods by several compilers apart."""
-        return Path(self.compiler.path).name
 
 
 def compiled(
@@ -185,11 +173,11 @@ class Toolchains(NamedTuple):
 
 def toolchains(options: CompareOptions) -> Toolchains:
     """The compilers that the options request. Raises ToolchainError where there is no compiler at all."""
-    tools = Toolchains(Toolchain(*toolchain(options.compiler, options.cflags)), [], {})
+    tools = Toolchains(toolchain(options.compiler, options.cflags), [], {})
     own = tools.first.compiler
     for name in options.also:
         try:
-            other = Toolchain(*toolchain(name, options.cflags))
+            other = toolchain(name, options.cflags)
         except ToolchainError as error:
             tools.absent[name] = str(error)
             continue

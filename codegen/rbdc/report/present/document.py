@@ -15,9 +15,10 @@ import numpy as np
 import rbdc
 from rbdc.analysis.model_summary import as_data
 from rbdc.errors import OptionError
+from rbdc.native.machine import machine
 from rbdc.native.scratch import scratch
 from rbdc.report.accuracy import DIGITS, SEED, WRONG, tolerance
-from rbdc.report.measure.timing import Comparison, Limits, bandwidth_percent, machine, peak_percent
+from rbdc.report.measure.timing import Comparison, Limits, bandwidth_percent, peak_percent
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.methods.records import FIGURES, NO_SUCH_METHOD, Batches, Contender, FunctionRecord
 from rbdc.report.options import NOT_ASKED, PEERS, peer_of

@@ -22,11 +22,12 @@ from rbdc.analysis.pages import Part, Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Problem
 from rbdc.model.families import BINARY, SERIAL, tree
+from rbdc.native.toolchain import Toolchain
 from rbdc.options import Progress
 from rbdc.report.accuracy import draw
 from rbdc.report.compare import Family, families_report, labelled_report
 from rbdc.report.measure.loops import Method, pointers_to
-from rbdc.report.methods.contenders import ZEROED, Toolchain, generated, library_of, toolchains
+from rbdc.report.methods.contenders import ZEROED, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender
 from rbdc.report.options import CompareOptions

@@ -22,10 +22,10 @@ from rbdc.analysis.pages import Part, Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import on_model
 from rbdc.model import Problem
+from rbdc.native.machine import machine
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
 from rbdc.report.measure.loops import pointers_to
-from rbdc.report.measure.timing import machine
 from rbdc.report.methods.contenders import by_method, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.options import CompareOptions

@@ -16,9 +16,9 @@ from rbdc.errors import ToolchainError
 from rbdc.model import WORLD, Problem
 from rbdc.model.bodies import Frame
 from rbdc.model.joints import JointType
+from rbdc.native.toolchain import Toolchain
 from rbdc.options import Progress
 from rbdc.report.methods.assembly import Job, compile_all
-from rbdc.report.methods.contenders import Toolchain
 from rbdc.report.methods.peers import cppadcodegen, headers, pinocchio
 from rbdc.report.methods.records import Absent, Contender, FunctionRecord
 from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PEERS, CompareOptions

@@ -16,8 +16,8 @@ from rbdc.errors import ToolchainError
 from rbdc.functions.declarations import Parameter
 from rbdc.functions.record import Function
 from rbdc.native import cache
-from rbdc.native.toolchain import Compiler, run
-from rbdc.report.methods.contenders import Toolchain, compiled
+from rbdc.native.toolchain import Compiler, Toolchain, run
+from rbdc.report.methods.contenders import compiled
 from rbdc.report.methods.implementation import (
     ADAPTER,
     ROBOT,

@@ -1,0 +1,43 @@
+"""The compilers of a package by a tuning: of each of its C files one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from rbdc.emit.backend import FunctionSource
+from rbdc.errors import OptionError, ToolchainError
+from rbdc.native.toolchain import Compiler, find_compiler
+from rbdc.planning.tuning import BATCH, SINGLE, Tuning
+
+
+def compilers_of(tuning: Tuning, functions: Iterable[str]) -> dict[str, Compiler]:
+    """The compilers that a tuning names for these functions, by name.
+
+    Raises OptionError, with file and line, for one that is not installed.
+    """
+    found, names = dict[str, Compiler](), {*functions}
+    for decision in (d for own in tuning.decisions.values() for name, d in own.items() if name in names):
+        name = decision.way.compiler
+        try:
+            found[name] = found.get(name) or find_compiler(name)
+        except ToolchainError as error:
+            remedy = "install it, name another in the file, or tune again"
+            raise OptionError(f"{decision.place}: no compiler {name} here; {remedy}") from error
+    return found
+
+
+def compilers_of_files(
+    tuning: Tuning, sources: Sequence[FunctionSource], found: Mapping[str, Compiler]
+) -> dict[str, Compiler]:
+    """The compiler of each C file of the functions that a tuning decides on. A file that several of them
+    share has the one that most have chosen, the first of equals.
+    """
+    wanted: dict[str, Counter[str]] = {}
+    for source in sources:
+        for kind, files in ((SINGLE, source.files), (BATCH, source.batch_files)):
+            if (decision := tuning.decisions[kind].get(source.declaration.name)) is None:
+                continue
+            for file in files:
+                wanted.setdefault(file, Counter())[decision.way.compiler] += 1
+    return {file: found[names.most_common(1)[0][0]] for file, names in wanted.items()}

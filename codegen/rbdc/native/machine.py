@@ -1,0 +1,35 @@
+"""The machine in words, without names of hosts or users."""
+
+from __future__ import annotations
+
+import platform
+import re
+from os import cpu_count
+from pathlib import Path
+
+VECTOR_FEATURES = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
+
+
+def machine() -> dict[str, object]:
+    """Processor, vector instructions, number of processors, system and Python."""
+    present = set(_told("flags|Features").split())
+    return {
+        "processor": processor(),
+        "vector_instructions": [f for f in VECTOR_FEATURES if f in present],
+        "processors": cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def processor() -> str:
+    """The name of the processor."""
+    return _told("model name") or platform.machine()
+
+
+def _told(what: str) -> str:
+    """The first line of /proc/cpuinfo about something; empty where there is none."""
+    file = Path("/proc/cpuinfo")
+    text = file.read_text() if file.is_file() else ""
+    found = re.search(rf"^(?:{what})\s*:\s*(.+)$", text, re.MULTILINE)
+    return found.group(1).strip() if found else ""

@@ -1,0 +1,286 @@
+"""Tunings: the form of each function, its compiler and the samples of its batch side by side, chosen by
+measured times in place of the table of `rbdc.planning.calibration`; the file that keeps them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rbdc.model.formats.located import Fields, Node, Source
+from rbdc.model.xml import shown
+from rbdc.option_fields import Reading
+from rbdc.planning.calibration import RATES
+from rbdc.planning.plans import Choice
+from rbdc.runtime._suggestions import suggestion
+
+SCHEMA = 1
+FILE = "tuning.json"
+"""The name of the file in a package."""
+SINGLE, BATCH = "single", "batch"
+KINDS = {SINGLE: "form", BATCH: "lanes"}
+"""Ways of calling a function, each with the word for what is chosen: the form of the C for one sample, the
+samples side by side of a batch of rows, 1 where they go one by one.
+"""
+TIE = 1.01
+"""The default is kept where no other way is faster by more: less is within what repeats differ by."""
+
+
+class Way(NamedTuple):
+    """A way of computing a function: its form or lanes, and the name of the compiler."""
+
+    what: str | int
+    compiler: str
+
+    def __str__(self) -> str:
+        return f"{self.what}, {self.compiler}"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """A measured way: nanoseconds of a call, of batches of a sample, least of all passes on a processor.
+
+    spread: the median of the passes over the least.
+    """
+
+    processor: str
+    way: Way
+    nanoseconds: float
+    spread: float = 1.0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The way that a function takes, the one that it takes without a tuning, and the times of all.
+
+    place: file and line, for messages.
+    """
+
+    way: Way
+    default: Way
+    measured: tuple[Timing, ...] = ()
+    place: str = field(default="", compare=False)
+
+    def nanoseconds(self, way: Way) -> float | None:
+        """The time of a way, on several processors the geometric mean; None where one did not measure it."""
+        times = [timing.nanoseconds for timing in self.measured if timing.way == way]
+        processors = {timing.processor for timing in self.measured}
+        return geometric_mean(times) if times and len(times) == len(processors) else None
+
+    @property
+    def gain(self) -> float | None:
+        """The time of the default over that of the choice."""
+        before, after = self.nanoseconds(self.default), self.nanoseconds(self.way)
+        return None if before is None or after is None else before / after
+
+
+class Used(NamedTuple):
+    """A compiler that times were measured with."""
+
+    version: str
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The decisions for functions: by `SINGLE` and `BATCH`, then by name. compilers: by name."""
+
+    compilers: Mapping[str, Used]
+    decisions: Mapping[str, Mapping[str, Decision]]
+
+    @property
+    def processors(self) -> tuple[str, ...]:
+        """The processors that times were measured on."""
+        return tuple(dict.fromkeys(timing.processor for d in self.all() for timing in d.measured))
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The functions that it decides on."""
+        return tuple(dict.fromkeys(name for kind in KINDS for name in self.decisions[kind]))
+
+    def all(self) -> list[Decision]:
+        """Every decision."""
+        return [decision for kind in KINDS for decision in self.decisions[kind].values()]
+
+    def choices(self) -> dict[str, Choice]:
+        """What planning is told, by function."""
+        single, batch = self.decisions[SINGLE], self.decisions[BATCH]
+        return {name: _choice(single.get(name), batch.get(name)) for name in self.functions}
+
+    def compilers_of(self, function: str) -> dict[str, str]:
+        """The names of the compilers of a function, as its entry of a manifest has them."""
+        words = {SINGLE: "compiler", BATCH: "batch_compiler"}
+        found = {word: self.decisions[kind].get(function) for kind, word in words.items()}
+        return {word: decision.way.compiler for word, decision in found.items() if decision is not None}
+
+    def remarks(self, functions: Iterable[str], processor: str) -> list[str]:
+        """What a build of these functions says of it; no processor: one for all."""
+        found = []
+        if processor and self.processors and processor not in self.processors:
+            found.append(f"`tuning`: measured on {', '.join(self.processors)}; this is {processor}")
+        if unnamed := [name for name in functions if name not in self.functions]:
+            found.append(f"`tuning`: says nothing of {', '.join(unnamed)}, built as without it")
+        return found
+
+    @property
+    def text(self) -> str:
+        """The file: one content is one text, with a measurement on each line."""
+        used = self.compilers.items()
+        kinds = {name: [k for k in KINDS if name in self.decisions[k]] for name in self.functions}
+        data = {
+            "schema": SCHEMA,
+            "generator": "rbdc",
+            "compilers": {name: {"version": one.version, "flags": " ".join(one.flags)} for name, one in used},
+            "functions": {
+                name: {kind: _data(kind, self.decisions[kind][name]) for kind in own}
+                for name, own in kinds.items()
+            },
+        }
+        return _INNERMOST.sub(_on_one_line, json.dumps(data, indent=2)) + "\n"
+
+
+_INNERMOST = re.compile(r"\{\s+([^{}\[\]]*?)\s+\}")
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    return "{" + re.sub(r"\s*\n\s*", " ", match[1]) + "}"
+
+
+def _choice(single: Decision | None, batch: Decision | None) -> Choice:
+    form = None if single is None else str(single.way.what)
+    lanes = None if batch is None else int(batch.way.what)
+    return Choice(form, lanes, next((d.place for d in (single, batch) if d is not None), ""))
+
+
+def _data(kind: str, decision: Decision) -> dict[str, Any]:
+    def words(way: Way) -> dict[str, Any]:
+        return {KINDS[kind]: way.what, "compiler": way.compiler}
+
+    return {
+        **words(decision.way),
+        "default": words(decision.default),
+        "measured": [
+            {"processor": t.processor, **words(t.way), "nanoseconds": t.nanoseconds, "spread": t.spread}
+            for t in decision.measured
+        ],
+    }
+
+
+def geometric_mean(numbers: Sequence[float]) -> float:
+    """The geometric mean of positive numbers."""
+    return math.exp(math.fsum(map(math.log, numbers)) / len(numbers))
+
+
+def decided(default: Way, measured: Iterable[Timing], place: str = "") -> Decision:
+    """The decision by times: the way whose worst ratio to the best over the processors is least, among the
+    ways that all of them measured; the default where that is no worse by more than `TIE`.
+
+    Raises ValueError where no way was measured on all processors.
+    """
+    timings, times = tuple(measured), dict[str, dict[Way, float]]()
+    for timing in timings:
+        times.setdefault(timing.processor, {})[timing.way] = timing.nanoseconds
+    ways = dict.fromkeys(timing.way for timing in timings)
+    shared = [way for way in ways if all(way in own for own in times.values())]
+    if not shared:
+        raise ValueError("no way was measured on all processors")
+    worst = {way: max(own[way] / min(own.values()) for own in times.values()) for way in shared}
+    best = min(shared, key=worst.__getitem__)
+    kept = default in worst and worst[default] <= TIE * worst[best]
+    return Decision(default if kept else best, default, timings, place)
+
+
+def read_tuning(given: Any) -> Tuning:
+    """The tuning of a file by its path. Raises ValueError for what is no path of a file that can be read,
+    DescriptionError with the line for a content that is no tuning.
+    """
+    if isinstance(given, Tuning):
+        return given
+    if not isinstance(given, (str, PathLike)):
+        raise ValueError(f"give the path of a file such as {FILE}")
+    try:
+        text = Path(given).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{error.strerror}; give the path of a file such as {FILE}") from None
+    return _Reader(Source(str(Path(given)), text)).tuning()
+
+
+TUNING = Reading(read_tuning, "FILE", record=lambda tuning: sha256(tuning.text.encode()).hexdigest())
+"""A tuning, by the path of its file."""
+
+
+class _Reader:
+    """The tuning of a file, whose errors name file and line."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.compilers: dict[str, Used] = {}
+
+    def tuning(self) -> Tuning:
+        top = self._fields(self.source.root, "the tuning")
+        if top.number("schema", 0.0) != SCHEMA:
+            remedy = "tune again with this version of rbdc"
+            top.fail(f"it is not of schema {SCHEMA}", remedy, top.get("schema"))
+        for name, node in self._members(top, "compilers"):
+            own = self._fields(node, f"compiler {shown(name)}")
+            flags = (own.text("flags") or "").split()
+            self.compilers[name] = Used(own.text("version") or "", tuple(flags))
+        decisions: dict[str, dict[str, Decision]] = {kind: {} for kind in KINDS}
+        for name, node in self._members(top, "functions"):
+            self._check_function(name, node)
+            own = self._fields(node, name)
+            for kind in KINDS:
+                if (found := own.get(kind)) is not None:
+                    decisions[kind][name] = self._decision(kind, self._fields(found, f"{name}, {kind}"))
+        return Tuning(self.compilers, decisions)
+
+    def _fields(self, node: Node, what: str) -> Fields:
+        return Fields(self.source, node, what)
+
+    def _members(self, top: Fields, name: str) -> Iterable[tuple[str, Node]]:
+        return self._fields(top.required(name), name).members.items()
+
+    def _check_function(self, name: str, node: Node) -> None:
+        from rbdc.functions.catalogue import known
+
+        if name not in known():
+            self.source.fail(f"no function {shown(name)}", f"{suggestion(name, known())}; or remove it", node)
+
+    def _decision(self, kind: str, own: Fields) -> Decision:
+        way, node, listed = self._way(kind, own), own.get("default"), own.get("measured")
+        default = way if node is None else self._way(kind, self._fields(node, f"{own.what}, default"))
+        measured = [] if listed is None else own.items("measured", listed)
+        timings = tuple(self._timing(kind, own.what, each) for each in measured)
+        return Decision(way, default, timings, f"{self.source.file}:{own.node.line}")
+
+    def _timing(self, kind: str, what: str, node: Node) -> Timing:
+        own = self._fields(node, f"{what}, measured")
+        nanoseconds = own.number("nanoseconds", 0.0)
+        if nanoseconds <= 0.0:
+            own.fail("it has no nanoseconds above 0", "remove it, or tune again")
+        processor = own.word("processor", own.required("processor"))
+        return Timing(processor, self._way(kind, own), nanoseconds, own.number("spread", 1.0))
+
+    def _way(self, kind: str, own: Fields) -> Way:
+        compiler = self._one_of(own, "compiler", self.compilers)
+        return Way(self._one_of(own, KINDS[kind], RATES) if kind == SINGLE else self._lanes(own), compiler)
+
+    def _one_of(self, own: Fields, what: str, there: Iterable[str]) -> str:
+        node = own.required(what)
+        word = own.word(what, node)
+        if word not in there:
+            own.fail(f"no {what} {shown(word)}", suggestion(word, there), node)
+        return word
+
+    def _lanes(self, own: Fields) -> int:
+        lanes, remedy = own.number(KINDS[BATCH], 0.0), "give the samples side by side, or 1"
+        if lanes < 1.0 or lanes != int(lanes):
+            own.fail(f"no batch has {lanes:g} lanes", remedy, own.get(KINDS[BATCH]))
+        return int(lanes)

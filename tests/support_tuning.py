@@ -1,0 +1,38 @@
+"""Tunings with times as data: no test times anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rbdc.native.machine import processor
+from rbdc.planning.tuning import BATCH, SINGLE, Timing, Tuning, Used, Way, decided
+
+NAMES = ("gcc", "clang")
+
+
+def timings(times: Mapping[Way, float], on: str | None = None, spread: float = 1.0) -> list[Timing]:
+    """Times of ways on a processor, by default this one."""
+    return [Timing(on or processor(), way, nanoseconds, spread) for way, nanoseconds in times.items()]
+
+
+def tuning(
+    single: Mapping[str, Mapping[Way, float]],
+    batch: Mapping[str, Mapping[Way, float]] | None = None,
+    on: str | None = None,
+) -> Tuning:
+    """A tuning by times of ways, of which the first is the default, by function."""
+    kinds = {SINGLE: single, BATCH: batch or {}}
+    made = {
+        kind: {name: decided(next(iter(times)), timings(times, on)) for name, times in own.items()}
+        for kind, own in kinds.items()
+    }
+    ways = [way for own in kinds.values() for times in own.values() for way in times]
+    return Tuning({way.compiler: Used("version", ("-O1",)) for way in ways}, made)
+
+
+def written(made: Tuning, folder: Path) -> Path:
+    """The file of a tuning."""
+    path = folder / "tuning.json"
+    path.write_text(made.text, encoding="utf-8")
+    return path
