@@ -37,6 +37,7 @@ ORDER = [
     ["progress"],
     ["pipeline"],
     ["report"],
+    ["tuning"],
     ["cli"],
     ["__main__"],
 ]

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from rbdc.model import Link as Link
     from rbdc.model import Mimic as Mimic
     from rbdc.model import Model as Model
-    from rbdc.pipeline import build as build
     from rbdc.runtime.load import load as load
     from rbdc.spatial import Inertia as Inertia
     from rbdc.spatial import Placement as Placement
     from rbdc.spatial import Rotation as Rotation
     from rbdc.spatial import Symmetric3 as Symmetric3
     from rbdc.spatial import Vector3 as Vector3
+    from rbdc.tuning.build import build as build
 
 _HOMES = {
     "rbdc.analysis.cones": ("friction_cone", "wrench_cone"),
@@ -48,9 +48,9 @@ _HOMES = {
         "UnsupportedError",
     ),
     "rbdc.model": ("Joint", "Limits", "Link", "Mimic", "Model"),
-    "rbdc.pipeline": ("build",),
     "rbdc.runtime.load": ("load",),
     "rbdc.spatial": ("Inertia", "Placement", "Rotation", "Symmetric3", "Vector3"),
+    "rbdc.tuning.build": ("build",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -29,7 +29,7 @@ class Reading(NamedTuple, Generic[Read]):
     read: the value of whatever was given, which may be such a value itself; raises ValueError with what is
     accepted instead. metavar: the value in --help. words: how many words of the command line it takes.
     repeated: the option may be repeated, and its value is of all that was given. record: the value as the
-    manifest has it.
+    manifest has it. bare: what the option stands for where the command line gives it no value, if it may.
     """
 
     read: Callable[[Any], Read]
@@ -37,6 +37,7 @@ class Reading(NamedTuple, Generic[Read]):
     words: int = 1
     repeated: bool = False
     record: Callable[[Any], Any] = lambda value: plain(value)
+    bare: str | None = None
 
 
 class Option(Generic[Value]):

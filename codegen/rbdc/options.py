@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from inspect import cleandoc
 from os import PathLike
 from pathlib import Path
+from sys import float_info
 from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
@@ -33,6 +34,7 @@ from rbdc.option_fields import (
     entries,
     names,
     options_of,
+    within,
     words_of,
 )
 from rbdc.planning.tuning import TUNING, Tuning
@@ -77,6 +79,18 @@ def _precision(given: Any) -> Any:
     return _PRECISION.read(given)
 
 
+TUNING_SECONDS = 30.0
+"""Seconds of timing of a tuning, unless told otherwise."""
+
+
+def _seconds(given: Any) -> float | None:
+    """A time above 0; True: the usual one, False: none."""
+    if isinstance(given, bool):
+        return TUNING_SECONDS if given else None
+    return _TIME.read(given)
+
+
+_TIME = within(float_info.min, 86400.0, "give seconds, above 0 and up to a day")
 _PRECISION = choice(Precision)
 _INERTIAL = Reading(_inertial, "inertial[@LINK,...]", record=lambda links: list(links or ["all"]))
 
@@ -154,6 +168,19 @@ class BuildOptions(ModelOptions):
     march: Option[March] = Option(
         choice(March), "native", "native: for this processor; portable: for every one, in several variants."
     )
+    tune: Option[float | None] = Option(
+        Reading(_seconds, "SECONDS", bare=str(TUNING_SECONDS)),
+        None,
+        f"Time every form of every function by every compiler, for {TUNING_SECONDS:.0f} seconds or as many "
+        "as given, and build the fastest of each.",
+        recorded=False,
+    )
+    tune_compilers: Option[tuple[str, ...] | None] = Option(
+        names("NAME,..."),
+        None,
+        "The compilers that are tried, of which the first links; by default the newest clang and gcc.",
+        recorded=False,
+    )
     tuning: Option[Tuning | None] = Option(
         TUNING, None, "Forms, compilers and batches as this file has them, tuning.json of a tuned package."
     )
@@ -228,6 +255,8 @@ class BuildArguments(TypedDict, total=False):
     style: Style
     fuse: str | Sequence[str | Sequence[str]]
     march: March
+    tune: float | str | bool | None
+    tune_compilers: str | Sequence[str] | None
     tuning: str | PathLike[str] | None
     cc: str | None
     cflags: str | Sequence[str] | None
@@ -247,8 +276,7 @@ def check(options: BuildOptions) -> None:
     if options.preset not in presets():
         raise OptionError(f"no preset {options.preset!a}; {suggestion(options.preset, presets())}")
     backends_of(options.targets)
-    if options.tuning is not None and options.style == "rolled":
-        raise UnsupportedError("`style='rolled'` is one form: leave it out beside `tuning`")
+    _check_tuning(options)
     if options.parameters is None and not options.payloads:
         return
     if options.style == "rolled":
@@ -259,6 +287,34 @@ def check(options: BuildOptions) -> None:
         raise UnsupportedError(
             f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out; "
             "those of rnea are the columns of torque_regressor"
+        )
+
+
+def _check_tuning(options: BuildOptions) -> None:
+    """Raise OptionError or UnsupportedError for options that have no meaning beside a tuning, or without."""
+    if options.tuning is not None and options.style == "rolled":
+        raise UnsupportedError("`style='rolled'` is one form: leave it out beside `tuning`")
+    if options.tune is None:
+        if options.tune_compilers is not None:
+            raise OptionError("`tune_compilers` are those that `tune` tries: give `tune` too")
+        return
+    for name in options.tune_compilers or ():
+        if Path(name).name != name or " " in name:
+            raise OptionError(f"{asked('tune_compilers', name)}: give names of programs on the path")
+    if options.tuning is not None:
+        raise OptionError("`tune` measures what `tuning` has in a file: give one of them")
+    if options.tune_compilers is not None and options.compiler is not None:
+        raise OptionError("the first of `tune_compilers` takes the place of `cc`: give one of them")
+    if options.add:
+        raise OptionError("`add=True` keeps functions as they are tuned: leave it out beside `tune`")
+    if options.fuse:
+        raise UnsupportedError("`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`")
+    if options.style != "unrolled":
+        raise UnsupportedError(f"{asked('style', options.style)} chooses forms: leave it out beside `tune`")
+    if options.march == "portable":
+        raise UnsupportedError(
+            "`march='portable'` is for every processor, `tune` measures this one: tune on some of them, "
+            "merge the files (rbdc tune-merge), and give that as `tuning`"
         )
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from os import PathLike, cpu_count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from rbdc.build_result import BuildResult, figures, remarks, sizes
 from rbdc.emit.names import robot_name
-from rbdc.errors import LoadError, RbdcWarning, SingularModelError, VerificationError
+from rbdc.errors import LoadError, SingularModelError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model, Problem
 from rbdc.model.text import is_text
@@ -35,71 +34,27 @@ from rbdc.native.install import (
 from rbdc.native.machine import processor
 from rbdc.native.surroundings import Earlier, namesake_warnings
 from rbdc.native.toolchain import Compiler, Toolchain, toolchain
-from rbdc.options import (
-    BuildArguments,
-    BuildOptions,
-    Progress,
-    added,
-    check,
-    differing,
-    recorded_options,
-    with_options,
-)
+from rbdc.options import BuildOptions, Progress, added, check, differing, recorded_options
 from rbdc.planning.tuning import FILE as TUNING_FILE
-from rbdc.progress import shown
 from rbdc.reduction.clusters import with_reduced_loops
 from rbdc.reduction.contacts import with_contacts, with_frames_of_forces
 from rbdc.reduction.mobility import with_independent_loops
 from rbdc.reduction.model_options import under
 from rbdc.reduction.parameters import with_rows
-from rbdc.resources import resolve, title_of
-from rbdc.runtime.load import load
+from rbdc.resources import resolve
 
 if TYPE_CHECKING:
     from rbdc.emit.registry import Generated
     from rbdc.native.build import Native
-    from rbdc.runtime.module import GeneratedModule
     from rbdc.verification.package import Finding
 
 Description = str | PathLike[str] | Model
 
 
-@with_options
-def build(
-    description: Description, *, progress: bool | None = None, **options: Unpack[BuildArguments]
-) -> GeneratedModule:
-    """Build a module and load it: ``rbdc.build("kuka_iiwa").rnea(q, v, a)``.
-
-    Args:
-        description: a path, the name of a robot that ships with rbdc, the text of a description, or a
-            `rbdc.Model`.
-        progress: whether to show what is going on; by default on terminals and in notebooks.
-        options: below, by the names and with the values of the command line, `functions="rnea,aba"` or
-            `functions=["rnea", "aba"]`.
-
-    Raises:
-        RbdcError: with the place, what is wrong and how to mend it.
-
-    Warns:
-        RbdcWarning: of everything in the description that changes the numbers of these functions, of the
-            functions that the build removes, and of files that are not rbdc's. Other remarks on the
-            description are counted in one line; the module's `warnings` have them all. A build that changes
-            nothing does not warn again.
-    """
-    chosen = BuildOptions.of(dict(options))
-    title = description.name if isinstance(description, Model) else title_of(description)
-    with shown(f"building {title}", progress) as show:
-        result = build_package(description, chosen, show)
-        module = load(result.directory)
-    for text in result.news:
-        warnings.warn(text, RbdcWarning, stacklevel=2)
-    return module
-
-
 def build_package(
     description: Description, options: BuildOptions | None = None, progress: Progress | None = None
 ) -> BuildResult:
-    """Build the package of a description into options.out; see `build` for arguments and errors."""
+    """Build the package of a description into options.out; see `rbdc.build` for arguments and errors."""
     from rbdc.emit.python import content_hash
 
     start, options = time.perf_counter(), options or BuildOptions()
@@ -199,10 +154,10 @@ class _Job:
     def compilers(self) -> dict[str, Compiler]:
         """The compilers that the tuning names for the functions, by name."""
         tuning = self.options.tuning
-        return {} if tuning is None else compilers_of(tuning, self.selected())
+        return {} if tuning is None else compilers_of(tuning, self.selected(), self.tools)
 
     def tuning_remarks(self, functions: Iterable[str]) -> list[str]:
-        """What the build of these functions says of its tuning."""
+        """Remarks of the build of these functions on its tuning."""
         here = "" if self.options.march == "portable" else processor()
         return [] if self.options.tuning is None else self.options.tuning.remarks(functions, here)
 

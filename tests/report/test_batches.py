@@ -350,9 +350,10 @@ def test_small_batches_go_through_all_samples(
         return lambda calls: timer.hot(method, calls, n, blocks)
 
     monkeypatch.setattr(worker, "batched", noted)
-    job = {"library": str(measuring(find_compiler())), "seconds": 0.001, "checked": 1}
+    job = {"library": str(measuring(find_compiler())), "checked": 1}
     inputs, methods = np.arange(40.0).reshape(20, 2), [Contender("m", "", "", library, "sums")]
     function = {"inputs": [inputs], "outputs": [1], "methods": methods, "samples": sizes}
+    function["seconds"] = 0.001
     times, _ = worker.batches(job, function)
     assert seen == blocks and len(times["m"]) == len(sizes)
 

@@ -19,6 +19,7 @@ from rbdc.cli.experiments import experiment
 from rbdc.cli.info import explain, info, list_robots
 from rbdc.cli.packages import build, clean, wheel
 from rbdc.cli.support import EXPECTED, Failure, Output, Terminated, failure_of
+from rbdc.cli.tuning import tune_merge
 from rbdc.cli.wording import WORDS
 from rbdc.model.options import THREE_NUMBERS
 
@@ -56,7 +57,7 @@ def commands() -> None:
     """rbdc, the rigid-body dynamics compiler: a robot description in, fast C and a Python module out."""
 
 
-for command in (build, compare, benchmark, experiment, explain, info, list_robots, clean, wheel):
+for command in (build, compare, benchmark, experiment, explain, info, list_robots, clean, tune_merge, wheel):
     commands.add_command(command)
 
 

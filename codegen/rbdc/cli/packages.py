@@ -22,6 +22,7 @@ from rbdc.cli.support import (
     showing,
     takes,
 )
+from rbdc.cli.tuning import gained
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
 from rbdc.planning.calibration import CLIMB, STRAIGHT_LINE
@@ -29,6 +30,10 @@ from rbdc.resources import resolve, title_of
 
 if TYPE_CHECKING:
     from rbdc.build_result import BuildResult
+
+
+_OF_ONE = {"name": "names one module", "tune": "times one module, alone"}
+"""Options of the build of one description, each with the reason."""
 
 
 class _Build(Grouped):
@@ -65,8 +70,9 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     changed, by the hashes in manifest.json. What you added stays; a generated file that you edited is kept as
     NAME.orig.
     """
-    if given["name"] is not None and len(descriptions) > 1:
-        raise OptionError("--name names one module; build the descriptions one at a time")
+    for name, problem in _OF_ONE.items():
+        if given[name] is not None and len(descriptions) > 1:
+            raise OptionError(f"--{name} {problem}; build the descriptions one at a time")
     outcomes = _build_all(descriptions, BuildOptions(**given))
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     results = [outcome for outcome in outcomes if not isinstance(outcome, Failure)]
@@ -85,12 +91,12 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
 def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult | Failure]:
     """One in this process, which its failure ends; several, whichever fail, in processes of their own."""
     from rbdc.native.install import sweep_leftovers
-    from rbdc.pipeline import build_package
     from rbdc.processes import spread
+    from rbdc.tuning.build import built
 
     if len(descriptions) == 1:
         with showing(title_of(descriptions[0])) as progress:
-            return [build_package(descriptions[0], options, progress)]
+            return [built(descriptions[0], options, progress)]
     _refuse_same_names(descriptions)
     with showing(f"{len(descriptions)} robots") as progress:
         try:
@@ -177,6 +183,8 @@ def _show(result: BuildResult) -> None:
     for states in dict.fromkeys(left_out.values()):
         names = ", ".join(name for name in left_out if left_out[name] == states)
         show(f"not compared at ill-conditioned states, {', '.join(states)}: {names}")
+    if result.tuned:
+        show(gained(result.tuned))
 
 
 @click.command(cls=Grouped, epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")

@@ -183,12 +183,14 @@ def _click_option(option: Option[Any], default: Any) -> Callable[[Command], Comm
     if reading is SWITCH:
         flags = (f"{flag}/--no-{flag[2:]}" if default else flag for flag in option.flags)
         return click.option(*flags, option.name, is_flag=True, default=default, help=words)
+    bare: dict[str, Any] = {} if reading.bare is None else {"is_flag": False, "flag_value": reading.bare}
     return click.option(
         *option.flags,
         option.name,
         type=click.UNPROCESSED,
         multiple=reading.repeated,
         nargs=reading.words,
+        **bare,
         default=default,
         metavar=reading.metavar,
         help=words + ("" if default in (None, ()) else f"  [default: {_in_words(default)}]"),

@@ -7,16 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.errors import OptionError, ToolchainError
-from rbdc.native.toolchain import Compiler, find_compiler
+from rbdc.native.toolchain import Compiler, Toolchain, find_compiler
 from rbdc.planning.tuning import BATCH, SINGLE, Tuning
 
 
-def compilers_of(tuning: Tuning, functions: Iterable[str]) -> dict[str, Compiler]:
-    """The compilers that a tuning names for these functions, by name.
+def compilers_of(tuning: Tuning, functions: Iterable[str], usual: Toolchain) -> dict[str, Compiler]:
+    """The compilers that a tuning names for these functions, by name; the usual one wherever it is.
 
     Raises OptionError, with file and line, for one that is not installed.
     """
-    found, names = dict[str, Compiler](), {*functions}
+    found, names = {usual.name: usual.compiler}, {*functions}
+    used: list[str] = []
     for decision in (d for own in tuning.decisions.values() for name, d in own.items() if name in names):
         name = decision.way.compiler
         try:
@@ -24,7 +25,8 @@ def compilers_of(tuning: Tuning, functions: Iterable[str]) -> dict[str, Compiler
         except ToolchainError as error:
             remedy = "install it, name another in the file, or tune again"
             raise OptionError(f"{decision.place}: no compiler {name} here; {remedy}") from error
-    return found
+        used.append(name)
+    return {name: found[name] for name in used}
 
 
 def compilers_of_files(

@@ -14,7 +14,7 @@ def machine() -> dict[str, object]:
     """Processor, vector instructions, number of processors, system and Python."""
     present = set(_told("flags|Features").split())
     return {
-        "processor": processor(),
+        "processor": _told("model name") or platform.machine(),
         "vector_instructions": [f for f in VECTOR_FEATURES if f in present],
         "processors": cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -23,8 +23,9 @@ def machine() -> dict[str, object]:
 
 
 def processor() -> str:
-    """The name of the processor."""
-    return _told("model name") or platform.machine()
+    """The name of the processor, with what tells kinds of one name apart."""
+    name, family, model = _told("model name"), _told("cpu family"), _told("model")
+    return f"{name} (family {family}, model {model})" if name and family else name or platform.machine()
 
 
 def _told(what: str) -> str:

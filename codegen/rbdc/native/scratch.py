@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -38,6 +38,21 @@ def scratch(parent: Path, prefix: str = "", suffix: str = "") -> Iterator[Path]:
         shutil.rmtree(folder / _WORK, ignore_errors=True)
         lock.release()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def placed(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write texts into a folder, by the names of their files, each to a temporary name that is then moved
+    into place; their paths. Raises OptionError if it cannot.
+    """
+    try:
+        with scratch(folder, ".report.", ".new") as aside:
+            for file, text in texts.items():
+                (aside / file).write_text(text, encoding="utf-8")
+            for file in texts:
+                (aside / file).replace(folder / file)
+    except OSError as error:
+        raise OptionError(f"cannot write {folder}: {error.strerror}; check `out`") from error
+    return [folder / file for file in texts]
 
 
 @contextmanager

@@ -4,7 +4,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -208,6 +208,11 @@ def plans_of(subject: Subject) -> dict[str, Plan]:
     return {name: plan for name, plan in plans.items() if plan is not None}
 
 
+def least_time(plans: Iterable[Plan]) -> Plan | None:
+    """The plan that takes least time by the table, the first of equals; None of none."""
+    return min(plans, key=lambda plan: plan.nanoseconds, default=None)
+
+
 def chosen_plan(subject: Subject, style: str = "unrolled", choice: Choice = UNTOLD) -> Plan:
     """The plan in the form of the choice; of none, the plan of least time among those that the style allows:
     loops over bodies for `rolled`, for `auto` in place of more than `WORTH_ROLLING` operations, and where
@@ -220,7 +225,7 @@ def chosen_plan(subject: Subject, style: str = "unrolled", choice: Choice = UNTO
         if loops is not None:
             return loops
     plans = [form(subject) for name, form in FORMS.items() if name != ROLLED]
-    best = min((plan for plan in plans if plan is not None), key=lambda plan: plan.nanoseconds, default=None)
+    best = least_time([plan for plan in plans if plan is not None])
     if best is None or (style == "auto" and best.cost.operations > WORTH_ROLLING):
         best = rolled(subject) or best
     if best is None:

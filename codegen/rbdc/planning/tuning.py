@@ -14,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rbdc.errors import OptionError
 from rbdc.model.formats.located import Fields, Node, Source
 from rbdc.model.xml import shown
 from rbdc.option_fields import Reading
@@ -110,7 +111,7 @@ class Tuning:
         return [decision for kind in KINDS for decision in self.decisions[kind].values()]
 
     def choices(self) -> dict[str, Choice]:
-        """What planning is told, by function."""
+        """The choices of planning, by function."""
         single, batch = self.decisions[SINGLE], self.decisions[BATCH]
         return {name: _choice(single.get(name), batch.get(name)) for name in self.functions}
 
@@ -121,7 +122,7 @@ class Tuning:
         return {word: decision.way.compiler for word, decision in found.items() if decision is not None}
 
     def remarks(self, functions: Iterable[str], processor: str) -> list[str]:
-        """What a build of these functions says of it; no processor: one for all."""
+        """Remarks of a build of these functions on it; without a processor: for all."""
         found = []
         if processor and self.processors and processor not in self.processors:
             found.append(f"`tuning`: measured on {', '.join(self.processors)}; this is {processor}")
@@ -195,6 +196,71 @@ def decided(default: Way, measured: Iterable[Timing], place: str = "") -> Decisi
     best = min(shared, key=worst.__getitem__)
     kept = default in worst and worst[default] <= TIE * worst[best]
     return Decision(default if kept else best, default, timings, place)
+
+
+def merged(tunings: Mapping[str, Tuning]) -> Tuning:
+    """One tuning for the processors of several, by their files: for each function the way whose worst ratio
+    to the best is least.
+
+    Raises OptionError where two files are of one processor, and for a function of which no way was measured
+    in all files that have it.
+    """
+    _refuse_same_processors(tunings)
+    decisions: dict[str, dict[str, Decision]] = {kind: {} for kind in KINDS}
+    used: dict[str, Used] = {}
+    for one in tunings.values():
+        used = {**one.compilers, **used}
+    for kind in KINDS:
+        for name in dict.fromkeys(name for one in tunings.values() for name in one.decisions[kind]):
+            own = [one.decisions[kind][name] for one in tunings.values() if name in one.decisions[kind]]
+            try:
+                decisions[kind][name] = decided(own[0].default, (t for one in own for t in one.measured))
+            except ValueError as error:
+                problem = f"{' and '.join(tunings)}: {name}, {kind}: {error}"
+                raise OptionError(f"{problem}; tune with the same `tune_compilers`") from None
+    return Tuning(used, decisions)
+
+
+def _refuse_same_processors(tunings: Mapping[str, Tuning]) -> None:
+    seen: dict[str, str] = {}
+    for file, one in tunings.items():
+        if not one.processors:
+            raise OptionError(f"{file}: nothing was measured; give a file that `tune` wrote")
+        for name in one.processors:
+            if name in seen:
+                raise OptionError(f"{seen[name]} and {file} were both measured on {name}; give one of them")
+            seen[name] = file
+
+
+def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
+    """Times of functions by default and as they are chosen, in nanoseconds, of batches a sample."""
+    return tuple(
+        {
+            "function": name,
+            "call": kind,
+            "default": str(decision.default),
+            "default_nanoseconds": decision.nanoseconds(decision.default),
+            "tuned": str(decision.way),
+            "nanoseconds": decision.nanoseconds(decision.way),
+            "gain": decision.gain,
+        }
+        for kind in KINDS
+        for name, decision in tuning.decisions[kind].items()
+    )
+
+
+BUSY = 1.1
+"""Median of the passes over the least, of a typical function: beyond it other work took the processor."""
+
+
+def busy(tuning: Tuning) -> list[str]:
+    """A sentence if the machine did other work while it measured: by the typical spread of repeats."""
+    spreads = sorted(timing.spread for decision in tuning.all() for timing in decision.measured)
+    typical = spreads[len(spreads) // 2] if spreads else 1.0
+    if typical <= BUSY:
+        return []
+    percent = f"{100.0 * (typical - 1.0):.0f} %"
+    return [f"`tune`: repeats spread by {percent}: the machine did other work; tune again when it is quiet"]
 
 
 def read_tuning(given: Any) -> Tuning:

@@ -45,16 +45,19 @@ def run(
     options: CompareOptions,
     tools: Toolchain,
     count: int = PROCESSES,
+    *,
+    limits: bool = True,
 ) -> tuple[int | None, Limits]:
     """Time the contenders of functions, or those of their batches, and keep the times and the outputs for the
-    checked samples. count: of processes; one for batches.
+    checked samples. count: of processes. limits: measure those of the core too.
 
     Returns the number of the core that it ran on, and that core's peak or, of batches, the bandwidth of its
-    memory. Raises ToolchainError for a process that failed.
+    memory; nothing where they are not measured. Raises ToolchainError for a process that failed.
     """
     job = {
         "library": str(measuring(tools.compiler, tools.flags)),
         "checked": options.checked,
+        "limits": limits,
         "seconds": options.seconds / count,
         "functions": [
             {
@@ -63,31 +66,39 @@ def run(
                 "outputs": [p.size for p in one.function.declaration.outputs],
                 "methods": what.contenders,
                 "samples": what.samples if isinstance(what, Batches) else None,
+                "seconds": (options.seconds if what.seconds is None else what.seconds) / count,
             }
             for one, what in measured
         ],
     }
-    cores, results, limits = zip(*(_in_a_process(job) for _ in range(count)), strict=True)
+    cores, results, found = zip(*(_in_a_process(job) for _ in range(count)), strict=True)
     for one, what in measured:
         times = [functions[one.name][0] for functions in results]
         what.times, what.outputs = results[0][one.name]
         if count > 1:
-            what.times = {method: together([each[method] for each in times]) for method in times[0]}
-    return cores[0], best(limits)
+            what.times = {method: _together([each[method] for each in times]) for method in times[0]}
+    return cores[0], best(found)
+
+
+def _together(runs: Sequence[Any]) -> Any:
+    """The times of one method by several processes; of batches at each size."""
+    if isinstance(runs[0], Mapping):
+        return together(runs)
+    return [together(of_a_size) for of_a_size in zip(*runs, strict=True)]
 
 
 def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The times of one method by several processes as those of one, as reports have them: the median is the
     median of theirs.
     """
-    cold = [time for run in runs for time in run["cold"]]
+    cold = [time for run in runs for time in run.get("cold", ())]
     return {
         "minimum": round(min(run["minimum"] for run in runs), 2),
         "median": round(float(np.median([run["median"] for run in runs])), 2),
         "cold_minimum": min(cold) if cold else None,
         "cold_median": float(np.median(cold)) if cold else None,
         "rounds": sum(run["rounds"] for run in runs),
-        "calls_per_round": min(run["calls"] for run in runs),
+        "calls_per_round": min(run.get("calls", 1) for run in runs),
     }
 
 

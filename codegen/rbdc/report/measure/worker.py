@@ -70,7 +70,7 @@ def bandwidth(library: str, buffer: Array) -> dict[str, Any]:
 
 def best(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The highest rates and the shortest call of several measurements."""
-    found = {key: max(limit[key] for limit in limits) for key in limits[0]}
+    found = {key: max(limit[key] for limit in limits) for key in limits[0]} if limits else {}
     return found | ({CALL: min(limit[CALL] for limit in limits)} if CALL in found else {})
 
 
@@ -105,7 +105,7 @@ def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
         rows = [method.results(timers[method.dtype].rows[i]) for i in range(job["checked"])]
         outputs[method.name] = [np.array([row[k] for row in rows]) for k in range(len(function["outputs"]))]
     hot = [partial(timers[method.dtype].hot, method) for method in methods]
-    calls, passes = interleaved(hot, len(inputs[0]), job["seconds"])
+    calls, passes = interleaved(hot, len(inputs[0]), function["seconds"])
     times = {
         method.name: {**_summary(ns), "calls": count, "cold": timers[method.dtype].cold(method)}
         for method, ns, count in zip(methods, passes, calls, strict=True)
@@ -127,7 +127,7 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
     for n in sizes:
         # as many as the different samples fill, so that small ones differ
-        blocks, seconds = max(1, different // n), job["seconds"] / len(sizes)
+        blocks, seconds = max(1, different // n), function["seconds"] / len(sizes)
         hot = [batched(timers[method.dtype], method, n, blocks) for method in methods]
         _, passes = interleaved(hot, blocks, seconds, BATCH_ROUNDS, BATCH_NANOSECONDS)
         for method, ns in zip(methods, passes, strict=True):
@@ -154,11 +154,13 @@ def run(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results], dict[st
     core = pin()
     limit: Callable[[], dict[str, Any]]
     if any(function["samples"] for function in job["functions"]):
-        limit, measure = partial(bandwidth, job["library"], np.zeros(buffer_size() // 8)), batches
+        size = buffer_size() // 8 if job["limits"] else 0
+        limit, measure = partial(bandwidth, job["library"], np.zeros(size)), batches
     else:
         limit, measure = partial(peak, job["library"], job["seconds"]), singles
     limits, found = [], dict[str, Results]()
     for function in job["functions"]:
-        limits.append(limit())
+        if job["limits"]:
+            limits.append(limit())
         found[function["name"]] = measure(job, function)
     return core, found, best(limits)

@@ -68,7 +68,8 @@ class Contender:
 @dataclass(kw_only=True)
 class Measured:
     """Methods that take part in a measurement, those that do not, and by method its times, the outputs of the
-    checked samples (not of loops over a peer's calls), and their errors.
+    checked samples (not of loops over a peer's calls), and their errors. seconds: of timing, about, None for
+    those of the options.
     """
 
     contenders: list[Contender] = field(default_factory=list)
@@ -76,6 +77,7 @@ class Measured:
     times: dict[str, Any] = field(default_factory=dict)
     outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
     errors: dict[str, dict[str, float]] = field(default_factory=dict)
+    seconds: float | None = None
 
 
 @dataclass

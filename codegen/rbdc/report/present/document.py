@@ -14,9 +14,8 @@ import numpy as np
 
 import rbdc
 from rbdc.analysis.model_summary import as_data
-from rbdc.errors import OptionError
 from rbdc.native.machine import machine
-from rbdc.native.scratch import scratch
+from rbdc.native.scratch import placed
 from rbdc.report.accuracy import DIGITS, SEED, WRONG, tolerance
 from rbdc.report.measure.timing import Comparison, Limits, bandwidth_percent, peak_percent
 from rbdc.report.methods.implementation import FAMILIES
@@ -240,14 +239,5 @@ def write(report: Mapping[str, Any], page: str, path: Path, **pictures: str) -> 
     beside them, each to a temporary name that is then moved into place; their paths. Raises OptionError if it
     cannot.
     """
-    folder, texts = path.parent, {f"{path.name}.json": json.dumps(report, indent=1) + "\n"}
-    texts |= {f"{path.name}.html": page, **{f"{name}.svg": svg for name, svg in pictures.items()}}
-    try:
-        with scratch(folder, ".report.", ".new") as aside:
-            for file, text in texts.items():
-                (aside / file).write_text(text, encoding="utf-8")
-            for file in texts:
-                (aside / file).replace(folder / file)
-    except OSError as error:
-        raise OptionError(f"cannot write {folder}: {error.strerror}; check --out") from error
-    return [folder / file for file in texts]
+    texts = {f"{path.name}.json": json.dumps(report, indent=1) + "\n", f"{path.name}.html": page}
+    return placed(path.parent, {**texts, **{f"{name}.svg": svg for name, svg in pictures.items()}})

@@ -1,0 +1,66 @@
+"""The table of gains of a build that was tuned, and the command that merges tunings, rbdc tune-merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rbdc.cli.support import wrote
+from rbdc.errors import OptionError
+from rbdc.options import BuildOptions
+from rbdc.planning.tuning import BATCH, SINGLE, geometric_mean, merged
+
+if TYPE_CHECKING:
+    from rbdc.analysis.pages import Table
+
+_PLURAL = {SINGLE: "single calls", BATCH: "batches"}
+
+
+def gained(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The table of the gains of a build that was tuned, function by function and in all."""
+    from rbdc.analysis.pages import Table, figure
+
+    lines = [
+        [
+            f"{row['function']}, {row['call']}",
+            row["default"],
+            figure(row["default_nanoseconds"], ".0f"),
+            row["tuned"],
+            figure(row["nanoseconds"], ".0f"),
+            figure(row["gain"], ".2f"),
+        ]
+        for row in rows
+    ]
+    calls: dict[str, list[float]] = {}
+    for row in rows:
+        calls.setdefault(row["call"], []).append(row["gain"])
+    means = ", ".join(f"{_PLURAL[call]} {geometric_mean(own):.2f}" for call, own in calls.items())
+    note = f"Times in ns, of batches a sample. Geometric mean of the gains: {means}."
+    words = ("default", "tuned")
+    return Table("Tuned", ["function, call", "default", "ns", "tuned", "ns", "gain"], lines, note, words)
+
+
+@click.command(epilog="Example: rbdc tune-merge zen4/tuning.json xeon/tuning.json --out fleet.json")
+@click.argument("files", nargs=-1, required=True, metavar="FILE FILE...")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The merged file, for --tuning.",
+)
+def tune_merge(files: tuple[str, ...], out: Path) -> None:
+    """Merge FILEs that rbdc build --tune wrote on different processors, for packages that go to all of them.
+
+    For each function the way is chosen whose time, in that of the fastest, is least on the processor where it
+    does worst.
+    """
+    from rbdc.native.scratch import placed
+
+    if len(set(files)) < 2:
+        raise OptionError("tune-merge: give two or more files of different processors")
+    options = {file: BuildOptions(tuning=file).tuning for file in files}
+    made = merged({file: tuning for file, tuning in options.items() if tuning is not None})
+    wrote(placed(out.parent, {out.name: made.text}))

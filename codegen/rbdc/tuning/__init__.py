@@ -1,0 +1,1 @@
+"""Tuning: the measurement before a build; `rbdc.build`."""

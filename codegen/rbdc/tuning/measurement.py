@@ -1,0 +1,178 @@
+"""Measuring a tuning: the ways of computing each function, by every compiler, timed as comparisons time
+methods.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from os import cpu_count
+from typing import Any
+
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of, select
+from rbdc.functions.scalar_types import SCALARS
+from rbdc.model import Problem
+from rbdc.native.machine import processor
+from rbdc.native.toolchain import CANDIDATES, Toolchain, find_compiler
+from rbdc.option_fields import options_of
+from rbdc.options import BuildOptions, Progress
+from rbdc.planning.availability import buildable
+from rbdc.planning.forms import check_size
+from rbdc.planning.tuning import BATCH, SINGLE, Decision, Timing, Tuning, Used, Way, decided
+from rbdc.processes import spread
+from rbdc.report.accuracy import Array, draw, inputs_of
+from rbdc.report.measure.loops import PASS_NANOSECONDS
+from rbdc.report.measure.timing import run
+from rbdc.report.measure.worker import BATCH_NANOSECONDS
+from rbdc.report.methods.assembly import Job, compile_all
+from rbdc.report.methods.contenders import compiled, toolchains
+from rbdc.report.methods.implementation import Implementation
+from rbdc.report.methods.records import Batches, FunctionRecord, Measured
+from rbdc.report.options import CompareOptions
+from rbdc.tuning.ways import Ways, ways_of
+
+SIZES = (64, 512)
+"""Samples of the batches that are timed: some blocks, and as many as fill the caches close to the core."""
+
+
+def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning:
+    """The tuning of the functions that the options ask for on this machine, in about `options.tune` seconds
+    of timing.
+
+    Functions whose inputs no comparison draws are left out. Raises ToolchainError for a compiler that fails,
+    or that was named and is not installed.
+    """
+    wanted, asked = select(model, options.functions, options.preset), _asked(options)
+    check_size(model, wanted, options.style, fused=False)
+    names, _ = buildable(model, wanted, options.functions)
+    found = toolchains(asked)
+    tools = {one.name: one for one in (found.first, *found.others)}
+    inputs = draw(model, asked.samples)
+    drawn = [name for name in names if _is_drawn(model, name, inputs)]
+    work = partial(ways_of, model, SCALARS[options.dtype], batch="batch" in options.targets)
+    processes = options.jobs or cpu_count() or 1
+    # the longest first: a catalogue ends with derivatives
+    made = spread(work, drawn[::-1], processes, lambda name: progress(f"{name}: every form"))[::-1]
+    return _Timing(model, inputs, asked, tools, progress).tuning(made)
+
+
+def _asked(options: BuildOptions) -> CompareOptions:
+    """The options of the comparison that a tuning is."""
+    given = {name: getattr(options, name) for name in options_of(BuildOptions)}
+    clang = next((name for name in CANDIDATES if name.startswith("clang") and shutil.which(name)), "gcc")
+    if named := options.tune_compilers:
+        given["compiler"] = named[0]
+    for name in named or ():
+        find_compiler(name)  # which says what is not there
+    return CompareOptions(**given, also=named or (clang, "gcc"))
+
+
+def _is_drawn(model: Problem, name: str, inputs: Mapping[str, Array]) -> bool:
+    try:
+        inputs_of(functions_of(model)[name].declaration, inputs)
+    except UnsupportedError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The C of a function by the way, the way that is taken without a tuning, and nanoseconds of one pass of
+    each, about.
+    """
+
+    name: str
+    made: Mapping[Way, Implementation]
+    default: Way
+    a_pass: float
+
+    @property
+    def weight(self) -> float:
+        """Nanoseconds of a pass of every way."""
+        return len(self.made) * self.a_pass
+
+
+@dataclass(frozen=True)
+class _Timing:
+    """The measurement of functions of a model, at these inputs, by compilers by name, the usual one first."""
+
+    model: Problem
+    inputs: Mapping[str, Array]
+    options: CompareOptions
+    tools: Mapping[str, Toolchain]
+    progress: Progress
+
+    def tuning(self, functions: Sequence[Ways]) -> Tuning:
+        """The decisions by the times of all ways: on single calls, then, with their forms, on batches."""
+        with_batches = [ways for ways in functions if ways.kernels]
+        seconds = (self.options.tune or 0.0) / (2.0 if with_batches else 1.0)
+        single = self._decided([self._single(ways) for ways in functions], seconds)
+        batches = [self._batch(ways, single[ways.name].way) for ways in with_batches]
+        used = {name: Used(one.compiler.version, one.flags) for name, one in self.tools.items()}
+        return Tuning(used, {SINGLE: single, BATCH: self._decided(batches, seconds, SIZES)})
+
+    @property
+    def usual(self) -> str:
+        """The name of the compiler without a tuning."""
+        return next(iter(self.tools))
+
+    def _single(self, ways: Ways) -> _Candidates:
+        made = {Way(form, name): own for form, own in ways.forms.items() for name in self.tools}
+        a_pass = max(PASS_NANOSECONDS, self.options.samples * ways.nanoseconds)
+        return _Candidates(ways.name, made, Way(ways.default, self.usual), a_pass)
+
+    def _batch(self, ways: Ways, single: Way) -> _Candidates:
+        """Samples one after the other by the default and by the way of a single call, and side by side."""
+        made = {Way(1, self.usual): ways.loops[ways.default]}
+        made |= {Way(1, single.compiler): ways.loops[str(single.what)]}
+        made |= {Way(lanes, name): own for lanes, own in ways.kernels.items() for name in self.tools}
+        a_pass = sum(max(BATCH_NANOSECONDS, size * ways.nanoseconds) for size in SIZES)
+        return _Candidates(ways.name, made, Way(ways.lanes, self.usual), a_pass)
+
+    def _decided(
+        self, candidates: Sequence[_Candidates], seconds: float, sizes: Sequence[int] = ()
+    ) -> dict[str, Decision]:
+        """The decisions by function. A function gets a part of the seconds by what its passes take, so that
+        every function has as many.
+        """
+        if not candidates:
+            return {}
+        total = sum(own.weight for own in candidates)
+        timed = [self._taking_part(own, seconds * own.weight / total, sizes) for own in candidates]
+        self.progress(f"compiling with {', '.join(self.tools)}")
+        compile_all(self._jobs(candidates, timed), self.options)
+        self.progress(f"timing {'batches' if sizes else 'single calls'} for {seconds:.0f} s")
+        run(timed, self.inputs, self.options, self.tools[self.usual], limits=False)
+        return {
+            own.name: decided(own.default, _timings(own, what.times))
+            for own, (_, what) in zip(candidates, timed, strict=True)
+        }
+
+    def _taking_part(
+        self, own: _Candidates, seconds: float, sizes: Sequence[int]
+    ) -> tuple[FunctionRecord, Measured]:
+        record = FunctionRecord(functions_of(self.model)[own.name], seconds=seconds)
+        return record, Batches([*sizes], seconds=seconds) if sizes else record
+
+    def _jobs(
+        self, candidates: Sequence[_Candidates], timed: Sequence[tuple[FunctionRecord, Measured]]
+    ) -> Iterator[Job]:
+        for own, (_, what) in zip(candidates, timed, strict=True):
+            for way, made in own.made.items():
+                name, tools = str(way), self.tools[way.compiler]
+                yield what, name, "generated", partial(compiled, name, "generated", made, tools)
+
+
+def _timings(own: _Candidates, times: Mapping[str, Any]) -> list[Timing]:
+    """The times of the ways, of batches the mean of all sizes."""
+    found = []
+    for way in own.made:
+        each = times[str(way)]
+        runs = each if isinstance(each, list) else [each]
+        nanoseconds = sum(run["minimum"] for run in runs) / len(runs)
+        spread = max(run["median"] / run["minimum"] for run in runs)
+        found.append(Timing(processor(), way, round(nanoseconds, 2), round(spread, 3)))
+    return found

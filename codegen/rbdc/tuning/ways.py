@@ -1,0 +1,68 @@
+"""The ways of computing a function as C behind the entry point of comparisons: every form for one sample, and
+of batches one sample after the other and several side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from rbdc.emit.backend import Package, PlannedFunction
+from rbdc.emit.printing import printed
+from rbdc.emit.registry import assembled, backends_of, emitted
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.model import Problem
+from rbdc.planning.batches import batch_plan, widths
+from rbdc.planning.calibration import ROLLED
+from rbdc.planning.candidates import over
+from rbdc.planning.forms import Subject, least_time, plans_of
+from rbdc.planning.plans import Choice, Plan
+from rbdc.processes import uncollected
+from rbdc.report.methods.contenders import alone
+from rbdc.report.methods.implementation import BATCH, ROBOT, Implementation, of_files
+
+
+@dataclass(frozen=True)
+class Ways:
+    """A function as C.
+
+    default: the form that the table chooses. forms, loops: by form, for one sample, and for several one after
+    the other. kernels: for several side by side, by their number; none where the batch is a loop throughout.
+    lanes: samples side by side that planning chooses. nanoseconds: of a call by the table.
+    """
+
+    name: str
+    default: str
+    forms: Mapping[str, Implementation]
+    loops: Mapping[str, Implementation] = field(default_factory=dict)
+    kernels: Mapping[int, Implementation] = field(default_factory=dict)
+    lanes: int = 1
+    nanoseconds: float = 0.0
+
+
+def ways_of(model: Problem, scalar: ScalarType, name: str, *, batch: bool) -> Ways:
+    """The ways of computing a function of a model, of its batch too if that is asked for."""
+    with uncollected():
+        subject = Subject(model, over(functions_of(model)[name], scalar))
+        plans = plans_of(subject)
+        best = least_time(plan for form, plan in plans.items() if form != ROLLED) or plans[ROLLED]
+        sources = {form: printed(ROBOT, plan) for form, plan in plans.items()}
+        forms = {form: alone(model, source) for form, source in sources.items()}
+        single = Ways(name, best.form, forms, nanoseconds=best.nanoseconds)
+        usual = batch_plan(subject, best)
+        if not batch or not usual.samples:
+            return single
+        loops = {form: of_files(model, forms[form].files, own, BATCH) for form, own in sources.items()}
+        counts = [count for count in widths(subject.function, usual.samples) if count > 1]
+        kernels = {count: _kernel(model, subject, best, count) for count in counts}
+        return replace(single, loops=loops, kernels=kernels, lanes=1 if usual.one_by_one else scalar.lanes)
+
+
+def _kernel(model: Problem, subject: Subject, plan: Plan, lanes: int) -> Implementation:
+    """The batch of a function with so many samples side by side."""
+    scalar, backends = subject.function.declaration.scalar, backends_of(("c", "batch"))
+    package = Package(model, ROBOT, tuple(functions_of(model)), scalar)
+    planned = PlannedFunction(plan, batch_plan(subject, plan, Choice(lanes=lanes)), None)
+    source = emitted(package, planned, backends)
+    return of_files(model, assembled(package, [source], backends).files, source, BATCH)

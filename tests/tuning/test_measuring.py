@@ -1,0 +1,183 @@
+"""Builds that measure before they build; the times are data, no test times anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import rbdc
+from rbdc.cli.commands import commands
+from rbdc.errors import OptionError, RbdcWarning, ToolchainError, UnsupportedError
+from rbdc.options import TUNING_SECONDS, BuildOptions
+from rbdc.planning.tuning import BATCH, BUSY, FILE, SINGLE, Decision, Timing, Tuning, Way, busy, read_tuning
+from rbdc.report.methods.implementation import Implementation
+from rbdc.report.methods.records import Batches, FunctionRecord, Measured
+from rbdc.tuning import measurement
+from rbdc.tuning.build import built
+from tests.support import COMPILERS, UNOPTIMISED
+
+FIRST, LAST = COMPILERS[0], COMPILERS[-1]
+ROBOT = "double_pendulum"
+NOTHING = Tuning({}, {SINGLE: {}, BATCH: {}})
+Times = Callable[[str, str], float]
+
+
+def inject(monkeypatch: pytest.MonkeyPatch, nanoseconds: Times, spread: float = 1.0) -> list[Measured]:
+    """Times by function and way in place of measuring; all that takes part is put down."""
+    seen: list[Measured] = []
+
+    def run(timed: Sequence[tuple[FunctionRecord, Measured]], *_: Any, limits: bool) -> None:
+        assert not limits
+        for record, what in timed:
+            seen.append(what)
+            for one in what.contenders:
+                assert one.library.is_file()
+                least = nanoseconds(record.name, one.method)
+                own = {"minimum": least, "median": spread * least}
+                what.times[one.method] = [own, own] if isinstance(what, Batches) else own
+
+    monkeypatch.setattr(measurement, "run", run)
+    return seen
+
+
+def options(out: Path, **given: Any) -> BuildOptions:
+    usual = {"functions": ("crba", "minverse"), "cflags": UNOPTIMISED, "jobs": 1, "tune": 6.0}
+    usual |= {"tune_compilers": tuple(dict.fromkeys((FIRST, LAST))), "out": out}
+    return BuildOptions(**{**usual, **given})
+
+
+def test_every_way_takes_part_and_the_fastest_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = {"rolled": 1.0, "columns": 2.0, "straight line": 3.0, "1": 4.0, "8": 5.0}
+    fastest = {("crba", f"rolled, {LAST}"): 0.5}
+    seen = inject(monkeypatch, lambda name, way: fastest.get((name, way), times[way.split(", ")[0]]))
+    result = built(ROBOT, options(tmp_path))
+    compilers = {FIRST, LAST}
+    ways = [{one.method for one in what.contenders} for what in seen]
+    forms = ("straight line", "columns", "rolled")
+    assert ways[0] == {f"{form}, {c}" for form in forms if form != "columns" for c in compilers}
+    assert ways[1] == {f"{form}, {c}" for form in forms for c in compilers}
+    assert ways[2] == {*(f"8, {c}" for c in compilers), *(f"1, {c}" for c in compilers)}
+    assert ways[3] == {*(f"8, {c}" for c in compilers), f"1, {FIRST}"}
+    assert sum(what.seconds or 0.0 for what in seen) == pytest.approx(6.0)
+    made = read_tuning(result.directory / FILE)
+    assert made.decisions[SINGLE]["crba"].way == Way("rolled", LAST)
+    assert made.decisions[SINGLE]["minverse"].way == Way("rolled", FIRST)
+    manifest = json.loads((result.directory / "manifest.json").read_text())
+    assert [manifest["functions"][name]["form"] for name in ("crba", "minverse")] == ["rolled", "rolled"]
+    assert (manifest["functions"]["crba"]["compiler"], manifest["verified"]) == (LAST, True)
+    assert result.errors is not None and not result.news
+    rows = {(row["function"], row["call"]): row for row in result.tuned}
+    assert rows["crba", SINGLE]["gain"] == pytest.approx(6.0)
+    assert rows["crba", SINGLE]["default"] == f"straight line, {FIRST}"
+
+
+def test_shares_of_the_time_go_by_what_passes_take() -> None:
+    def candidates(count: int, a_pass: float) -> measurement._Candidates:
+        ways = [Way("columns", str(k)) for k in range(count)]
+        return measurement._Candidates("f", dict.fromkeys(ways, Implementation("", {})), ways[0], a_pass)
+
+    assert candidates(4, 300_000.0).weight == 20.0 * candidates(2, 30_000.0).weight
+
+
+def test_replaying_builds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inject(monkeypatch, lambda name, way: 1.0 if way.startswith(("columns", "8")) else 2.0)
+    tuned = built(ROBOT, options(tmp_path / "tuned")).directory
+    how: dict[str, Any] = {"tune": None, "tune_compilers": None, "compiler": FIRST, "force": True}
+    again = built(ROBOT, options(tmp_path / "again", tuning=tuned / FILE, **how)).directory
+    for path in tuned.iterdir():
+        if path.is_file():
+            assert (again / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_the_command_shows_what_was_gained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inject(monkeypatch, lambda name, way: 10.0 if way.startswith(("columns", "1")) else 20.0)
+    words = ["build", ROBOT, "--functions", "minverse", "--cflags=-O0", "--out", str(tmp_path), "--tune", "2"]
+    done = CliRunner().invoke(commands, [*words, "--tune-compilers", FIRST])
+    assert done.exit_code == 0, done.output
+    assert f"straight line, {FIRST}" in done.output and f"columns, {FIRST}" in done.output
+    assert "Geometric mean of the gains: single calls 2.00, batches 2.00." in " ".join(done.output.split())
+    as_data = CliRunner().invoke(commands, [*words, "--tune-compilers", FIRST, "--json"])
+    (data,) = json.loads(as_data.stdout)
+    assert [row["gain"] for row in data["tuned"]] == [pytest.approx(2.0)] * 2
+
+
+def test_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inject(monkeypatch, lambda name, way: 1.0, spread=1.5)
+    how: dict[str, Any] = {"functions": "crba", "targets": "c", "cflags": "-O0", "tune_compilers": FIRST}
+    with pytest.warns(RbdcWarning, match="`tune`: repeats spread by 50 %: the machine did other work"):
+        module = rbdc.build(ROBOT, out=tmp_path, tune=30, **how)
+    assert read_tuning(Path(str(module.__file__)).parent / FILE).decisions[BATCH] == {}
+    assert BuildOptions(tune=True).tune == TUNING_SECONDS and BuildOptions(tune=False).tune is None
+
+
+def test_a_busy_machine_is_noticed() -> None:
+    def measured(*spreads: float) -> Tuning:
+        way = Way("columns", "gcc")
+        timings = tuple(Timing("p", way, 1.0, spread) for spread in spreads)
+        return Tuning({}, {SINGLE: {"f": Decision(way, way, timings)}, BATCH: {}})
+
+    assert busy(measured(BUSY, 1.0, 3.0)) == [], "one function that was disturbed"
+    (said,) = busy(measured(1.3, 1.0, 1.4))
+    assert "spread by 30 %" in said
+    assert busy(NOTHING) == []
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measurement, "run", interrupted)
+    words = ["build", ROBOT, "--functions", "crba", "--cflags=-O0", "--targets", "c", "--tune"]
+    done = CliRunner().invoke(commands, [*words, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 130 and "interrupted" in done.output
+    assert not (tmp_path / "out").exists()
+
+
+REFUSED: list[tuple[Mapping[str, Any], str]] = [
+    ({"march": "portable"}, "`march='portable'` is for every processor, `tune` measures this one: .*merge"),
+    ({"style": "rolled"}, "`style='rolled'` chooses forms: leave it out beside `tune`"),
+    ({"style": "auto"}, "`style='auto'` chooses forms"),
+    ({"fuse": (("rnea", "crba"),)}, "`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`"),
+    ({"add": True}, "`add=True` keeps functions as they are tuned: leave it out"),
+    ({"compiler": FIRST}, "the first of `tune_compilers` takes the place of `cc`: give one"),
+    (
+        {"tuning": Tuning({}, {SINGLE: {}, BATCH: {}})},
+        "`tune` measures what `tuning` has in a file: give one",
+    ),
+    ({"tune_compilers": ("gcc", "/usr/bin/gcc")}, "`tune_compilers='/usr/bin/gcc'`: give names of programs"),
+    ({"tune": None}, "`tune_compilers` are those that `tune` tries: give `tune` too"),
+    ({"targets": ("batch",)}, "add c"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSED, ids=[next(iter(given)) for given, _ in REFUSED])
+def test_what_it_does_not_go_with_is_refused(given: Mapping[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises((OptionError, UnsupportedError), match=message):
+        built(ROBOT, options(tmp_path / "out", **given))
+    assert not (tmp_path / "out").exists()
+
+
+def test_refusals_of_commands(tmp_path: Path) -> None:
+    several = CliRunner().invoke(
+        commands, ["build", ROBOT, "cartpole", "--tune", "--out", str(tmp_path / "o")]
+    )
+    assert (
+        several.exit_code == 2
+        and "--tune times one module, alone; build the descriptions one" in several.output
+    )
+    wheel = CliRunner().invoke(commands, ["wheel", ROBOT, "--tune", "--out", str(tmp_path / "o")])
+    assert wheel.exit_code == 2 and "--march portable is for every processor, --tune measures" in wheel.output
+    with pytest.raises(ToolchainError, match="looked for no-such-cc"):
+        built(ROBOT, options(tmp_path / "o", tune_compilers=(FIRST, "no-such-cc")))
+    with pytest.raises(OptionError, match="`tune=0`: give seconds, above 0"):
+        BuildOptions(tune=0)
+    with pytest.raises(OptionError, match="`tune='cartpole'`: 'cartpole' is not a number"):
+        BuildOptions(tune="cartpole")
+    assert not (tmp_path / "o").exists()

@@ -1,0 +1,85 @@
+"""rbdc tune-merge: one file for several processors, by the least worst ratio."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rbdc.cli.commands import commands
+from rbdc.planning.tuning import BATCH, SINGLE, Way, read_tuning
+from tests.support_tuning import tuning, written
+
+STRAIGHT, COLUMNS, ROLLED = (Way(form, "gcc") for form in ("straight line", "columns", "rolled"))
+
+
+def files(folder: Path, *names: str) -> list[str]:
+    """Files of two processors that disagree, and of a third that has another function too."""
+    made = {
+        "a": tuning({"minverse": {STRAIGHT: 10.0, COLUMNS: 11.0, ROLLED: 30.0}}, on="a"),
+        "b": tuning({"minverse": {STRAIGHT: 20.0, COLUMNS: 10.0, ROLLED: 40.0}}, on="b"),
+        "c": tuning({"crba": {STRAIGHT: 5.0}}, {"crba": {Way(8, "clang"): 2.0, Way(1, "gcc"): 1.0}}, on="c"),
+        "clang only": tuning({"minverse": {Way("columns", "clang"): 1.0}}, on="d"),
+        "empty": tuning({}),
+    }
+    for name in names:
+        (folder / name).mkdir(exist_ok=True)
+    return [str(written(made[name], folder / name)) for name in names]
+
+
+def merge(out: Path, *given: str) -> Result:
+    return CliRunner().invoke(commands, ["tune-merge", *given, "--out", str(out)])
+
+
+def test_the_least_worst_ratio_is_taken(tmp_path: Path) -> None:
+    out = tmp_path / "fleet.json"
+    done = merge(out, *files(tmp_path, "a", "b", "c"))
+    assert done.exit_code == 0 and f"wrote {out}" in done.output, done.output
+    made = read_tuning(out)
+    assert made.processors == ("a", "b", "c")
+    assert made.decisions[SINGLE]["minverse"].way == COLUMNS, (
+        "1.1 times and 1; the default takes 2 times on b"
+    )
+    assert made.decisions[SINGLE]["crba"].way == STRAIGHT and made.decisions[BATCH]["crba"].way == Way(
+        1, "gcc"
+    )
+    assert list(made.compilers) == ["gcc", "clang"]
+
+
+def test_a_merged_file_is_merged_further(tmp_path: Path) -> None:
+    first, second, third = files(tmp_path, "a", "b", "c")
+    assert merge(tmp_path / "two.json", first, second).exit_code == 0
+    assert merge(tmp_path / "three.json", str(tmp_path / "two.json"), third).exit_code == 0
+    assert merge(tmp_path / "at once.json", first, second, third).exit_code == 0
+    assert (tmp_path / "three.json").read_text() == (tmp_path / "at once.json").read_text()
+
+
+REFUSED = [
+    (("a",), "give two or more files of different processors"),
+    (("a", "a"), "give two or more files"),
+    (
+        ("a", "clang only"),
+        "minverse, single: no way was measured on all processors; tune with the same --tune-comp",
+    ),
+    (("a", "empty"), "nothing was measured; give a file that --tune wrote"),
+]
+
+
+@pytest.mark.parametrize(("names", "message"), REFUSED)
+def test_what_cannot_be_merged_is_refused(names: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    done = merge(tmp_path / "out.json", *files(tmp_path, *names))
+    assert done.exit_code == 2 and message in done.output and not (tmp_path / "out.json").exists()
+
+
+def test_files_of_one_processor_and_no_files_are_refused(tmp_path: Path) -> None:
+    (one,), other = files(tmp_path, "a"), tmp_path / "copy.json"
+    other.write_text(Path(one).read_text())
+    done = merge(tmp_path / "out.json", one, str(other))
+    assert (
+        done.exit_code == 2 and f"{one} and {other} were both measured on a; give one of them" in done.output
+    )
+    absent = merge(tmp_path / "out.json", one, str(tmp_path / "none.json"))
+    assert absent.exit_code == 2 and "No such file or directory" in absent.output
+    unwritable = merge(tmp_path / "copy.json" / "out.json", *files(tmp_path, "a", "b"))
+    assert unwritable.exit_code == 2 and "cannot write" in unwritable.output
