@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 import pytest
@@ -9,11 +10,12 @@ import pytest
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Problem
 from rbdc.options import BuildOptions
-from rbdc.planning.calibration import COLUMNS, RATES, STRAIGHT_LINE, nanoseconds
+from rbdc.planning import calibration
+from rbdc.planning.calibration import COLUMNS, RATES, STRAIGHT_LINE, Rate, nanoseconds
 from rbdc.planning.forms import FORMS, Subject, chosen_plan
 from rbdc.planning.windows.kernels import has_windows
 from rbdc.resources import resolve, robot_names
-from tests.emit.support_measurements import PROCESSORS, Measurement, measurements
+from tests.emit.support_measurements import FIXED, FROZEN, Measurement, measurements, processors
 from tests.support import slow_but
 
 TIE = 1.15
@@ -23,8 +25,6 @@ MEASUREMENTS = measurements()
 CASES = sorted({(m.robot, m.function) for m in MEASUREMENTS})
 QUICK = {("hyq", "minverse"), ("solo12", "rnea_derivatives")}
 SHIPPED = [case for case in CASES if case[0].partition(":")[0] in robot_names()]
-FIXED = ("human43", "kuka_iiwa", "panda", "tiago_pro")
-"""Robots that have a fixed root where the table names none."""
 PLANNED = [
     case
     for case in SHIPPED
@@ -42,7 +42,7 @@ def typical(robot: str, function: str) -> dict[str, float]:
     function were measured.
     """
     forms = measured(robot, function)
-    shared = [m for m in PROCESSORS if all(m in form.times for form in forms)]
+    shared = [m for m in processors() if all(m in form.times for form in forms)]
     times = {form.form: [t for m in shared for t in form.times[m]] for form in forms}
     return {form: float(prod(each) ** (1 / len(each))) for form, each in times.items()}
 
@@ -89,6 +89,31 @@ def test_arms_have_no_windows() -> None:
         function = functions_of(model)[name]
         assert not has_windows(model, function)
         assert chosen_plan(Subject(model, function)).form in (STRAIGHT_LINE, COLUMNS)
+
+
+def worst_ratio(monkeypatch: pytest.MonkeyPatch, rates: Mapping[str, Rate]) -> float:
+    """The largest time of a form that these rates choose in that of the fastest, over all functions,
+    processors and compilers; of each function the processors on which the chosen form was measured.
+    """
+    monkeypatch.setattr(calibration, "RATES", rates)
+    worst = 1.0
+    for forms in (measured(*case) for case in CASES):
+        chosen = min(forms, key=lambda m: nanoseconds(m.form, m.operations, m.looped, m.moved))
+        for processor, times in chosen.times.items():
+            there = [m.times[processor] for m in forms if processor in m.times]
+            worst = max(worst, *(times[k] / min(own[k] for own in there) for k in (0, 1)))
+    return worst
+
+
+def may_stand(monkeypatch: pytest.MonkeyPatch, rates: Mapping[str, Rate]) -> bool:
+    """The rule for the table: it stays as it is, or its worst ratio falls."""
+    return rates == FROZEN or worst_ratio(monkeypatch, rates) < worst_ratio(monkeypatch, FROZEN)
+
+
+def test_the_table_changes_only_where_its_worst_ratio_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert may_stand(monkeypatch, RATES), "put new rates into FROZEN only where the ratio falls"
+    without_columns = {**FROZEN, COLUMNS: Rate(near=9.0, far=9.0)}
+    assert not may_stand(monkeypatch, without_columns)
 
 
 def test_every_form_has_a_rate() -> None:

@@ -14,10 +14,11 @@ from rbdc.cli.commands import commands
 from rbdc.functions.catalogue import functions_of, known
 from rbdc.model import Problem
 from rbdc.planning.forms import Subject, chosen_plan, plans_of
-from rbdc.report import benchmark
-from rbdc.report.benchmark import WRONG_CHOICE, wrong_choices
+from rbdc.report import forms
+from rbdc.report.forms import WRONG_CHOICE, entry, gains, wrong_choices
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.resources import resolve
+from tests.emit.support_measurements import measurements
 
 ASKED = ("--functions", "minverse,frame_jacobian", "--cflags=-O1", "--seconds", "0.02", "--samples", "8")
 
@@ -31,16 +32,16 @@ def row(form: str, nanoseconds: float, *, chosen: bool = False, deviation: float
 @pytest.mark.parametrize("wrong", [False, True])
 def test_command(wrong: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = ["arm: rnea by gcc: rolled takes 2.00 times as long as columns"] if wrong else []
-    monkeypatch.setattr(benchmark, "wrong_choices", lambda report: said)  # times are no part of a test
+    monkeypatch.setattr(forms, "wrong_choices", lambda report: said)  # times are no part of a test
     done = CliRunner().invoke(
         commands, ["benchmark", "double_pendulum", "--forms", *ASKED, "--out", str(tmp_path)]
     )
     assert done.exit_code == int(wrong), done.output
     assert all(line in done.output for line in said)
     report = json.loads((tmp_path / "forms.json").read_text())
-    for compiler in {entry["compiler"] for entry in report["rows"]}:
-        rows = [entry for entry in report["rows"] if entry["compiler"] == compiler]
-        made = {(entry["function"], entry["form"]) for entry in rows}
+    for compiler in {own["compiler"] for own in report["rows"]}:
+        rows = [own for own in report["rows"] if own["compiler"] == compiler]
+        made = {(own["function"], own["form"]) for own in rows}
         assert made == {
             *(("minverse", form) for form in ("straight line", "columns", "rolled")),
             ("frame_jacobian", "climb"),
@@ -63,13 +64,49 @@ def test_what_it_would_ignore_is_refused(tmp_path: Path) -> None:
 def test_a_wrong_choice_is_named() -> None:
     right = [row("columns", 100.0), row("straight line", 100.0 * WRONG_CHOICE, chosen=True)]
     assert wrong_choices({"rows": right}) == []
-    slow = [row("columns", 100.0), row("straight line", 120.0, chosen=True)]
+    slow = [row("columns", 100.0), row("straight line", 160.0, chosen=True)]
     (sentence,) = wrong_choices({"rows": slow})
-    assert sentence == "arm: rnea by gcc: straight line takes 1.20 times as long as columns"
+    assert sentence == "arm: rnea by gcc: straight line takes 1.60 times as long as columns"
     (sentence,) = wrong_choices(
         {"rows": [row("columns", 1.0, deviation=1e-3), row("rolled", 1.0, chosen=True)]}
     )
     assert "columns differs from the chosen form by 1.0e-03" in sentence
+
+
+def rows_of_two_compilers() -> list[dict[str, Any]]:
+    """A function in two forms by two compilers, and one in a single form."""
+    times = {("straight line", "clang"): 20.0, ("columns", "clang"): 15.0}
+    times |= {("straight line", "gcc"): 16.0, ("columns", "gcc"): 10.0}
+    counts = {"straight line": (100, 0, 0), "columns": (90, 30, 7)}
+    made = []
+    for (form, compiler), nanoseconds in times.items():
+        operations, looped, moved = counts[form]
+        own = row(form, nanoseconds, chosen=form == "straight line")
+        figures = {"operations": operations, "looped": looped, "moved": moved}
+        of = {"function": "aba_derivatives", "root": "fixed", "compiler": compiler}
+        made.append({**own, **figures, **of})
+    return [*made, {**row("climb", 5.0, chosen=True), "root": "fixed", "looped": 0, "moved": 0}]
+
+
+def test_what_a_tuning_would_gain_is_said() -> None:
+    (sentence,) = gains(rows_of_two_compilers())
+    assert sentence == (
+        "arm: rbdc build --tune would make calls 1.41 times as fast (geometric mean); "
+        "aba_derivatives 2.00 times, columns by gcc"
+    )
+
+
+def test_the_entry_of_measurements() -> None:
+    made = entry(rows_of_two_compilers())
+    assert made == ["arm:fixed  aba'  straight  100  20 16", "arm:fixed  aba'  columns  60 30 7  15 10"]
+    columns, straight = measurements("", {"here": "\n".join(reversed(made))})
+    assert (columns.function, columns.form, columns.operations, columns.looped) == (
+        "aba_derivatives",
+        "columns",
+        60,
+        30,
+    )
+    assert columns.times == {"here": (15, 10)} and straight.times == {"here": (20, 16)}
 
 
 def test_a_large_sample_hides_no_difference_at_others() -> None:
@@ -77,7 +114,7 @@ def test_a_large_sample_hides_no_difference_at_others() -> None:
     right = [np.array([[1e20, 1.0], [1.0, 2.0], [0.0, 0.0]]), np.array([[0.0], [4.0], [0.0]])]
     wrong = [right[0] + np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), right[1]]
     record.outputs |= {"columns": right, "rolled": wrong}
-    assert benchmark._deviation(record, "rolled", "columns") == 0.25
+    assert forms._deviation(record, "rolled", "columns") == 0.25
 
 
 def test_forms_of_a_quadruped() -> None:

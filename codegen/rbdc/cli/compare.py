@@ -172,7 +172,7 @@ def _end(
     "--forms",
     is_flag=True,
     help="Time every form of every function instead (straight line, columns, windows, paths, rolled), "
-    "without peers; status 1 where the chosen one takes over 1.15 times as long as the fastest.",
+    "without peers; status 1 where the chosen one takes over 1.5 times as long as the fastest.",
 )
 def benchmark(
     robots: tuple[str, ...],
@@ -196,6 +196,7 @@ def benchmark(
     not be measured.
     """
     from rbdc.report import benchmark as suite
+    from rbdc.report import forms as of_forms
     from rbdc.report.present import baseline, page, plots, study_page
 
     chosen, options = suite.entrants(robots, root_joint), CompareOptions(**given)
@@ -203,8 +204,8 @@ def benchmark(
         if earlier is not None or gate_time is not None:
             raise OptionError("--forms has nothing to hold against --baseline or --gate-time: leave them out")
         with showing("benchmark") as progress:
-            report = suite.measure_forms(chosen, options, progress)
-        verdict = baseline.Verdict(worse=suite.wrong_choices(report))
+            report = of_forms.measure_forms(chosen, options, progress)
+        verdict = baseline.Verdict(worse=of_forms.wrong_choices(report), notes=of_forms.gains(report["rows"]))
         text, tables = study_page.forms_page(report, verdict.worse), study_page.forms_tables(report)
         _end(report, text, out / "forms", verdict, tables, as_json)
         return

@@ -1,36 +1,20 @@
-"""rbdc benchmark: its robots, one comparison for each, one after the other, and one report of all; with
---forms every form of every function beside the one that planning chooses.
-"""
+"""rbdc benchmark: its robots, one comparison for each, one after the other, and one report of all."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, distribution
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import rbdc
 from rbdc.emit.names import module_name
-from rbdc.emit.printing import printed
 from rbdc.errors import OptionError, RbdcError
-from rbdc.functions.catalogue import functions_of, known, select
-from rbdc.native.machine import machine
+from rbdc.functions.catalogue import known
 from rbdc.options import Progress
-from rbdc.pipeline import read
-from rbdc.planning.availability import buildable
-from rbdc.planning.forms import Subject, chosen_plan, plans_of
-from rbdc.report.accuracy import WRONG, draw
 from rbdc.report.compare import labelled_report
-from rbdc.report.measure.timing import run
-from rbdc.report.methods.contenders import Toolchains, alone, compiled, toolchains
-from rbdc.report.methods.implementation import ROBOT
-from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import PEERS, CompareOptions
 from rbdc.report.present.baseline import BENCHMARK_SCHEMA
 from rbdc.report.present.document import summary, wrong_results
@@ -176,95 +160,3 @@ def _packaged(file: str) -> Path | None:
         return None
     found = [Path(str(entry.locate())) for entry in listed if entry.as_posix().endswith(f"/robots/{file}")]
     return next((path for path in found if path.is_file()), None)
-
-
-WRONG_CHOICE = 1.15
-"""Times of the fastest form beyond which a chosen one is a wrong choice; less is within what machines differ
-by.
-"""
-
-
-def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
-    """Times of every form, ready for JSON: a row for each robot, function, compiler and form with its
-    operations, its least time (ns), whether it is the chosen one, and how far its results are from that.
-
-    Raises OptionError for bad options and for a robot without a description.
-    """
-    options.check()
-    asked = replace(options, functions=options.functions or benchmarked(), also=COMPILERS)
-    tools = toolchains(asked)
-    found = [row for robot in robots for row in _rows_of(robot, asked, tools, progress)]
-    compilers = [one.compiler.version for one in (tools.first, *tools.others)]
-    return {
-        "generator": f"rbdc {rbdc.__version__}",
-        "machine": machine(),
-        "compilers": compilers,
-        "absent": tools.absent,
-        "rows": found,
-    }
-
-
-def wrong_choices(report: Mapping[str, Any]) -> list[str]:
-    """A sentence for each chosen form that takes more than `WRONG_CHOICE` times as long as the fastest, and
-    for each form whose results differ from it by more than `WRONG`.
-    """
-    found = [
-        f"{row['robot']}: {row['function']} by {row['compiler']}: {row['form']} differs from the chosen form "
-        f"by {row['deviation']:.1e}"
-        for row in report["rows"]
-        if row["deviation"] > WRONG
-    ]
-    case = itemgetter("robot", "function", "compiler")
-    for (robot, function, compiler), rows in groupby(report["rows"], case):
-        forms = list(rows)
-        best = min(forms, key=itemgetter("nanoseconds"))
-        chosen = next(row for row in forms if row["chosen"])
-        ratio = chosen["nanoseconds"] / best["nanoseconds"]
-        if ratio > WRONG_CHOICE:
-            found.append(
-                f"{robot}: {function} by {compiler}: {chosen['form']} takes {ratio:.2f} times as long as "
-                f"{best['form']}"
-            )
-    return found
-
-
-def _rows_of(
-    robot: Entrant, options: CompareOptions, tools: Toolchains, progress: Progress
-) -> Iterator[dict[str, Any]]:
-    if robot.description is None:
-        raise OptionError(f"{robot.label}: {robot.reason}")
-    model = read(robot.description, replace(options, root_joint=robot.root_joint))
-    model = replace(model, parameters=())
-    names, _ = buildable(model, select(model, options.functions, "full"), options.functions)
-    catalogue, inputs = functions_of(model), draw(model, options.samples)
-    for name in names:
-        progress(f"{robot.label}: {name}")
-        subject = Subject(model, catalogue[name])
-        chosen = chosen_plan(subject).form
-        made = {form: alone(model, printed(ROBOT, plan)) for form, plan in plans_of(subject).items()}
-        for one in (tools.first, *tools.others):
-            record = FunctionRecord(catalogue[name])
-            record.contenders += [compiled(form, "generated", each, one) for form, each in made.items()]
-            run([(record, record)], inputs, options, tools.first)
-            for form, each in made.items():
-                yield {
-                    "robot": robot.label,
-                    "function": name,
-                    "compiler": one.name,
-                    "form": form,
-                    "chosen": form == chosen,
-                    "operations": None if each.cost is None else each.cost.operations,
-                    "nanoseconds": record.times[form]["minimum"],
-                    "deviation": _deviation(record, form, chosen),
-                }
-
-
-def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
-    """The largest difference between a form's results and the chosen one's, in parts of the largest entry of
-    all outputs of the sample: one that all but vanishes beside M^-1 is a difference of large numbers in every
-    form.
-    """
-    found, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
-    largest = np.max(np.abs(right), axis=1, initial=0.0)
-    off = np.max(np.abs(found - right), axis=1, initial=0.0)
-    return float(np.max(off / np.where(largest > 0.0, largest, 1.0), initial=0.0))

@@ -1,0 +1,167 @@
+"""rbdc benchmark --forms: every form of every function beside the one that planning chooses, what a tuning
+would gain, and the entry of the measurements that the table of planning rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+import rbdc
+from rbdc.emit.printing import printed
+from rbdc.errors import OptionError
+from rbdc.functions.catalogue import functions_of, select
+from rbdc.native.machine import machine
+from rbdc.options import Progress
+from rbdc.pipeline import read
+from rbdc.planning.availability import buildable
+from rbdc.planning.forms import Subject, chosen_plan, plans_of
+from rbdc.planning.tuning import geometric_mean
+from rbdc.report.accuracy import WRONG, draw
+from rbdc.report.benchmark import COMPILERS, Entrant, benchmarked
+from rbdc.report.measure.timing import run
+from rbdc.report.methods.contenders import Toolchains, alone, compiled, toolchains
+from rbdc.report.methods.implementation import ROBOT
+from rbdc.report.methods.records import FunctionRecord
+from rbdc.report.options import CompareOptions
+
+WRONG_CHOICE = 1.5
+"""Times of the fastest form beyond which a chosen one is a wrong choice: one table for all processors is no
+better on each, and a tuning is for the rest.
+"""
+
+
+def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
+    """Times of every form, ready for JSON: a row for each robot, function, compiler and form with its
+    operations, its least time (ns), whether it is the chosen one, and how far its results are from that.
+
+    Raises OptionError for bad options and for a robot without a description.
+    """
+    options.check()
+    asked = replace(options, functions=options.functions or benchmarked(), also=COMPILERS)
+    tools = toolchains(asked)
+    found = [row for robot in robots for row in _rows_of(robot, asked, tools, progress)]
+    compilers = [one.compiler.version for one in (tools.first, *tools.others)]
+    return {
+        "measurements": entry(found),
+        "generator": f"rbdc {rbdc.__version__}",
+        "machine": machine(),
+        "compilers": compilers,
+        "absent": tools.absent,
+        "rows": found,
+    }
+
+
+def wrong_choices(report: Mapping[str, Any]) -> list[str]:
+    """A sentence for each chosen form that takes more than `WRONG_CHOICE` times as long as the fastest, and
+    for each form whose results differ from it by more than `WRONG`.
+    """
+    found = [
+        f"{row['robot']}: {row['function']} by {row['compiler']}: {row['form']} differs from the chosen form "
+        f"by {row['deviation']:.1e}"
+        for row in report["rows"]
+        if row["deviation"] > WRONG
+    ]
+    case = itemgetter("robot", "function", "compiler")
+    for (robot, function, compiler), rows in groupby(report["rows"], case):
+        forms = list(rows)
+        best = min(forms, key=itemgetter("nanoseconds"))
+        chosen = next(row for row in forms if row["chosen"])
+        ratio = chosen["nanoseconds"] / best["nanoseconds"]
+        if ratio > WRONG_CHOICE:
+            found.append(
+                f"{robot}: {function} by {compiler}: {chosen['form']} takes {ratio:.2f} times as long as "
+                f"{best['form']}"
+            )
+    return found
+
+
+def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each robot on what a tuning would gain: the chosen forms by the first compiler over the
+    fastest of all.
+    """
+    found = []
+    for robot, of_robot in groupby(rows, itemgetter("robot")):
+        ratios: dict[str, float] = {}
+        fastest: dict[str, str] = {}
+        for function, of_function in groupby(of_robot, itemgetter("function")):
+            own = [*of_function]
+            best = min(own, key=itemgetter("nanoseconds"))
+            chosen = next(row for row in own if row["chosen"])
+            ratios[function] = chosen["nanoseconds"] / best["nanoseconds"]
+            fastest[function] = f"{best['form']} by {best['compiler']}"
+        most = max(ratios, key=ratios.__getitem__)
+        mean = f"{geometric_mean([*ratios.values()]):.2f} times as fast (geometric mean)"
+        best_of_all = f"{most} {ratios[most]:.2f} times, {fastest[most]}"
+        found.append(f"{robot}: rbdc build --tune would make calls {mean}; {best_of_all}")
+    return found
+
+
+def entry(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Rows for `ENTRIES` of tests/emit/support_measurements.py: of functions in several forms the operations
+    of each and its times by all compilers. A prime stands for derivatives.
+    """
+    found = []
+    for _, of_function in groupby(rows, itemgetter("robot", "function")):
+        forms: dict[str, list[Mapping[str, Any]]] = {}
+        for row in of_function:
+            forms.setdefault(row["form"], []).append(row)
+        for form, own in forms.items() if len(forms) > 1 else ():
+            one, times = own[0], " ".join(f"{row['nanoseconds']:.0f}" for row in own)
+            name = one["function"].replace("_derivatives", "'")
+            counts = one["operations"] - one["looped"], one["looped"], one["moved"]
+            operations = " ".join(map(str, counts)) if any(counts[1:]) else str(counts[0])
+            words = f"{one['robot']}:{one['root']}", name, form.split()[0], operations, times
+            found.append("  ".join(words))
+    return found
+
+
+def _rows_of(
+    robot: Entrant, options: CompareOptions, tools: Toolchains, progress: Progress
+) -> Iterator[dict[str, Any]]:
+    if robot.description is None:
+        raise OptionError(f"{robot.label}: {robot.reason}")
+    model = read(robot.description, replace(options, root_joint=robot.root_joint))
+    model = replace(model, parameters=())
+    names, _ = buildable(model, select(model, options.functions, "full"), options.functions)
+    catalogue, inputs = functions_of(model), draw(model, options.samples)
+    for name in names:
+        progress(f"{robot.label}: {name}")
+        subject = Subject(model, catalogue[name])
+        chosen = chosen_plan(subject).form
+        plans = plans_of(subject)
+        made = {form: alone(model, printed(ROBOT, plan)) for form, plan in plans.items()}
+        for one in (tools.first, *tools.others):
+            record = FunctionRecord(catalogue[name])
+            record.contenders += [compiled(form, "generated", each, one) for form, each in made.items()]
+            run([(record, record)], inputs, options, tools.first)
+            for form in made:
+                yield {
+                    "robot": robot.label,
+                    "root": robot.root_joint,
+                    "function": name,
+                    "compiler": one.name,
+                    "form": form,
+                    "chosen": form == chosen,
+                    "operations": plans[form].cost.operations,
+                    "looped": plans[form].looped,
+                    "moved": plans[form].moved,
+                    "nanoseconds": record.times[form]["minimum"],
+                    "deviation": _deviation(record, form, chosen),
+                }
+
+
+def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
+    """The largest difference between a form's results and the chosen one's, in parts of the largest entry of
+    all outputs of the sample: one that all but vanishes beside M^-1 is a difference of large numbers in every
+    form.
+    """
+    found, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
+    largest = np.max(np.abs(right), axis=1, initial=0.0)
+    off = np.max(np.abs(found - right), axis=1, initial=0.0)
+    return float(np.max(off / np.where(largest > 0.0, largest, 1.0), initial=0.0))
