@@ -8,7 +8,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.algorithms.body_motion import BodyMotion
+from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion
 from rbdc.algorithms.contacts.dynamics import compliance, constrained_dynamics
 from rbdc.algorithms.contacts.motion import ContactMotion, at
-from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
-from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations
+from rbdc.algorithms.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.derivatives.rnea_derivatives import accelerate, rnea_derivatives
+from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations, released
 from rbdc.algorithms.dynamics.coriolis import row_of
 from rbdc.algorithms.dynamics.crba import crba, inertia_matrix
 from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies
@@ -38,10 +39,11 @@ from rbdc.pipeline import read
 from rbdc.planning.loops.rolled import nest
 from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Force
-from tests.support import Array, assert_close
+from tests.support import COMPILERS, Array, assert_close
 from tests.support_loops import run
 from tests.support_references import reference_of
 from tests.support_trees import mimic_tree, random_tree
+from tests.support_windows import WindowsKernel, inputs, path_tree, widths
 
 SOURCE = Path(rbdc.__file__).parent
 
@@ -208,6 +210,41 @@ def test_a_flipped_sign_of_contacts_shows_under_every_machine(name: str, machine
     assert max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, right, strict=True)) > 1e-3
 
 
+ROWS = {
+    "motions": Text(
+        "rnea_derivatives",
+        rnea_derivatives,
+        "q v a",
+        SpatialMotion.moved_by_joint,
+        "(seconds) + self",
+        "(seconds) - self",
+    ),
+    "forces": Text("rnea_derivatives", rnea_derivatives, "q v a", *TEXTS["rnea_derivatives"][3:]),
+    "articulated bodies": Text(
+        "minverse", minverse, "q", released, "u.scaled(inverse)", "u.scaled(-inverse)"
+    ),
+    "accelerations": Text(
+        "aba_derivatives", aba_derivatives, "q v tau", accelerate, "psi_second + ", "psi_second - "
+    ),
+}
+"""The texts of kernels of windows, by the functions that have them (`tests/emit` compares those)."""
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_flipped_sign_shows_in_rows_of_limbs(name: str, tmp_path: Path) -> None:
+    text, model = ROWS[name], path_tree(5, 12)
+    given = inputs(model)[: len(text.inputs.split())]
+    right = by_numbers(partial(text.straight, model), dict(zip(text.inputs.split(), given, strict=True)))
+    changes: list[AbstractContextManager[None]] = [nullcontext(), flipped(text)]
+    for flips, change in enumerate(changes):
+        (folder := tmp_path / str(flips)).mkdir()
+        with change:
+            kernel = WindowsKernel(model, widths()[0], COMPILERS[0], folder, function=text.loops)
+        found = [x.ravel() for x in kernel(*given, *[None] * ("v" in text.inputs))]
+        error = max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, right, strict=True))
+        assert error > 1e-3 if flips else error < 1e-12
+
+
 def calls(node: ast.AST) -> set[str]:
     """The names of the functions and methods that are called."""
     called = (x.func for x in ast.walk(node) if isinstance(x, ast.Call))
@@ -235,7 +272,7 @@ def is_pair(entry: ast.Subscript) -> bool:
 RECURSIONS: dict[str, tuple[Callable[[ast.FunctionDef], bool], set[str]]] = {
     "pass of Newton and Euler": (
         lambda f: "moved_by_joint" in calls(f) - {f.name},
-        {"algorithms/body_motion.py:body_motions", "planning/windows/bodies.py:_velocities"},
+        {"algorithms/body_motion.py:body_motions"},
     ),
     "composite bodies": (lambda f: "earlier" in calls(f), {"algorithms/dynamics/crba.py:inertia_matrix"}),
     "articulated bodies": (
@@ -244,18 +281,14 @@ RECURSIONS: dict[str, tuple[Callable[[ast.FunctionDef], bool], set[str]]] = {
     ),
     "derivatives of inverse dynamics": (
         lambda f: any(is_product(x, "psi_second") for x in ast.walk(f)),
-        {"algorithms/dynamics/coriolis.py:row_of", "algorithms/derivatives/second_order.py:of"},
+        {"algorithms/dynamics/coriolis.py:row_of"},
     ),
     "elimination along the tree": (
         lambda f: any(is_inverse_pivot(x) for x in ast.walk(f)),
         {"algorithms/tools/elimination.py:factorise"},
     ),
 }
-"""By recursion what only its text has, and where that is: one place, or as few as there are by now.
-
-Rows of limbs in lanes go through the bodies in templates, by the formulas of the text. Operators of second
-derivatives have columns of first ones by another B.
-"""
+"""By recursion what only its text has, and where that is: one place."""
 
 
 @pytest.mark.parametrize("recursion", RECURSIONS)

@@ -29,7 +29,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from rbdc.algorithms.tools.machine import Array, Body, Machine, Quantity
 from rbdc.errors import UnsupportedError
@@ -63,7 +63,9 @@ class Spin:
 
 
 class AnyMotion(ABC):
-    """How a body moves, in the frame of a machine's bodies or in its one frame."""
+    """How a body moves, in the frame of a machine's bodies or in its one frame. law: of its wrench."""
+
+    law: ClassVar[str]
 
     @abstractmethod
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
@@ -74,8 +76,8 @@ class AnyMotion(ABC):
         """The motion that a body below has from this one, before its joint moves, in its own frame."""
 
     @abstractmethod
-    def moved_by_joint(self, rate: Motion, second: Motion) -> Self:
-        """With the motion of the joint, `rate` and `second` being S qdot and S qddot."""
+    def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Self:
+        """With the motion of the body's joint, which accelerates so."""
 
     @abstractmethod
     def wrench(self, inertia: RigidInertia) -> Force:
@@ -101,6 +103,7 @@ class BodyMotion(AnyMotion):
     body's frame; U.
     """
 
+    law = "F = m a + U h, N = h x a + n(U, K)"
     w: Vector3
     alpha: Vector3
     a: Vector3
@@ -133,9 +136,9 @@ class BodyMotion(AnyMotion):
         r, point = placement.rotation, self.a + self.spin.times(placement.translation)
         return BodyMotion.turning(*map(r.apply_transposed, (self.w, self.alpha, point)))
 
-    def moved_by_joint(self, rate: Motion, second: Motion) -> Any:
+    def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Any:
         # The joint's velocity is constant in the body's frame, which turns at w + its own rate in the world.
-        w = self.w
+        w, rate, second = self.w, b.motion(b.rates()), b.motion(seconds)
         origin = self.a + second.linear + (w + w + rate.angular).cross(rate.linear)
         return BodyMotion.turning(
             w + rate.angular, self.alpha + second.angular + w.cross(rate.angular), origin
@@ -178,32 +181,32 @@ class BodyMotion(AnyMotion):
 class SpatialMotion(AnyMotion):
     """Velocity v and acceleration a of a body, as spatial vectors; the world accelerates by -g."""
 
+    law = "f = I a + v x* I v"
     v: Motion
     a: Motion
 
-    @staticmethod
-    def of_world(gravity: Vector3) -> SpatialMotion:
+    @classmethod
+    def of_world(cls, gravity: Vector3) -> Self:
         """The world's."""
-        return SpatialMotion(Motion.zero(), Motion(-gravity, Vector3.zero()))
+        return cls(Motion.zero(), Motion(-gravity, Vector3.zero()))
 
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
         velocity = "V = V_parent + J qdot", "V", self.v.scalars()
         return [velocity, ("A = A_parent + J qddot + V_parent x J qdot", "A", self.a.scalars())]
 
     def seen_from(self, placement: Placement) -> Any:
-        return SpatialMotion(placement.act_inverse(self.v), placement.act_inverse(self.a))
+        return type(self)(placement.act_inverse(self.v), placement.act_inverse(self.a))
 
-    def moved_by_joint(self, rate: Motion, second: Motion, turned: Motion | None = None) -> Any:
-        """With the motion of the joint; `turned`: v x rate, where it is known."""
-        turned = self.v.cross(rate) if turned is None else turned
-        return SpatialMotion(self.v + rate, self.a + second + turned)
+    def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Any:
+        moved = self.v + b.motion(b.rates())
+        return type(self)(moved, self.a + b.motion(seconds) + self.turned(b))
+
+    def turned(self, b: Body) -> Motion:
+        """v x S qdot."""
+        return self.v.cross(b.motion(b.rates()))
 
     def wrench(self, inertia: RigidInertia) -> Force:
         return inertia @ self.a + self.v.cross_force(inertia @ self.v)
-
-    def velocity(self) -> Motion:
-        """v."""
-        return self.v
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
         """psidot and psiddot of a direction of a joint whose body this carries."""
@@ -222,7 +225,7 @@ def body_motions(
     for b in m.down("motions and forces, from the root to the leaves"):
         second = [0.0] * b.joint.nv if chosen(b) else b.seconds()
         carried = b.from_parent(motion[b.parent])
-        moved = carried.moved_by_joint(b.motion(b.rates()), b.motion(second))
+        moved = carried.moved_by_joint(b, second)
         moved = moved.at_rest() if b.resting else moved
         if chosen(b):
             moved, second = moved.without_own(b.joint)

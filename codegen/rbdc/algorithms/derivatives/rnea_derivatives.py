@@ -54,9 +54,9 @@ from typing import Any, TypeVar
 from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion, body_motions, subtree_sums
 from rbdc.algorithms.derivatives.along_curves import add_bends
 from rbdc.algorithms.derivatives.world_forces import add_world_forces
-from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction, Row, row_of
+from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction, Row, Twice, row_of
 from rbdc.algorithms.dynamics.drives import resistance_by_v
-from rbdc.algorithms.dynamics.external_forces import in_bodies, loaded_machine
+from rbdc.algorithms.dynamics.external_forces import in_bodies, loaded_machine, take_external_forces
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
 from rbdc.algorithms.tools.machine import Array, Body, Machine
@@ -74,6 +74,7 @@ from rbdc.spatial import (
     Scalars,
     Vector3,
 )
+from rbdc.spatial.vectors import motion_sum
 
 MATRICES = "dtau_dq", "dtau_dv", "dtau_da"
 
@@ -102,15 +103,16 @@ class Travelling(BodyMotion):
         v = placement.rotation.apply_transposed(self.v + self.w.cross(placement.translation))
         return Travelling.at(super().seen_from(placement), v)
 
-    def moved_by_joint(self, rate: Motion, second: Motion) -> Any:
-        return Travelling.at(super().moved_by_joint(rate, second), self.v + rate.linear)
+    def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Any:
+        v = self.v + b.motion(b.rates()).linear
+        return Travelling.at(super().moved_by_joint(b, seconds), v)
 
     def at_rest(self) -> Any:
         return replace(self, v=Vector3.zero())
 
-    def velocity(self) -> Motion:
-        """v and w."""
-        return Motion(self.v, self.w)
+    def force_and_factor(self, inertia: RigidInertia) -> tuple[Force, CoriolisFactor]:
+        """The wrench of a body that moves so, and 2 B."""
+        return self.wrench(inertia), CoriolisFactor.of_body(doubled(inertia), Motion(self.v, self.w))
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
         """psidot and psiddot of a direction of a joint whose body this carries, in its frame."""
@@ -123,7 +125,28 @@ class Travelling(BodyMotion):
         return psi_rate, second
 
 
-MovingKind = TypeVar("MovingKind", Travelling, SpatialMotion)
+class Sweeping(SpatialMotion):
+    """A spatial motion for bodies whose inertias are no constants: psidot of each direction gives v x S qdot,
+    and the force is I a + B v.
+    """
+
+    law = "f = I a + B v"
+
+    def turned(self, b: Body) -> Motion:
+        return motion_sum((self.v.cross(k.s) for k in b.columns()), b.rates())
+
+    def at_rest(self) -> Any:
+        """As seen from a frame that goes along: its origin accelerates by a + w x v."""
+        v, w = self.v.linear, self.v.angular
+        return Sweeping(Motion(Vector3.zero(), w), Motion(self.a.linear + w.cross(v), self.a.angular))
+
+    def force_and_factor(self, inertia: RigidInertia) -> tuple[Force, CoriolisFactor]:
+        """The force of a body that moves so, and 2 B."""
+        factor = Twice.of_body(inertia, self.v)
+        return inertia @ self.a + factor.apply(self.v.scaled(0.5)), factor
+
+
+MovingKind = TypeVar("MovingKind", Travelling, Sweeping)
 
 
 def rnea_derivatives(
@@ -169,19 +192,55 @@ def inverse_dynamics_derivatives(
     """The forces of subtrees, and the matrices of these names without drives: rows and columns of each degree
     of freedom and those above it.
     """
+    bodies = moving_bodies(m, world)
+    take_external_forces(m, bodies.force)
+    by_q, by_v, by_a = columns_of(m, bodies, names, root_columns=root_columns)
+    return bodies.force, by_q, by_v, by_a
+
+
+@dataclass(frozen=True)
+class MovingBodies:
+    """Forces, inertias and 2 B of bodies, which become those of subtrees, directions of joints, and free
+    roots at rest.
+    """
+
+    force: Array[Force]
+    composite: Array[RigidInertia]
+    factor: Array[CoriolisFactor]
+    direction: Array[Direction]
+    roots: dict[Any, Root]
+
+
+def moving_bodies(m: Machine, world: MovingKind) -> MovingBodies:
+    """Bodies as joints move them, without external forces."""
     force, composite, factor = m.array("f", Force), m.array("IC", RigidInertia), m.array("B", CoriolisFactor)
     direction, roots = m.array("direction", Direction), dict[Any, Root]()
     for b, carried, motion, _ in body_motions(m, world):
-        inertia = composite[b] = b.inertia()
-        force[b] = f = motion.wrench(inertia)
-        b.label("F = m a + U h, N = h x a + n(U, K)", "f", f.scalars())
-        factor[b] = CoriolisFactor.of_body(doubled(inertia), motion.velocity())
         for k, own in zip(b.columns(), directions(b, carried), strict=True):
             direction[k] = own
+        inertia = composite[b] = b.inertia()
+        f, factor[b] = motion.force_and_factor(inertia)
+        b.label(motion.law, "f", f.scalars())
+        force[b] = f
         if b.resting and isinstance(carried, Travelling):
-            roots[b.at] = Root(carried.a, motion.velocity().angular, Vector3.of(b.rates()[:3]))
-    for b in m.loaded():
-        force.add(b, -b.external_force())
+            roots[b.at] = Root(carried.a, motion.w, Vector3.of(b.rates()[:3]))
+    return MovingBodies(force, composite, factor, direction, roots)
+
+
+def accelerate(m: Machine, bodies: MovingBodies) -> None:
+    """Adds what accelerations of joints do to bodies that move without: a machine that has no v."""
+    for b, carried, motion, _ in body_motions(m, Sweeping.of_world(Vector3.zero())):
+        bodies.force.add(b, motion.wrench(bodies.composite[b]))
+        for k in b.columns():
+            known, (_, second) = bodies.direction[k], carried.rates_of(k.s)
+            bodies.direction[k] = replace(known, psi_second=known.psi_second + second)
+
+
+def columns_of(
+    m: Machine, bodies: MovingBodies, names: Sequence[str], *, root_columns: bool = True
+) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
+    """The matrices of bodies in motion."""
+    force, composite, factor, direction = bodies.force, bodies.composite, bodies.factor, bodies.direction
     for b in m.up("sums over subtrees"):
         b.label("p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree", "B", factor[b].scalars())
         b.label("fC: force of the subtree", "fC", force[b].scalars())
@@ -198,7 +257,7 @@ def inverse_dynamics_derivatives(
             s = direction[j].s
             by_a.mirror(j, k, s.dot(r.r))
             if j.body.resting:
-                by_q[k, j], by_v[k, j] = roots[j.body.at].columns(s, r, by_q=root_columns)
+                by_q[k, j], by_v[k, j] = bodies.roots[j.body.at].columns(s, r, by_q=root_columns)
             else:
                 by_q[j, k], by_v[j, k] = s.dot(r.c_q), s.dot(r.c_v)
         for j, r in k.above(turned_row):
@@ -206,11 +265,11 @@ def inverse_dynamics_derivatives(
             by_a.mirror(j, k, d.s.dot(r.r))
             by_q[j, k], by_v[j, k] = d.s.dot(r.c_q), d.s.dot(r.c_v)
             if j.body.resting:
-                by_q[k, j], by_v[k, j] = roots[j.body.at].columns(d.s, r, by_q=root_columns)
+                by_q[k, j], by_v[k, j] = bodies.roots[j.body.at].columns(d.s, r, by_q=root_columns)
             else:
                 by_q[k, j] = d.psi_rate.dot(r.r_b) + d.psi_second.dot(r.r)
                 by_v[k, j] = d.s.dot(r.r_b) + d.sigma.dot(r.r)
-    return force, by_q, by_v, by_a
+    return by_q, by_v, by_a
 
 
 def directions(b: Body, carried: Travelling | SpatialMotion) -> list[Direction]:

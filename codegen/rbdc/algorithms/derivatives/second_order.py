@@ -40,7 +40,7 @@ from typing import NamedTuple
 from rbdc.algorithms.body_motion import SpatialMotion, body_motions
 from rbdc.algorithms.derivatives.rnea_derivatives import directions, doubled
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
-from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction
+from rbdc.algorithms.dynamics.coriolis import Direction, OneFrameFactor, Row, row_of
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
 from rbdc.algorithms.dynamics.external_forces import of_subtrees
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, reduce_tensor
@@ -65,21 +65,17 @@ class Subtree:
 
     @staticmethod
     def of_body(inertia: RigidInertia, velocity: Motion, force: Force) -> Subtree:
-        """One body, whose N is tr(A) 1 - A^T of the second moments A of velocities."""
-        factor = CoriolisFactor.of_body(doubled(inertia), velocity)
-        x, y, z = factor.n.x, factor.n.y, factor.n.z
-        n = Matrix3(
-            Vector3(y.y + z.z, -y.x, -z.x), Vector3(-x.y, x.x + z.z, -z.y), Vector3(-x.z, -y.z, x.x + y.y)
-        )
-        return Subtree(inertia, factor.momentum, n, force)
+        """One body."""
+        factor = OneFrameFactor.of_body(doubled(inertia), velocity)
+        return Subtree(inertia, factor.momentum, factor.n, force)
 
     def __add__(self, other: Subtree) -> Subtree:
         inertia, force = self.inertia + other.inertia, self.force + other.force
         return Subtree(inertia, self.p + other.p, self.n + other.n, force)
 
-    def b(self, x: Motion) -> Force:
-        """B x."""
-        return Force(-self.p.cross(x.angular), self.n.apply(x.angular))
+    def row(self, d: Direction) -> Row:
+        """The forces of a degree of freedom."""
+        return row_of(OneFrameFactor(self.p, self.n), self.inertia, d)
 
     def scalars(self) -> list[Scalar]:
         """m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6)."""
@@ -166,7 +162,7 @@ class Operators:
     @staticmethod
     def of(d: Direction, own: Subtree) -> Operators:
         """From the direction and its subtree."""
-        u, w, moved = d.s.linear, d.s.angular, own.inertia @ d.psi_rate
+        u, w, moved, row = d.s.linear, d.s.angular, own.inertia @ d.psi_rate, own.row(d)
         symmetric = symmetric_part(own.inertia, d.psi_rate)
         columns = (
             w.cross(own.n.apply(e))
@@ -176,15 +172,14 @@ class Operators:
             - moved.angular.cross(e)
             for e in AXES
         )
-        by_q = own.b(d.psi_rate) + own.inertia @ d.psi_second + d.s.cross_force(own.force)
         return Operators(
-            own.inertia @ d.s,
+            row.r,
             symmetric_part(own.inertia, d.s),
             w.cross(own.p) + (moved.linear + moved.linear),
             Matrix3(*columns),
-            own.p.cross(u) + own.n.apply_transposed(w),
-            by_q,
-            own.b(d.s) + own.inertia @ d.sigma,
+            row.r_b.angular,
+            row.c_q + d.s.cross_force(own.force),
+            row.c_v,
         )
 
     def a1(self, x: Motion) -> Force:

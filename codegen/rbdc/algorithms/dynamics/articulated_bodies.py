@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from rbdc.algorithms.tools.machine import Array, Machine
+from rbdc.algorithms.tools.machine import Array, Body, Machine
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Scalar
 
 
@@ -26,6 +26,37 @@ def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Releas
     return Released(u, inverse, gain, inertia.minus_product([gain], [u]))
 
 
+def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
+    """The inertias of the bodies by themselves."""
+    inertia = m.array("IA", ArticulatedInertia)
+    for b in m.down("IA = I"):
+        inertia[b] = ArticulatedInertia.from_inertia(b.inertia())
+    return inertia
+
+
+def axes_released(
+    b: Body, inertia: ArticulatedInertia, armature: Sequence[Scalar]
+) -> Iterator[tuple[int, Released]]:
+    """The axes of a joint, which give way from the last one on."""
+    for c in reversed(range(len(armature))):
+        axis = released(inertia, b.columns()[c].s, armature[c])
+        b.label("U = IA s", f"U{c or ''}", axis.u.scalars())
+        b.label("D = s^T U + armature, U D^-1", f"UD{c or ''}", axis.gain.scalars())
+        yield c, axis
+        inertia = axis.left
+
+
+def articulated_factors(m: Machine, inertia: Array[ArticulatedInertia]) -> Array[tuple[Force, Scalar]]:
+    """U D^-1 and D^-1 of all axes: M = L^T D L, in one frame with L_ij = s_j . U_i D_i^-1 for j above i."""
+    factors = m.array("factors", tuple)
+    for b in m.up("U = IA s, D = s^T U, IA_parent += IA - U D^-1 U^T"):
+        left = inertia[b]
+        for c, axis in axes_released(b, left, b.armature()):
+            factors[b.columns()[c]], left = (axis.gain, axis.inverse), axis.left
+        b.add_to_parent(inertia, left)
+    return factors
+
+
 OfJoint: TypeAlias = Callable[[Any], list[Scalar]]
 """The entries of a vector (nv) that a body's joint has."""
 
@@ -40,18 +71,13 @@ def articulated_accelerations(
     IA - U D^-1 U^T and p + U D^-1 u are left. At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u
     is the largest part of it, and so it is rounded once.
     """
-    inertia, gain = m.array("IA", ArticulatedInertia), m.array("UD", Force)
+    inertia, gain = articulated_inertias(m), m.array("UD", Force)
     acceleration, ddq = m.array("a", Motion, world), m.vector(name)
-    for b in m.down("IA = I"):
-        inertia[b] = ArticulatedInertia.from_inertia(b.inertia())
     for b in m.up("U = IA s, D = s^T U, IA_parent += IA - U D^-1 U^T"):
         left, p, armature, columns = inertia[b], bias[b], b.armature(), b.columns()
         remaining = list(tau(b))
-        for c in reversed(range(len(columns))):
-            axis = released(left, s := columns[c].s, armature[c])
-            b.label("U = IA s", f"U{c or ''}", axis.u.scalars())
-            b.label("D = s^T U + armature, U D^-1", f"UD{c or ''}", axis.gain.scalars())
-            remaining[c] = remaining[c] - s.dot(p)
+        for c, axis in axes_released(b, left, armature):
+            remaining[c] = remaining[c] - columns[c].s.dot(p)
             left, p = axis.left, p + axis.gain.scaled(remaining[c])
             gain[columns[c]], ddq[columns[c]] = axis.gain, remaining[c] * axis.inverse
         b.label("u = tau - s^T pA", "u", remaining)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from rbdc.algorithms.body_motion import body_velocities
 from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
@@ -18,6 +19,7 @@ from rbdc.algorithms.tools.linear import Matrix, plus, transposed
 from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.trace import Trace, silent
+from rbdc.errors import UnsupportedError
 from rbdc.model import Problem
 from rbdc.spatial import Force, Matrix3, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 
@@ -29,8 +31,8 @@ class CoriolisFactor:
     momentum: Vector3
     n: Matrix3
 
-    @staticmethod
-    def of_body(inertia: RigidInertia, v: Motion) -> CoriolisFactor:
+    @classmethod
+    def of_body(cls, inertia: RigidInertia, v: Motion) -> Self:
         """p = m u + w x h; row k of N = h_k u + w x K_k with the second moments K."""
         h = inertia.first_moment
         rows = (
@@ -38,22 +40,22 @@ class CoriolisFactor:
             for moment, row in zip(h.scalars(), inertia.second_moments().rows(), strict=True)
         )
         momentum = v.linear.scaled(inertia.mass) + v.angular.cross(h)
-        return CoriolisFactor(momentum, Matrix3(*rows).transposed())
+        return cls(momentum, Matrix3(*rows).transposed())
 
-    @staticmethod
-    def of(scalars: Sequence[Scalar]) -> CoriolisFactor:
+    @classmethod
+    def of(cls, scalars: Sequence[Scalar]) -> Self:
         """The factor whose `scalars` these are."""
-        return CoriolisFactor(Vector3.of(scalars[:3]), Matrix3.of(scalars[3:]))
+        return cls(Vector3.of(scalars[:3]), Matrix3.of(scalars[3:]))
 
-    def __add__(self, other: CoriolisFactor) -> CoriolisFactor:
-        return CoriolisFactor(self.momentum + other.momentum, self.n + other.n)
+    def __add__(self, other: CoriolisFactor) -> Self:
+        return type(self)(self.momentum + other.momentum, self.n + other.n)
 
-    def moved(self, placement: Placement) -> CoriolisFactor:
+    def moved(self, placement: Placement) -> Self:
         """The masses seen from the parent frame: p' = R p, N' = R N R^T + P p'^T."""
         r = placement.rotation
         momentum = r.apply(self.momentum)
         n = r.rotate_matrix(self.n) + Matrix3.outer(placement.translation, momentum)
-        return CoriolisFactor(momentum, n)
+        return type(self)(momentum, n)
 
     def apply(self, x: Motion) -> Force:
         """B x."""
@@ -73,6 +75,38 @@ class CoriolisFactor:
 
     def _trace(self) -> Scalar:
         return self.n.x.x + self.n.y.y + self.n.z.z
+
+
+class OneFrameFactor(CoriolisFactor):
+    """B as (p, n) with n = tr(N) 1 - N^T: applied for less, and not made to move from frame to frame."""
+
+    @classmethod
+    def of_body(cls, inertia: RigidInertia, v: Motion) -> Self:
+        factor = CoriolisFactor.of_body(inertia, v)
+        x, y, z = factor.n.x, factor.n.y, factor.n.z
+        n = Matrix3(
+            Vector3(y.y + z.z, -y.x, -z.x), Vector3(-x.y, x.x + z.z, -z.y), Vector3(-x.z, -y.z, x.x + y.y)
+        )
+        return cls(factor.momentum, n)
+
+    def moved(self, placement: Placement) -> Self:
+        raise UnsupportedError(f"{type(self).__name__} is of one frame")
+
+    def apply(self, x: Motion) -> Force:
+        return Force(-self.momentum.cross(x.angular), self.n.apply(x.angular))
+
+    def apply_transposed(self, y: Motion) -> Force:
+        return Force(Vector3.zero(), self.momentum.cross(y.linear) + self.n.apply_transposed(y.angular))
+
+
+class Twice(OneFrameFactor):
+    """2 B by the numbers of B: where inertias are no constants, a motion is doubled for less."""
+
+    def apply(self, x: Motion) -> Force:
+        return super().apply(x + x)
+
+    def apply_transposed(self, y: Motion) -> Force:
+        return super().apply_transposed(y + y)
 
 
 @dataclass(frozen=True)

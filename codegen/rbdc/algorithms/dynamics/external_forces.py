@@ -57,6 +57,12 @@ def joint_torques(m: Machine, force: Array[Force], name: str = "tau") -> Array[S
     return tau
 
 
+def take_external_forces(m: Machine, force: Array[Force]) -> None:
+    """Subtract external forces from those that joints have to give to bodies."""
+    for b in m.loaded():
+        force.add(b, -b.external_force())
+
+
 def in_bodies(m: Numbers, fext: Forces) -> Forces:
     """External forces in the frames of the bodies."""
     if not m.model.world_forces:

@@ -15,7 +15,7 @@ from typing import Any
 
 from rbdc.algorithms.body_motion import BodyMotion, MotionKind, body_motions
 from rbdc.algorithms.dynamics.drives import with_drives
-from rbdc.algorithms.dynamics.external_forces import joint_torques, loaded_machine
+from rbdc.algorithms.dynamics.external_forces import joint_torques, loaded_machine, take_external_forces
 from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.tools.numbers import NumberBody, Numbers
 from rbdc.algorithms.trace import Trace, silent
@@ -65,10 +65,9 @@ def forces_needed(
     force, seconds = m.array("f", Force), []
     for b, _, motion, second in body_motions(m, world, chosen):
         force[b] = f = motion.wrench(b.inertia())
-        b.label("F = m a + U h, N = h x a + n(U, K)", "f", f.scalars())
+        b.label(motion.law, "f", f.scalars())
         seconds.append(second)
-    for b in m.loaded():
-        force.add(b, -b.external_force())
+    take_external_forces(m, force)
     return force, seconds
 
 

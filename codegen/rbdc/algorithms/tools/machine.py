@@ -19,7 +19,8 @@ given what it needs of the loop around it, `for j, f in k.earlier(force)`, or re
 
 `rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; on symbols that is straight-line code.
 `rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.
-`rbdc.planning.loops.machine.Loops` makes loops over tables of the same text.
+`rbdc.planning.loops.machine.Loops` makes loops over tables of the same text,
+`rbdc.planning.windows.machine.Rows` loops over rows of limbs in lanes.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import MalformedProgram, verify
 from rbdc.reduction.schedules import LIMBS
 from rbdc.spatial import Motion, Scalar
+from rbdc.spatial.scalars import is_number
 
 BODY, DOF, SAME, UP, ABOVE, ANGLE, CONTACT = map(Variable, "ikjdenc")
 INDICES: Mapping[str, Index] = {
@@ -156,7 +157,9 @@ class LaneRecorder:
         self._comment = comment
 
     def read(self, array: str, entry: int = 0) -> Scalar:
-        """An entry of an array."""
+        """An entry of an array: what is written there, or else what it holds."""
+        if entry in self._written.get(array, {}):
+            return self._written[array][entry]
         known = self._read.setdefault(array, [])
         if entry >= len(known):
             known += symbols(f"{array}{len(known)}", entry + 1 - len(known))
@@ -175,10 +178,20 @@ class LaneRecorder:
         self._labels.record("", self._comment, symbol, values)
 
     def store(self, array: str, start: int, values: Iterable[Scalar]) -> None:
-        """Write consecutive entries of an array."""
-        stored = dict(enumerate(values, start))
+        """Write consecutive entries of an array, but those that it holds."""
+        stored = {k: x for k, x in enumerate(values, start) if x is not self._held(array, k)}
         self.let("", list(stored.values()))
         self._written.setdefault(array, {}).update(stored)
+
+    def holds(self, values: Iterable[Scalar]) -> bool:
+        """Whether values are constants, or as they were read."""
+        known = {id(y) for entries in self._read.values() for y in entries}
+        return all(is_number(x) or id(x) in known for x in values)
+
+    def _held(self, array: str, entry: int) -> Scalar | None:
+        """The number that is and stays in an entry, as far as it was read."""
+        known = self._read.get(array, [])
+        return known[entry] if entry < len(known) and entry not in self._written.get(array, {}) else None
 
     def body(self) -> LaneProgram:
         """The simplified program of all that was stored."""

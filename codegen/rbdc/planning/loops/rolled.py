@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion
-from rbdc.algorithms.derivatives.rnea_derivatives import inverse_dynamics_derivatives
+from rbdc.algorithms.derivatives.rnea_derivatives import Sweeping, inverse_dynamics_derivatives
 from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations
 from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
 from rbdc.algorithms.dynamics.newton_euler import forces_needed, inverse_dynamics
@@ -107,7 +107,7 @@ def _constrained_dynamics(m: Loops, ddq: str, forces: str) -> None:
 
 def _inverse_dynamics_derivatives(m: Loops, *outputs: str, a: str = "a") -> None:
     m.v, m.a, m.external = "v", a, True
-    inverse_dynamics_derivatives(m, SpatialMotion.of_world(m.gravity), outputs)
+    inverse_dynamics_derivatives(m, Sweeping.of_world(m.gravity), outputs)
     for name, table in zip(outputs[1:], ("damping", "armature"), strict=True):
         if name:
             drives.diagonal(m, name, table)

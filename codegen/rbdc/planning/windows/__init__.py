@@ -6,9 +6,9 @@ first joint. A kernel is two kinds of loops:
 
 - over *rows* of bodies (`rbdc.reduction.schedules.Schedule`): four limbs side by side, one body each, a
   chain of bodies in one lane from row to row; root to leaves, then leaves to root. Their bodies are programs
-  in lanes, traced by `bodies.py`, so that constants that are zero throughout leave no trace and costs are
-  counted; the templates have the loops around them. In M^-1 a joint with several degrees of freedom is as
-  many rows of one lane (`Node`);
+  in lanes, traced by a machine (`machine.py`) from texts of `rbdc.algorithms`, so that constants that are
+  zero throughout leave no trace and costs are counted; the templates have the loops around them. In M^-1 a
+  joint with several degrees of freedom is as many rows of one lane (`Node`);
 - over *windows* of columns (`Window`, there too): consecutive degrees of freedom side by side in a register,
   and for each the rows of the matrices that are not zero there. Degrees of freedom are numbered depth first,
   so that a subtree is consecutive. What the first loops give is turned into arrays over the degrees of
@@ -23,6 +23,6 @@ row.
 To add a kernel: write a template beside `windows_rnea_derivatives.c.jinja` that extends
 `windows_kernel.c.jinja`: the bodies `forward` and `backward` write s, 2 psidot, psiddot, F_q, F_v, F_a and t
 of every degree of freedom, from which derivatives of any order go over the same tiles. Enter it in `KERNELS`
-(`kernels.py`), its bodies in `bodies.py`, its name as `windows` in the policy of the function's record, and
+(`kernels.py`), its text in `bodies.py`, its name as `windows` in the policy of the function's record, and
 its times beside those of `planning.calibration`.
 """
