@@ -311,6 +311,10 @@ def _check_tuning(options: BuildOptions) -> None:
         raise UnsupportedError("`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`")
     if options.style != "unrolled":
         raise UnsupportedError(f"{asked('style', options.style)} chooses forms: leave it out beside `tune`")
+    if options.parameters is not None or options.payloads:
+        raise UnsupportedError(
+            "`tune` draws no inertial parameters: tune without `parameters` and `payload`, then give `tuning`"
+        )
     if options.march == "portable":
         raise UnsupportedError(
             "`march='portable'` is for every processor, `tune` measures this one: tune on some of them, "

@@ -20,6 +20,8 @@ from rbdc.report.methods.records import Batches, FunctionRecord, Measured
 from rbdc.tuning import measurement
 from rbdc.tuning.build import built
 from tests.support import COMPILERS, UNOPTIMISED
+from tests.support_tuning import tuning
+from tests.tuned_again import again, lines
 
 FIRST, LAST = COMPILERS[0], COMPILERS[-1]
 ROBOT = "double_pendulum"
@@ -145,6 +147,8 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"style": "rolled"}, "`style='rolled'` chooses forms: leave it out beside `tune`"),
     ({"style": "auto"}, "`style='auto'` chooses forms"),
     ({"fuse": (("rnea", "crba"),)}, "`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`"),
+    ({"parameters": ()}, "`tune` draws no inertial parameters: tune without"),
+    ({"payloads": ("link2",)}, "`tune` draws no inertial parameters: tune without"),
     ({"add": True}, "`add=True` keeps functions as they are tuned: leave it out"),
     ({"compiler": FIRST}, "the first of `tune_compilers` takes the place of `cc`: give one"),
     (
@@ -181,3 +185,15 @@ def test_refusals_of_commands(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="`tune='cartpole'`: 'cartpole' is not a number"):
         BuildOptions(tune="cartpole")
     assert not (tmp_path / "o").exists()
+
+
+def test_a_second_run_judges_the_first() -> None:
+    slow, fast = Way("straight line", "gcc"), Way("columns", "gcc")
+    first = tuning({"crba": {slow: 20.0, fast: 10.0}, "aba": {slow: 5.0}})
+    second = tuning({"crba": {slow: 9.0, fast: 10.0}, "aba": {slow: 5.0}})
+    assert again(first, second, SINGLE) == {"crba": 10.0 / 9.0, "aba": 1.0}
+    assert list(lines(first, second)) == [
+        "single: 2 functions, default over tuned 1.414 (geometric mean)",
+        "single: at most 1.111 times the fastest way of the second run",
+        "  crba, single: columns, gcc takes 1.111 times the fastest",
+    ]
