@@ -80,6 +80,15 @@ def test_every_way_takes_part_and_the_fastest_is_built(
     assert rows["crba", SINGLE]["default"] == f"straight line, {FIRST}"
 
 
+def test_batches_stay_side_by_side_where_single_calls_are_rolled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inject(monkeypatch, lambda name, way: 1.0 if way.startswith(("rolled", "8")) else 2.0)
+    result = built(ROBOT, options(tmp_path, functions=("crba",)))
+    assert result.functions[0]["form"] == "rolled" and result.errors is not None
+    assert "_load8" in (result.directory / f"{ROBOT}_crba_batch.c").read_text()
+
+
 def test_shares_of_the_time_go_by_what_passes_take() -> None:
     def candidates(count: int, a_pass: float) -> measurement._Candidates:
         ways = [Way("columns", str(k)) for k in range(count)]

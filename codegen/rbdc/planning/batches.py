@@ -44,7 +44,8 @@ def batch_plan(subject: Subject, plan: Plan, choice: Choice = UNTOLD) -> BatchPl
 
     Raises OptionError for a choice that the function does not have.
     """
-    function, samples = subject.function, side_by_side_programs(subject, plan)
+    small = plan.form == ROLLED and choice.form is None
+    function, samples = subject.function, () if small else side_by_side_programs(subject, plan)
     if choice.lanes is None:
         return BatchPlan(samples, goes_one_by_one(function, plan, samples))
     if choice.lanes not in (there := widths(function, samples)):
@@ -66,7 +67,7 @@ def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
     if function.declaration.framed:
         small = plan.cost.operations <= WORTH_A_BATCH
         return tuple(frame_step_programs(model)) if small and not function.policy.sample_by_sample else ()
-    if plan.form == ROLLED or model.nv > _most(subject):
+    if model.nv > _most(subject):
         return ()
     samples = of_samples(subject.candidates)
     if cost(samples[-1]).operations > WORTH_A_BATCH:
