@@ -36,6 +36,7 @@ from rbdc.model import Problem
 from rbdc.model.contacts import ContactOptions
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
+from rbdc.planning.loops.rolled import RECURSIONS as ROLLED
 from rbdc.planning.loops.rolled import nest
 from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Force
@@ -116,7 +117,7 @@ def by_numbers(evaluate: Callable[..., Any], inputs: dict[str, Array]) -> list[A
 def by_loops(name: str, model: Problem, inputs: dict[str, Array]) -> list[Array]:
     """The outputs of the loops."""
     declaration = functions_of(model)[name].declaration
-    loops = nest(Tree(model), TEXTS[name].loops, declaration)
+    loops = nest(Tree(model), ROLLED[TEXTS[name].loops], declaration)
     return [*run(loops, {p.name: p.size for p in declaration.outputs}, **inputs).values()]
 
 
@@ -186,7 +187,7 @@ def with_contacts(machine: str) -> list[Array]:
     del inputs["fext"]
     if machine == "Loops":
         declaration = functions_of(model)["constrained_dynamics"].declaration
-        loops = nest(Tree(model), "constrained_dynamics", declaration)
+        loops = nest(Tree(model), ROLLED["constrained_dynamics"], declaration)
         outputs = {p.name: p.size for p in declaration.outputs}
         return [*run(loops, outputs, **inputs, active=active).values()]
     evaluate = constrained_dynamics if machine == "Numbers" else contact_reference

@@ -32,7 +32,7 @@ from rbdc.pipeline import build_package, read
 from rbdc.planning import forms
 from rbdc.planning.availability import singular_joints
 from rbdc.planning.loops.ancestors import Ancestors
-from rbdc.planning.loops.rolled import nest, rolled
+from rbdc.planning.loops.rolled import RECURSIONS, nest, rolled
 from rbdc.planning.loops.tree import Tree
 from rbdc.planning.windows.kernels import has_windows
 from rbdc.resources import resolve
@@ -181,7 +181,7 @@ def test_loops_refuse_closed_loops_by_name() -> None:
     model = UNROLLED["a closed loop"]()
     declaration = functions_of(model)["constrained_dynamics"].declaration
     with pytest.raises(UnsupportedError, match="hold moving bodies to the world alone, not the contact loop"):
-        nest(Tree(model), "constrained_dynamics", declaration)
+        nest(Tree(model), RECURSIONS["constrained_dynamics"], declaration)
 
 
 @pytest.mark.slow

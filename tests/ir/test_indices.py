@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from rbdc.ir.indices import Entry, Sum, Variable, plus, tables_in, value_of
-from rbdc.ir.verify import MalformedProgram
-from rbdc.planning.loops.recording import StepRecorder
 
 COLUMNS = {"parent": [-1, 0, 0, 2], "up": [3, 1]}
 K = Variable("k")
@@ -27,11 +23,3 @@ def test_sums_are_one_number_at_most() -> None:
 def test_tables_of_an_index() -> None:
     assert list(tables_in(plus(Entry("parent", Entry("up", K)), 1))) == ["parent", "up"]
     assert list(tables_in(K)) == list(tables_in(2)) == []
-
-
-def test_a_step_stores_a_place_once() -> None:
-    """An output by one name has one place: a second store would take the place of the first."""
-    step = StepRecorder("")
-    step.write("x", [step.read("q", 1, i=1)[0]], i=1)
-    with pytest.raises(MalformedProgram, match="stores x_i twice"):
-        step.add("x", [1.0], i=1)

@@ -53,6 +53,11 @@ def masked(x: Scalar, mask: Scalar) -> Scalar:
     return Symbolic(ca.if_else(expression(mask), expression(x), ca.SX(0.0)))
 
 
+def names_in(values: Sequence[Scalar]) -> set[str]:
+    """The names of the symbols that scalars are made of."""
+    return {symbol.name() for symbol in ca.symvar(_column(values))}
+
+
 def from_casadi(
     name: str,
     inputs: Sequence[tuple[str, Sequence[Scalar]]],

@@ -17,9 +17,10 @@ from rbdc.ir.indices import Entry, plus
 from rbdc.ir.loops import Loop, WhereGiven
 from rbdc.model import WORLD, Contact
 from rbdc.model.contacts import held_at
-from rbdc.planning.loops.machine import LoopColumn, LoopResult, Loops, Where, in_cases
-from rbdc.planning.loops.recording import CONTACT, StepRecorder
-from rbdc.planning.loops.segments import Scope
+from rbdc.planning.loops.arrays import LoopResult, Where
+from rbdc.planning.loops.bodies import LoopColumn
+from rbdc.planning.loops.machine import Loops, in_cases
+from rbdc.planning.loops.recording import CONTACT, Scope
 from rbdc.planning.loops.tree import kind_of
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 
@@ -40,7 +41,7 @@ class LoopContact:
 
     def read(self, array: str, size: int, **strides: int) -> list[Scalar]:
         """Entries of an input, an array or a table."""
-        return self.m.scope.reading(array).read(array, tuple(strides.items()), 0, size)
+        return self.m.scope.read(array, size, **strides)
 
     @property
     def switch(self) -> Scalar:
@@ -83,7 +84,7 @@ def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
     cases = []
     for kind in m.tree.contact_kinds:
         contact = next(own for own in m.tree.model.contacts if kind_of(own) == kind)
-        m.scopes.append(Scope(lambda: StepRecorder("")))
+        m.scopes.append(Scope())
         yield LoopContact(m, contact)
         cases.append((f"{contact.kind} of {contact.rows} rows", m.scopes.pop().statements(dry=m.dry)))
     inside = in_cases(Entry("contact_kind_of", CONTACT), cases)
@@ -133,10 +134,9 @@ def take_forces(m: Loops, x: str, forces: str) -> None:
 
 def _given(m: Loops, name: str, local: str, count: int, absent: list[Scalar]) -> None:
     """An array of `count` times what stands for an optional input, or of what is given."""
-    strides = (("c", len(absent)),)
-    m.sizes[local] = len(absent) * count
+    size = len(absent)
+    m.sizes[local] = size * count
     for given in (False, True):
         for _ in m.over(count, Index(Where("c")), ""):
-            values = m.scope.reading(name).read(name, strides, 0, len(absent)) if given else absent
-            m.scope.writing(local).store(local, strides, 0, values, adds=False)
+            m.scope.write(local, m.scope.read(name, size, c=size) if given else absent, c=size)
     m.statements[-1:] = [WhereGiven(name, tuple(m.statements[-1:]))]

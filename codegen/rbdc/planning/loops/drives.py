@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rbdc.algorithms.tools.machine import Index
 from rbdc.ir.loops import Clear, Sines
-from rbdc.planning.loops.machine import Loops, Where
+from rbdc.planning.loops.arrays import Where
+from rbdc.planning.loops.machine import Loops
 
 ENTRY = Index(Where("at", 0, "at"))
 """Each entry of v."""
@@ -23,8 +24,7 @@ def sines(m: Loops, lanes: int) -> None:
     for joint in m.over(count, Index(Where("n", 0, "n")), "joint angles"):
         angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # its own, or that of the leader it follows
         if m.tree.coupled:
-            table = "turning_coupling"
-            multiplier, offset = m.scope.reading(table).read(table, (("n", 2),), 0, 2)
+            multiplier, offset = m.scope.read("turning_coupling", 2, n=2)
             angle = multiplier * angle + offset
         m.result("angle")[joint] = angle
     m.statements.append(made)

@@ -11,9 +11,9 @@ from rbdc.algorithms.tools.machine import Index
 from rbdc.ir import indices
 from rbdc.ir.indices import Entry, plus
 from rbdc.ir.loops import Loop
-from rbdc.planning.loops.machine import Loops, Where
+from rbdc.planning.loops.arrays import Where
+from rbdc.planning.loops.machine import Loops
 from rbdc.planning.loops.recording import DOF
-from rbdc.planning.loops.segments import Strides
 from rbdc.spatial import Scalar
 
 SAVED = "l"
@@ -92,34 +92,29 @@ def invert(m: Loops, inverse: str) -> None:
 class Block:
     """Columns of a matrix side by side: so many of each row from an offset on, `strides` further."""
 
-    def __init__(self, m: Loops, matrix: str, size: int, offset: int, strides: Strides = ()) -> None:
+    def __init__(self, m: Loops, matrix: str, size: int, offset: int, **strides: int) -> None:
         self.m, self.matrix, self.size, self.offset, self.strides = m, matrix, size, offset, strides
 
     def __getitem__(self, row: Index) -> list[Scalar]:
-        return self._read(self.matrix, self._place(row), self.offset)
+        return self.m.scope.read(self.matrix, self.size, self.offset, **self._place(row))
 
     def reduce(self, k: Index, row: list[Scalar], others: Iterable[tuple[Index, Scalar]]) -> None:
         """Row k becomes a row less multiples of others. Sums pass through registers."""
         scope = self.m.scope
-        scope.writing(SUMS).store(SUMS, (), 0, row, adds=False)
+        scope.write(SUMS, row)
         for other, factor in others:
-            less = [-(factor * x) for x in self[other]]
-            self.m.scope.writing(SUMS).store(SUMS, (), 0, less, adds=True)
-        found = self._read(SUMS, (), 0)
-        scope.writing(self.matrix).store(self.matrix, self._place(k), self.offset, found, adds=False)
+            self.m.scope.add(SUMS, [-(factor * x) for x in self[other]])
+        scope.write(self.matrix, scope.read(SUMS, self.size), self.offset, **self._place(k))
 
-    def _read(self, array: str, strides: Strides, offset: int) -> list[Scalar]:
-        return self.m.scope.reading(array).read(array, strides, offset, self.size)
-
-    def _place(self, row: Index) -> Strides:
-        return (row.at.entry, self.m.tree.nv), *self.strides
+    def _place(self, row: Index) -> dict[str, int]:
+        return {row.at.entry: self.m.tree.nv, **self.strides}
 
 
 def _blocks(m: Loops, matrix: str) -> Iterator[Block]:
     """All columns of a row, whole blocks of them and the rest."""
     count, rest = divmod(m.tree.nv, BLOCK)
     for _ in m.inner(Loop("c", 0, count, ()), LoopRow(m, "c"), 0.0) if count else ():
-        yield Block(m, matrix, BLOCK, 0, (("c", BLOCK),))
+        yield Block(m, matrix, BLOCK, 0, c=BLOCK)
     if rest:
         yield Block(m, matrix, rest, m.tree.nv - rest)
 

@@ -4,22 +4,29 @@ arguments of a program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count, takewhile
 from typing import NamedTuple
 
-from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
+from rbdc.ir.from_casadi import Recorder, from_casadi, names_in, symbols
 from rbdc.ir.indices import Entry, Index, Variable
 from rbdc.ir.lanes import LaneProgram, in_lanes
-from rbdc.ir.loops import Place, Step
+from rbdc.ir.loops import Loop, Place, Statement, Step
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import MalformedProgram, verify
 from rbdc.reduction.schedules import LIMBS
 from rbdc.spatial import Motion, Scalar
-from rbdc.spatial.scalars import is_number
+from rbdc.spatial.scalars import is_number, is_zero
 
-BODY, DOF, SAME, UP, ABOVE, ANGLE, CONTACT = map(Variable, "ikjdenc")
+BODY, DOF, UP, ABOVE, ANGLE, CONTACT = map(Variable, "ikdenc")
+COLUMNS: Mapping[str, Index] = {
+    **{name: Variable(name) for name in "js"},
+    "up": Entry("up", UP),
+    "top": Entry("up", ABOVE),
+}
+"""Columns of inner loops: of the same joint and above, then those of loops within these."""
 INDICES: Mapping[str, Index] = {
     "parent": Entry("parent_of", BODY),
     "at_q": Entry("q_of", BODY),
@@ -29,9 +36,9 @@ INDICES: Mapping[str, Index] = {
     "entry": Entry("q_of_turning", ANGLE),
     "b": Entry("body_of", DOF),
     "column": Entry("column_of", DOF),
-    "j_column": Entry("column_of", SAME),
-    "up": Entry("up", UP),
-    "up_column": Entry("column_of", Entry("up", UP)),
+    **COLUMNS,
+    **{f"{name}_column": Entry("column_of", index) for name, index in COLUMNS.items()},
+    **{f"{name}_body": Entry("body_of", index) for name, index in COLUMNS.items()},
     "above": Entry("row_up", ABOVE),
     "held_above": Entry("held_up", ABOVE),
     "held": Entry("contact_body_of", CONTACT),
@@ -40,10 +47,12 @@ INDICES: Mapping[str, Index] = {
 }
 """Indices by the names that places have for them; others are variables of loops.
 
-Loops go over bodies i, degrees of freedom k of the whole tree, j of a joint and those above, at d in the list
-of paths; in eliminations over rows k of M, i below and those above, at e in the list of rows; n: over angles,
-c: over contacts.
+Loops go over bodies i, degrees of freedom k of the whole tree, j and s of a joint and those above, at d and e
+in the list of paths; in eliminations over rows k of M, i below and those above, at e in the list of rows; n:
+over angles, c: over contacts.
 """
+CARRIED = "row"
+"""The array of numbers that a loop over columns hands to loops within it."""
 
 
 class _Argument(NamedTuple):
@@ -57,61 +66,107 @@ class _Argument(NamedTuple):
     adds: bool = False
 
 
+class _Target(NamedTuple):
+    """Where a step stores: an array, the indices that lead there, whether it adds to what there is. apart: as
+    one argument, however far its entries lie from each other.
+    """
+
+    array: str
+    strides: tuple[tuple[str, int], ...]
+    adds: bool = False
+    apart: bool = False
+
+
 class StepRecorder:
     """One step: scalars read from arrays, and scalars stored to arrays or added there.
 
     A place is an array and the indices that lead to it: `read("X", 12, i=12)` are the twelve numbers of `X`
-    from 12 i on.
+    from 12 i on. What the step has stored or added is read as it will be there.
+
+    carried: numbers handed to inner loops in an array, by the identity of a scalar its place and itself.
+    earlier: what steps before have read and nothing has changed since.
     """
 
-    def __init__(self, title: str) -> None:
-        self.title = title
+    def __init__(
+        self, title: str, carrier: str = CARRIED, earlier: Mapping[str, _Argument] | None = None
+    ) -> None:
+        self.title, self.carrier = title, carrier
+        self.carried: dict[int, tuple[int, Scalar]] = {}
         self._labels = Recorder()
+        self._earlier = dict(earlier or {})
         self._read: dict[str, _Argument] = {}
-        self._written: dict[str, _Argument] = {}
+        self._stored: dict[_Target, dict[int, Scalar]] = {}
 
     def read(self, array: str, size: int, offset: int = 0, **strides: int) -> list[Scalar]:
         """The `size` numbers at a place; read twice they are the same symbols."""
-        name = _name(array, strides, offset)
+        if not size:
+            return []
+        target = _Target(array, tuple(strides.items()))
+        known, added = self._stored.get(target, {}), self._stored.get(target._replace(adds=True), {})
+        if offset in added:
+            own = [x + added.pop(k, 0.0) for k, x in enumerate(self._symbols(target, size, offset), offset)]
+            self.write(array, own, offset, **strides)
+            return own
+        if offset in known:
+            return [known[k] for k in range(offset, offset + size)]
+        return self._symbols(target, size, offset)
+
+    def _symbols(self, target: _Target, size: int, offset: int) -> list[Scalar]:
+        name = _name(target, offset)
         if name not in self._read:
-            self._read[name] = _Argument(_place(array, strides, offset), symbols(name, size))
+            new = _Argument(_place(target, offset), symbols(name, size))
+            self._read[name] = self._earlier.get(name, new)
         return self._read[name].values
 
     def write(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
         """Store values from a place on."""
-        self._store(array, values, strides, offset, adds=False)
+        target = _Target(array, tuple(strides.items()))
+        self._stored.setdefault(target, {}).update(enumerate(values, offset))
 
     def add(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
         """Add values to those from a place on."""
-        self._store(array, values, strides, offset, adds=True)
+        target = _Target(array, tuple(strides.items()))
+        added = self._stored.get(target._replace(adds=True), {})
+        if offset in self._stored.get(target, {}) or _name(target, offset) in self._read:
+            there = self.read(array, len(values), offset, **strides)
+            self.write(array, [x + y for x, y in zip(there, values, strict=True)], offset, **strides)
+        else:
+            sums = {k: added[k] + x if k in added else x for k, x in enumerate(values, offset)}
+            self._stored.setdefault(target._replace(adds=True), {}).update(sums)
 
     def add_apart(self, array: str, values: Mapping[int, Scalar], **strides: int) -> None:
         """Add values to entries so far from a place."""
-        self._store(array, list(values.values()), strides, 0, adds=True, entries=tuple(values))
-
-    def _store(
-        self,
-        array: str,
-        values: Sequence[Scalar],
-        strides: Mapping[str, int],
-        offset: int,
-        *,
-        adds: bool,
-        entries: tuple[int, ...] = (),
-    ) -> None:
-        name = _name(array, strides, offset)
-        if name in self._written:
-            raise MalformedProgram(f"a step stores {name} twice")
-        self._written[name] = _Argument(_place(array, strides, offset), list(values), entries, adds)
+        self._stored[_Target(array, tuple(strides.items()), adds=True, apart=True)] = dict(values)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         """Name values and the formula that gives them, for the reader of the C."""
         self._labels.record(self.title, formula, symbol, values)
 
+    def stores(self, array: str = "") -> bool:
+        """Whether anything is stored, or anything in an array."""
+        if array:
+            return any(target.array == array for target in self._stored)
+        return bool(self.carried) or any(self._stored.values())
+
+    def unchanged(self, changed: set[str]) -> dict[str, _Argument]:
+        """What it and steps before have read, but for arrays that it stores to or others have changed."""
+        known = {**self._earlier, **self._read}
+        changed = changed | {target.array for target in self._stored}
+        return {name: own for name, own in known.items() if own.place.array not in changed}
+
     def step(self) -> Step:
         """The simplified program of all that was stored, and where its arguments lie."""
-        inputs = self._read
-        outputs = {f"new_{name}" if name in inputs else name: own for name, own in self._written.items()}
+        if self.carried:
+            self.write(self.carrier, [x for _, x in self.carried.values()])
+        outputs = dict[str, _Argument]()
+        for name, own in self._written():
+            if name in outputs:
+                raise MalformedProgram(f"a step stores {name} twice")
+            outputs[name] = own
+        used = names_in([x for own in outputs.values() for x in own.values]) if self._earlier else set()
+        again = {name: own for name, own in self._earlier.items() if names_in(own.values) & used}
+        inputs = {**self._read, **again}
+        outputs = {f"new_{name}" if name in inputs else name: own for name, own in outputs.items()}
         program = from_casadi(
             "step",
             [(name, own.values) for name, own in inputs.items()],
@@ -126,16 +181,95 @@ class StepRecorder:
         places = {name: own.place for name, own in {**inputs, **outputs}.items()}
         return Step(replace(program, outputs=arrays), places)
 
+    def _written(self) -> Iterator[tuple[str, _Argument]]:
+        """What is stored, by names: entries one after the other together."""
+        for target, stored in self._stored.items():
+            if target.apart:
+                yield (
+                    _name(target, 0),
+                    _Argument(_place(target, 0), [*stored.values()], (*stored,), target.adds),
+                )
+                continue
+            for first in (k for k in sorted(stored) if k - 1 not in stored):
+                values = [stored[k] for k in takewhile(stored.__contains__, count(first))]
+                yield _name(target, first), _Argument(_place(target, first), values, (), target.adds)
 
-def _name(array: str, strides: Iterable[str], offset: int) -> str:
+
+def _name(target: _Target, offset: int) -> str:
     """The name of the argument at a place: of its array, and of the indices that lead there."""
-    return "_".join([array, *strides, *([str(offset)] if offset else [])])
+    indices = (name for name, _ in target.strides)
+    return "_".join([target.array, *indices, *([str(offset)] if offset else [])])
 
 
-def _place(array: str, strides: Mapping[str, int], offset: int) -> Place:
+def _place(target: _Target, offset: int) -> Place:
     """The place that indices lead to by their names."""
-    found = ((INDICES.get(name, Variable(name)), stride) for name, stride in strides.items())
-    return Place(array, tuple(found), offset)
+    found = ((INDICES.get(name, Variable(name)), stride) for name, stride in target.strides)
+    return Place(target.array, tuple(found), offset)
+
+
+class Scope:
+    """The body of a loop: steps and the loops between them. Statements after an inner loop move before it,
+    unless they read or write what the inner loop stores. title: what the steps are about. depth: of the loops
+    around it that carry numbers.
+    """
+
+    def __init__(self, title: str = "", depth: int = 0) -> None:
+        self.title, self.depth = title, depth
+        self.carrier = f"{CARRIED}_{depth}" if depth else CARRIED
+        self.now = StepRecorder(title, self.carrier)
+        self.parts: list[StepRecorder | Loop] = [self.now]
+        self.inputs, self.outputs = set[str](), set[str]()
+        self.inside, self.changed = set[str](), set[str]()
+
+    def _renew(self) -> None:
+        """Begin another step."""
+        self.now = StepRecorder(self.title, self.carrier, self.now.unchanged(self.changed))
+        self.parts.append(self.now)
+        self.inside, self.changed = set[str](), set[str]()
+
+    def read(self, array: str, size: int, offset: int = 0, **strides: int) -> list[Scalar]:
+        """The `size` numbers at a place."""
+        if array in self.changed or (array in self.inside and self.now.stores(array)):
+            self._renew()
+        self.inputs.add(array)
+        return self.now.read(array, size, offset, **strides)
+
+    def write(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
+        """Store values from a place on."""
+        self._storing(array).write(array, values, offset, **strides)
+
+    def add(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
+        """Add values to those from a place on."""
+        self._storing(array).add(array, values, offset, **strides)
+
+    def _storing(self, array: str) -> StepRecorder:
+        """The step that may store to an array."""
+        if array in self.inside:
+            self._renew()
+        self.outputs.add(array)
+        return self.now
+
+    def carry(self, numbers: Sequence[Scalar]) -> list[int | None]:
+        """Hand numbers to an inner loop: where they are in the array of this loop, None of zeros."""
+        if self.carrier in self.changed:
+            self._renew()
+        pool = self.now.carried
+        places = [None if is_zero(x) else pool.setdefault(id(x), (len(pool), x))[0] for x in numbers]
+        self.outputs |= {self.carrier} if pool else set()
+        return places
+
+    def statements(self, *, dry: bool) -> tuple[Statement, ...]:
+        """All of them; none where nothing but what is stored is asked for."""
+        there = (part for part in self.parts if isinstance(part, Loop) or part.stores())
+        return () if dry else tuple(part if isinstance(part, Loop) else part.step() for part in there)
+
+    def enclose(self, loop: Loop, inner: Scope) -> None:
+        """Append an inner loop, and note the arrays that it reads and writes."""
+        self.parts.append(loop)
+        self.changed |= inner.outputs
+        self.inside |= inner.outputs | inner.inputs
+        self.inputs |= inner.inputs
+        self.outputs |= inner.outputs
 
 
 @dataclass

@@ -20,8 +20,9 @@ from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch,
 from rbdc.model import Problem
 from rbdc.model.contacts import total_rows
 from rbdc.planning.loops import contacts, drives
+from rbdc.planning.loops.bodies import LoopBody
 from rbdc.planning.loops.factors import LoopRows, invert, solve_rows
-from rbdc.planning.loops.machine import LoopBody, Loops
+from rbdc.planning.loops.machine import Loops
 from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Motion, Scalar
 
@@ -141,22 +142,26 @@ def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
     recursions as loops, and these loops.
     """
     named, tree = function.policy.rolled, Tree(model)
-    made = {name: nest(tree, named[name], function.declaration) for name in _methods(named, model)}
+    made = {
+        name: nest(tree, RECURSIONS[named[name]], function.declaration) for name in _methods(named, model)
+    }
     method = min(made, key=lambda name: made[name].cost().operations)
     return method, made[method]
 
 
-def nest(tree: Tree, recursion: str, declaration: FunctionDeclaration) -> LoopNest:
-    """A recursion as loops, with the tables and arrays that it uses."""
+def nest(tree: Tree, text: Callable[..., None], declaration: FunctionDeclaration) -> LoopNest:
+    """A text as loops, with the tables and arrays that it uses; it is called with a machine and the names of
+    the function's outputs.
+    """
     outputs = [p.name for p in declaration.outputs]
     lanes = declaration.scalar.lanes_of_angles(len(tree.turning))
     m = Loops(tree)
 
-    def text(m: Loops) -> None:
+    def whole(m: Loops) -> None:
         drives.sines(m, lanes)
-        RECURSIONS[recursion](m, *outputs)
+        text(m, *outputs)
 
-    statements = m.run(text)
+    statements = m.run(whole)
     names = dict.fromkeys(_names(statements))
     sines = [s for s in statements if isinstance(s, Sines)]
     arrays = {name: s.whole for s in sines for name in (s.angles, s.sines, s.cosines)}

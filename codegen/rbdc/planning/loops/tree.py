@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.ir.loops import Table
@@ -13,10 +12,8 @@ from rbdc.model import WORLD, Contact, Problem
 from rbdc.model.contacts import row_slices
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.ancestors import Ancestors, elimination_parents
-from rbdc.planning.loops.recording import StepRecorder
 from rbdc.reduction.schedules import nodes_of, parent_columns
 from rbdc.reduction.z_axes import with_z_axes
-from rbdc.spatial import Force, MomentInertia, Placement, Scalar
 
 
 def kind_of(contact: Contact) -> tuple[int, tuple[int, ...]]:
@@ -30,64 +27,6 @@ class BodyKind:
 
     joint: JointType
     rooted: bool
-
-
-class Angle:
-    """A joint's angle, whose cosine and sine are known: all that placements ask of it beside sums and
-    products.
-    """
-
-    def __init__(self, angle: Scalar, cosine: Scalar, sine: Scalar) -> None:
-        self.angle, self._known = angle, {"cos": cosine, "sin": sine}
-
-    def elementary(self, name: str, *arguments: Scalar) -> Scalar:
-        """Its cosine or sine."""
-        return self._known[name]
-
-    def __mul__(self, other: Scalar) -> Scalar:
-        return self.angle * other
-
-    __rmul__ = __mul__
-
-
-class BodyStep(StepRecorder):
-    """One body of a loop: its constants as symbols, but for those that all bodies of its kind share."""
-
-    def __init__(self, tree: Tree, kind: BodyKind) -> None:
-        super().__init__("on the world" if kind.rooted else f"{kind.joint.kind} joint")
-        self.tree, self.kind, self.joint = tree, kind, kind.joint
-
-    def constants(self, table: str) -> list[Scalar]:
-        """The row of a table of the model's: numbers where all bodies of the kind have the same."""
-        different, kept = self.tree.differing(table, self.kind), self.tree.kept[table]
-        read = self.read(table, len(kept), i=len(kept)) if different else []
-        one = self.tree.constants[table][self.tree.kind_of.index(self.kind)]
-        return [read[kept.index(k)] if k in different else x for k, x in enumerate(one)]
-
-    def placement(self) -> Placement:
-        """The frame of the body in its parent's at q."""
-        return Placement.of(self.constants("placement")).compose(self.joint.placement(self._position()))
-
-    def _position(self) -> list[Any]:
-        """The joint's entries of q."""
-        if self.joint.rotation != "angle":
-            q, (multiplier, offset) = self.read("q", self.joint.nq, at_q=1), self.constants("coupling")
-            return [multiplier * x + offset for x in q]
-        cosine, sine = (self.read(name, 1, turn=1)[0] for name in ("cosine", "sine"))
-        return [Angle(self.read("angle", 1, turn=1)[0], cosine, sine)]
-
-    @property
-    def multiplier(self) -> Scalar:
-        """How fast the joint moves by its entry of v."""
-        return self.constants("coupling")[0]
-
-    def inertia(self) -> MomentInertia:
-        """The inertia of the body about the origin of its frame."""
-        return MomentInertia.of(self.constants("inertia"))
-
-    def external_force(self) -> Force:
-        """The external force on the body, in the frame that was chosen for it."""
-        return Placement.of(self.constants("chosen")).act_inverse_force(Force.of(self.read("fext", 6, i=6)))
 
 
 class Tree:
@@ -153,6 +92,7 @@ class Tree:
             "up": above.entries,
             "up_start": above.start,
             "up_own": above.own,
+            "up_end": above.end,
             "row_up": rows.entries,
             "row_start_of": rows.start,
             "row_own_of": rows.own,

@@ -179,7 +179,7 @@ def _set(
         qq[j, k, i] = qq[j, i, k] = u1
         qv[j, i, k], qv[j, k, i] = crossed, u11
         vv[j, k, i] = vv[j, i, k] = straight
-        mq[k, j, i] = mq[j, k, i] = u2
+        mq[k, j, i] = u2
     if two:
         vv[i, j, k] = -u2
         return
@@ -188,7 +188,7 @@ def _set(
     qv[i, j, k], qv[k, j, i] = u5, u6
     mq[k, i, j] = mq[i, k, j] = u9
     if not one:
-        qq[k, j, i], qv[k, i, j] = u3, u7
+        qq[k, j, i], qv[k, i, j], mq[j, k, i] = u3, u7, u2
         vv[k, i, j] = vv[k, j, i] = u10
     else:
         vv[k, j, i] = u4

@@ -1,0 +1,159 @@
+"""Arrays of loops: quantities by bodies and columns, vectors, matrices and tensors over v."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from rbdc.algorithms.tools.machine import Array, At, Index, Quantity, packed
+from rbdc.errors import UnsupportedError
+from rbdc.model import WORLD
+from rbdc.planning.loops.recording import COLUMNS
+from rbdc.spatial import Scalar
+from rbdc.spatial.scalars import is_zero
+
+if TYPE_CHECKING:
+    from rbdc.planning.loops.machine import Loops
+
+SAME = ("j", "s")
+"""The rows of columns of the joint at hand."""
+BODIES = ("i", "parent", "b", "held", "held_root", *(f"{name}_body" for name in COLUMNS))
+"""Rows of bodies; others are of columns."""
+
+
+class Where(NamedTuple):
+    """Indices of a body or a column in the C, by their names in `rbdc.planning.loops.recording`.
+
+    row: of an array, `offset` rows on. entry: of a vector over v; counts_all: over all rows, those before v
+    too.
+    """
+
+    row: str
+    offset: int = 0
+    entry: str = ""
+    counts_all: bool = False
+
+
+@dataclass
+class Known:
+    """An array as earlier runs of a text found it.
+
+    kind: of its quantities. of: makes one of its numbers. size: how many these are. kept: those that are
+    stored, because they are not zero whatever the inputs. cleared: how many numbers are zero at first, where
+    sums of pairs begin.
+    """
+
+    kind: Any
+    of: Callable[[Sequence[Scalar]], Any]
+    size: int = 0
+    kept: set[int] = field(default_factory=set)
+    cleared: int = 0
+
+
+def laid_out(parts: Sequence[tuple[str, int, int]], width: int) -> tuple[dict[str, int], int, int]:
+    """Strides, of equal indices their sum, offset and size of an array in which the parts of a place follow
+    each other: an index, how much further, and out of how many.
+    """
+    strides, offset = dict[str, int](), 0
+    for name, further, count in reversed(parts):
+        strides[name] = strides.get(name, 0) + width
+        offset, width = offset + width * further, width * count
+    return dict(reversed(strides.items())), offset, width
+
+
+def wheres(at: At) -> list[Any]:
+    """Where the indices are."""
+    return [index.at for index in (at if isinstance(at, tuple) else (at,))]
+
+
+class LoopArray(Array[Quantity]):
+    """An array of the C."""
+
+    def __init__(self, m: Loops, name: str, known: Known, world: Quantity | None) -> None:
+        self.m, self.name, self.known, self.world = m, name, known, world
+
+    def __getitem__(self, at: At) -> Quantity:
+        if WORLD in wheres(at):
+            return cast(Quantity, self.world)
+        if not self.known.size:
+            return self._zero()
+        kept, (strides, offset) = sorted(self.known.kept), self._place(at)
+        numbers = self.m.scope.read(self.name, len(kept), offset, **strides)
+        full: list[Scalar] = [0.0] * self.known.size
+        for k, x in zip(kept, numbers, strict=True):
+            full[k] = x
+        return cast(Quantity, self.known.of(full))
+
+    def _zero(self) -> Quantity:
+        """What a first run reads where nothing has been stored so far."""
+        if not hasattr(self.known.kind, "zero"):
+            raise UnsupportedError(f"loops read {self.name} before anything is stored there")
+        return cast(Quantity, self.known.kind.zero())
+
+    def __setitem__(self, at: At, value: Quantity) -> None:
+        self._store(at, value, adds=False)
+
+    def add(self, at: At, value: Quantity) -> None:
+        self._store(at, value, adds=True)
+
+    def _store(self, at: At, value: Quantity, *, adds: bool) -> None:
+        if WORLD in wheres(at):
+            return
+        numbers, self.known.of = packed(value)
+        self.known.size = len(numbers)
+        before = len(self.known.kept), self.known.cleared
+        self.known.kept |= {k for k, x in enumerate(numbers) if not is_zero(x)}
+        strides, offset = self._place(at)
+        if adds and isinstance(at, tuple):
+            self.known.cleared = self.m.sizes[self.name]
+        self.m.growing |= before != (len(self.known.kept), self.known.cleared)
+        put = self.m.scope.add if adds else self.m.scope.write
+        put(self.name, [numbers[k] for k in sorted(self.known.kept)], offset, **strides)
+
+    def _place(self, at: At) -> tuple[dict[str, int], int]:
+        """Strides and offset; so many entries the array has then."""
+        tree, parts = self.m.tree, []
+        for where in wheres(at):
+            count = len(tree.kind_of if where.row in BODIES else tree.dofs)
+            parts.append((where.row, where.offset, count))
+        strides, offset, size = laid_out(parts, len(self.known.kept))
+        self.m.sizes[self.name] = max(size, self.m.sizes.get(self.name, 0))
+        return strides, offset
+
+
+class LoopResult(Array[Scalar]):
+    """A vector, a matrix or a tensor of the C, over v; without a name nothing is stored. adds: entries of
+    joints that follow others add up there.
+    """
+
+    def __init__(self, m: Loops, name: str, *, adds: bool) -> None:
+        self.m, self.name, self.adds = m, name, adds
+
+    def __getitem__(self, at: At) -> Scalar:
+        strides, offset = self._place(at)
+        return self.m.scope.read(self.name, 1, offset, **strides)[0]
+
+    def __setitem__(self, at: At, value: Scalar) -> None:
+        self._store(at, value, adds=self.adds)
+
+    def add(self, at: At, value: Scalar) -> None:
+        self._store(at, value, adds=True)
+
+    def mirror(self, j: Index, k: Index, value: Scalar) -> None:
+        self[j, k] = value
+        if j.at.row not in SAME:  # the loop over columns of one joint comes to both
+            self[k, j] = value
+
+    def _store(self, at: At, value: Scalar, *, adds: bool) -> None:
+        if self.name:
+            strides, offset = self._place(at)
+            put = self.m.scope.add if adds else self.m.scope.write
+            put(self.name, [value], offset, **strides)
+
+    def _place(self, at: At) -> tuple[dict[str, int], int]:
+        """Strides and offset."""
+        before, size = self.m.before, self.m.size
+        parts = [(own.entry, own.offset + (0 if own.counts_all else before), size) for own in wheres(at)]
+        strides, offset, _ = laid_out(parts, 1)
+        return strides, offset

@@ -1,0 +1,222 @@
+"""Bodies and columns of loops: all of one kind are traced at once, their constants as symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rbdc.algorithms.tools.machine import Body, Column, Index, Quantity
+from rbdc.errors import UnsupportedError
+from rbdc.ir import indices
+from rbdc.ir.indices import Entry, Variable, plus
+from rbdc.ir.loops import Loop
+from rbdc.model import WORLD
+from rbdc.planning.loops.arrays import SAME, Where
+from rbdc.planning.loops.recording import BODY, INDICES
+from rbdc.planning.loops.tree import BodyKind
+from rbdc.spatial import Force, MomentInertia, Motion, Placement, Scalar, Vector3
+
+if TYPE_CHECKING:
+    from rbdc.planning.loops.machine import Loops
+
+
+class Angle:
+    """A joint's angle, whose cosine and sine are known: all that placements ask of it beside sums and
+    products.
+    """
+
+    def __init__(self, angle: Scalar, cosine: Scalar, sine: Scalar) -> None:
+        self.angle, self._known = angle, {"cos": cosine, "sin": sine}
+
+    def elementary(self, name: str, *arguments: Scalar) -> Scalar:
+        """Its cosine or sine."""
+        return self._known[name]
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        return self.angle * other
+
+    __rmul__ = __mul__
+
+
+class LoopBody(Body):
+    """All bodies of a kind: their constants are symbols, but for those that all of them share."""
+
+    def __init__(self, m: Loops, kind: BodyKind, *, placing: bool) -> None:
+        super().__init__(Where("i"))
+        self.m, self.kind, self.placing = m, kind, placing
+        self.joint, self.rooted = kind.joint, kind.rooted
+        self.parent = Index(WORLD if kind.rooted else Where("parent"))
+
+    def read(self, array: str, size: int, **strides: int) -> list[Scalar]:
+        """Entries of an input, an array or a table."""
+        return self.m.scope.read(array, size, **strides)
+
+    def constants(self, table: str) -> list[Scalar]:
+        """The row of a table of the model's: numbers where all bodies of the kind have the same."""
+        tree = self.m.tree
+        different, kept = tree.differing(table, self.kind), tree.kept[table]
+        read = self.read(table, len(kept), i=len(kept)) if different else []
+        one = tree.constants[table][tree.kind_of.index(self.kind)]
+        return [read[kept.index(k)] if k in different else x for k, x in enumerate(one)]
+
+    def keep(self) -> None:
+        """Store what later loops need of the placement, the columns and the inertia."""
+        if self.placing:
+            for name in ("I", "O", "S", "X") if self.m.dry else sorted(self.m.needed):
+                if name == "S":
+                    for k in self.columns():
+                        self.m.array(name, Motion)[k] = k.s
+                elif name == "O":
+                    if self.rooted:
+                        self.m.array(name, Vector3)[self] = self._in_parent().translation
+                else:
+                    value: Any = self.placement() if name == "X" else self.inertia()
+                    self.m.array(name, type(value))[self] = value
+
+    def placement(self) -> Placement:
+        return self._first_placement if self.placing else self.m.found_first("X", Placement, self)
+
+    @cached_property
+    def _first_placement(self) -> Placement:
+        local = self._in_parent()
+        if not self.m.one_frame:
+            return local
+        if self.rooted:
+            return Placement(local.rotation, Vector3.zero())
+        return self.m.found_first("X", Placement, self.parent).compose(local)
+
+    def _in_parent(self) -> Placement:
+        """Its frame in the parent's at q."""
+        return Placement.of(self.constants("placement")).compose(self.joint.placement(self._position()))
+
+    def _position(self) -> list[Any]:
+        """The joint's entries of q."""
+        if self.joint.rotation != "angle":
+            q, (multiplier, offset) = self.read("q", self.joint.nq, at_q=1), self.constants("coupling")
+            return [multiplier * x + offset for x in q]
+        cosine, sine = (self.read(name, 1, turn=1)[0] for name in ("cosine", "sine"))
+        return [Angle(self.read("angle", 1, turn=1)[0], cosine, sine)]
+
+    def inertia(self) -> MomentInertia:
+        if not self.m.one_frame:
+            return self._in_own_frame()
+        return self._first_inertia if self.placing else self.m.found_first("I", MomentInertia, self)
+
+    @cached_property
+    def _first_inertia(self) -> MomentInertia:
+        return self._in_own_frame().moved(self.placement())
+
+    def _in_own_frame(self) -> MomentInertia:
+        """Its inertia about the origin of its frame."""
+        return MomentInertia.of(self.constants("inertia"))
+
+    def columns(self) -> list[LoopColumn]:
+        wheres = [Where("dof", c, "at_v") for c in range(self.joint.nv)]
+        if self.m.one_frame and not self.placing:
+            return [LoopColumn(self.m, where) for where in wheres]
+        return [LoopColumn(self.m, where, s) for where, s in zip(wheres, self._first_columns, strict=True)]
+
+    @cached_property
+    def _first_columns(self) -> list[Motion]:
+        multiplier = self.constants("coupling")[0]  # how fast the joint moves by its entry of v
+        subspace = [s.scaled(multiplier) for s in self.joint.subspace()]
+        return [self.placement().act(s) for s in subspace] if self.m.one_frame else subspace
+
+    def above(self) -> Iterator[Column]:
+        first = LoopColumn(self.m, Where("dof", 0, "at_v"))
+        yield from () if self.rooted else (k for k, _ in first.above(0.0))
+
+    def below(self) -> Iterator[Column]:
+        end = Entry("dof_end", BODY)
+        return self._onwards(end, Entry("up_end", plus(end, -1)), "columns that it carries")
+
+    def onwards(self) -> Iterator[Column]:
+        return self._onwards(Entry("dof_of", BODY), len(self.m.tree.dofs), "columns from its own on")
+
+    def _onwards(self, first: indices.Index, stop: indices.Index, about: str) -> Iterator[Column]:
+        loop, column = Loop("k", first, stop, (), about), LoopColumn(self.m, Where("k", 0, "column"))
+        yield from (k for k, _ in self.m.inner(loop, column, 0.0))
+
+    def rates(self) -> list[Scalar]:
+        return self.entries(self.m.v)
+
+    def seconds(self) -> list[Scalar]:
+        return self.entries(self.m.a)
+
+    def armature(self) -> list[Scalar]:
+        return self.entries("armature" if any(self.m.tree.model.armature) else "")
+
+    def entries(self, name: str) -> list[Scalar]:
+        """The joint's entries of an input, an array or a table over v; zeros without a name."""
+        return self.read(name, self.joint.nv, at_v=1) if name else [0.0] * self.joint.nv
+
+    def external_force(self) -> Force:
+        chosen = Placement.of(self.constants("chosen"))
+        force = chosen.act_inverse_force(Force.of(self.read("fext", 6, i=6)))
+        return self.placement().act_force(force) if self.m.one_frame else force
+
+    def to_parent(self, x: Quantity) -> Quantity:
+        return x if self.m.one_frame else super().to_parent(x)
+
+    def from_parent(self, x: Quantity) -> Quantity:
+        return x if self.m.one_frame else super().from_parent(x)
+
+    def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+        # a single value must not have the name of an argument, such as tau
+        self.m.scope.now.label(formula, symbol if len(values) > 1 else f"{symbol}_own", values)
+
+
+class LoopColumn(Column):
+    """A column by its place in the C."""
+
+    def __init__(self, m: Loops, where: Where, s: Motion | None = None) -> None:
+        super().__init__(where)
+        self.m, self._s = m, s
+        self.body = Index(Where({"dof": "i", "k": "b"}.get(where.row, f"{where.row}_body")))
+
+    @property
+    def s(self) -> Motion:  # type: ignore[override]  # read where it is needed
+        return self._s or self.m.found_first("S", Motion, self)
+
+    @property
+    def number(self) -> indices.Index:
+        """Its number."""
+        return plus(INDICES.get(self.at.row, Variable(self.at.row)), self.at.offset)
+
+    def _joint(self, table: str) -> Entry:
+        """The entry of its body in a table."""
+        return Entry(table, BODY if self.at.row == "dof" else Entry("body_of", self.number))
+
+    def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        first, end = self._joint("dof_of"), self._joint("dof_end")
+        return self._inner(SAME, first, end, "rows of the same joint", carried)
+
+    def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        stop, about = Entry("up_own", self._joint("dof_of")), "rows and columns of the joints above"
+        carriers = any(body.parent != WORLD for body in self.m.tree.model.bodies)
+        return self._path(stop, about, carried) if carriers else iter(())
+
+    def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        return self._path(Entry("up_own", self.number), "columns before it", carried)
+
+    def _path(self, stop: Entry, about: str, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        if any(self.m.tree.paths.above(k) for k in range(len(self.m.tree.dofs))):
+            yield from self._inner(ABOVE, Entry("up_start", self.number), stop, about, carried)
+
+    def _inner(
+        self, rows: Sequence[str], first: Entry, stop: Entry, about: str, carried: Quantity
+    ) -> Iterator[tuple[Column, Quantity]]:
+        """A loop over columns by one of these rows, another one for each loop around it."""
+        depth = len(self.m.scopes)
+        if depth > len(rows):
+            raise UnsupportedError(f"loops have columns within columns {len(rows)} deep at most")
+        row = rows[depth - 1]
+        loop = Loop(VARIABLES.get(row, row), first, stop, (), about)
+        yield from self.m.inner(loop, LoopColumn(self.m, Where(row, 0, f"{row}_column")), carried)
+
+
+ABOVE = ("up", "top")
+"""The rows of columns above the one at hand."""
+VARIABLES = {"up": "d", "top": "e"}
+"""The variables of loops over these."""
