@@ -17,13 +17,13 @@ from rbdc.algorithms.reference.derivatives.side_by_side import SideBySide
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.tools.machine import Machine
 from rbdc.algorithms.tools.numbers import Numbers
-from rbdc.algorithms.tools.one_frame import OneFrame
+from rbdc.algorithms.tools.one_frame import OneFrame, RootFrame
 from tests.support import assert_close
 from tests.support_trees import random_tree
 
 MACHINES: dict[str, Callable[..., Numbers]] = {
     "one frame": OneFrame,
-    "root frame": lambda *given: OneFrame(*given, at_root=True),
+    "root frame": RootFrame,
     "side by side": SideBySide,
 }
 TEXTS: dict[str, Callable[[Machine], Any]] = {

@@ -9,7 +9,7 @@ from rbdc.algorithms.body_motion import SpatialMotion, body_motions
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, flat
-from rbdc.algorithms.tools.one_frame import OneFrame
+from rbdc.algorithms.tools.one_frame import RootFrame
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Problem
 from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
@@ -69,7 +69,7 @@ def tree_motion(
     model: Problem, q: Scalars, v: Scalars | None = None, a: Scalars | None = None, trace: Trace = silent
 ) -> TreeMotion:
     """The motion of the bodies at q (nq), v and a (nv), zeros where they are not given."""
-    m, world = OneFrame(model, q, v, a, trace=trace, at_root=True), SpatialMotion.of_world(Vector3.zero())
+    m, world = RootFrame(model, q, v, a, trace=trace), SpatialMotion.of_world(Vector3.zero())
     columns = [[k.s for k in b.columns()] for b in m.bodies]
     for b, own in zip(m.bodies, columns, strict=True):
         b.label("J = X S, at the origin", "J", flat([s.scalars() for s in own]))

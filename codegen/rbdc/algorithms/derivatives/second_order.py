@@ -45,7 +45,7 @@ from rbdc.algorithms.dynamics.drives import resistance_by_vv
 from rbdc.algorithms.dynamics.external_forces import of_subtrees
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, reduce_tensor
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
-from rbdc.algorithms.tools.one_frame import OneFrame
+from rbdc.algorithms.tools.one_frame import RootFrame
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
 from rbdc.spatial import Force, Forces, Matrix3, Motion, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
@@ -295,7 +295,7 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
 
 
 def _tree(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
-    m = OneFrame(model, q, v, a, trace=trace, at_root=True)
+    m = RootFrame(model, q, v, a, trace=trace)
     every, starts = list[Direction](), first_dofs(model)
     subtree = m.array("c", Subtree)
     for b, carried, motion, _ in body_motions(m, SpatialMotion.of_world(m.gravity)):

@@ -46,9 +46,16 @@ class Numbers(Machine):
         self.model, self.fext, self.trace = model, fext, trace
         self.v, self.a = ([0.0] * model.nv if x is None else x for x in (v, a))
         self.gravity, self.starts = model.gravity, first_dofs(model)
-        self.bodies = [NumberBody(self, index) for index in range(model.njoints)]
-        self.placements = [] if q is None else joint_placements(model, q, trace)
+        self.bodies = [self._body(index) for index in range(model.njoints)]
+        self.placements = [] if q is None else self._placed(joint_placements(model, q, trace))
         self._labels: list[tuple[str, str, tuple[Rows, ...]]] = []
+
+    def _body(self, index: int) -> NumberBody:
+        return NumberBody(self, index)
+
+    def _placed(self, placements: list[Placement]) -> list[Placement]:
+        """The bodies' frames, from those in the frames of their parents."""
+        return placements
 
     @cached_property
     def rates(self) -> list[list[Scalar]]:

@@ -9,35 +9,35 @@ from rbdc.algorithms.tools.machine import Quantity
 from rbdc.algorithms.tools.numbers import NumberBody, NumberColumn, Numbers
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Problem
-from rbdc.spatial import Force, Forces, Placement, RigidInertia, Scalars
+from rbdc.spatial import Force, Placement, RigidInertia
 
 
 class OneFrame(Numbers):
-    """Placements and quantities in the world's frame. at_root: in that of the root body where the tree hangs
-    on one free body, whose distance from the world's origin costs no digits. There are no placements without
-    q.
+    """Placements and quantities in the world's frame. There are no placements without q.
 
     frame: the one frame in the world.
     """
 
-    def __init__(
-        self,
-        model: Problem,
-        q: Scalars | None = None,
-        v: Scalars | None = None,
-        a: Scalars | None = None,
-        fext: Forces = (),
-        trace: Trace = silent,
-        *,
-        at_root: bool = False,
-    ) -> None:
-        super().__init__(model, q, v, a, fext, trace)
-        self.bodies = [OneFrameBody(self, index) for index in range(model.njoints)]
-        root = free_root(model) if at_root and q is not None else None
-        self.frame = Placement.identity() if root is None else self.placements[root]
-        self.gravity = self.frame.rotation.apply_transposed(self.gravity)
-        if q is not None:
-            self.placements = in_one_frame(model, self.placements, trace, at_root=at_root)
+    frame = Placement.identity()
+    at_root = False
+
+    def _body(self, index: int) -> NumberBody:
+        return OneFrameBody(self, index)
+
+    def _placed(self, placements: list[Placement]) -> list[Placement]:
+        root = free_root(self.model) if self.at_root else None
+        if root is not None:
+            self.frame = placements[root]
+            self.gravity = self.frame.rotation.apply_transposed(self.gravity)
+        return in_one_frame(self.model, placements, self.trace, at_root=self.at_root)
+
+
+class RootFrame(OneFrame):
+    """Those in the frame of the root body where the tree hangs on one free body, whose distance from the
+    world's origin costs no digits; in the world's otherwise.
+    """
+
+    at_root = True
 
 
 class OneFrameBody(NumberBody):

@@ -42,7 +42,7 @@ def second_derivatives(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The tensors (nv, nv, nv each)."""
     turning, fixed = ((), fext) if model.world_forces else (fext or (), None)
-    m = SideBySide(model, q, v, a, turning, at_root=True)
+    m = SideBySide(model, q, v, a, turning)
     qq, vv, qv, mq = (reduce_tensor(model, m.slabs(tensor)) for tensor in tensors(m))
     for i, x in enumerate(resistance_by_vv(model, q, v)):
         vv[i][i][i] = vv[i][i][i] + x

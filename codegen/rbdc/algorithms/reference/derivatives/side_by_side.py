@@ -11,14 +11,14 @@ from rbdc.algorithms.reference.dual_numbers import apart, picked, together
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.tools.machine import Array, At, Column, Index, Quantity
 from rbdc.algorithms.tools.numbers import Entries, NumberColumn
-from rbdc.algorithms.tools.one_frame import OneFrame
+from rbdc.algorithms.tools.one_frame import RootFrame
 from rbdc.spatial import Motion, Scalar
 
 MOST = 1024
 """Triples of columns that are run together, or those of one column: more of them leave the caches."""
 
 
-class SideBySide(OneFrame):
+class SideBySide(RootFrame):
     """Columns side by side. In a loop, the columns of loops around it are one for each of its own.
 
     lanes: the columns of the innermost loop.
