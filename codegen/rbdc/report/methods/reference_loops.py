@@ -36,7 +36,7 @@ def reference_loops(problem: Problem, function: Function, reference: str) -> Loo
 
     Raises UnsupportedError for a reference without loops, and for a model that its loops do not know.
     """
-    known = TEXTS.get(function.name, {})
+    known = {name: TEXTS[place] for name, place in function.references.items() if place in TEXTS}
     if reference not in known:
         there_are = f"; those of {', '.join(known)} are" if known else ""
         raise UnsupportedError(f"{function.name}: {reference} is not written as loops{there_are}")
@@ -124,15 +124,16 @@ def _idsva_so(m: Loops, *_: str) -> None:
     idsva_so.tensors(m)
 
 
-TEXTS: Mapping[str, Mapping[str, Text]] = {
-    "rnea": {"featherstone": Text(partial(_inverse_dynamics, v="v", a="a", external=True))},
-    "nle": {"featherstone": Text(partial(_inverse_dynamics, v="v"))},
-    "gravity_torque": {"featherstone": Text(_inverse_dynamics)},
-    "crba": {"featherstone": Text(_inertia_matrix)},
-    "minverse": {"carpentier": Text(_inverse_inertia, following=False)},
-    "aba": {"featherstone": Text(_forward_dynamics, following=False)},
-    "rnea_derivatives": {"idsva": Text(_idsva), "carpentier-mansard": Text(_carpentier_mansard)},
-    "aba_derivatives": {"carpentier-mansard": Text(_forward_derivatives, following=False)},
-    "rnea_second_derivatives": {"idsva-so": Text(_idsva_so)},
+TEXTS: Mapping[str, Text] = {
+    "rnea:rnea": Text(partial(_inverse_dynamics, v="v", a="a", external=True)),
+    "rnea:nonlinear_effects": Text(partial(_inverse_dynamics, v="v")),
+    "rnea:gravity_torque": Text(_inverse_dynamics),
+    "crba:crba": Text(_inertia_matrix),
+    "aba:minverse": Text(_inverse_inertia, following=False),
+    "aba:aba": Text(_forward_dynamics, following=False),
+    ".derivatives.idsva:rnea_derivatives": Text(_idsva),
+    ".derivatives.carpentier_mansard:rnea_derivatives": Text(_carpentier_mansard),
+    ".derivatives.carpentier_mansard:aba_derivatives": Text(_forward_derivatives, following=False),
+    ".derivatives.idsva_so:rnea_second_derivatives": Text(_idsva_so),
 }
-"""By functions and the names of their references. Regressors depend on frames, which loops choose."""
+"""By the places that records name. Regressors depend on frames, which loops choose."""
