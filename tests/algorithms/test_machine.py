@@ -18,7 +18,7 @@ import pytest
 
 import rbdc
 from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion
-from rbdc.algorithms.contacts.dynamics import compliance, constrained_dynamics
+from rbdc.algorithms.contacts.dynamics import compliance, constrained_dynamics, hold
 from rbdc.algorithms.contacts.motion import ContactMotion, at
 from rbdc.algorithms.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.derivatives.rnea_derivatives import accelerate, rnea_derivatives
@@ -173,6 +173,7 @@ CONTACTS = {
     "residual": HELD(ContactMotion._classical, "linear + velocity", "linear - velocity"),
     "Jacobian": HELD(at, "linear + m", "linear - m"),
     "compliance": HELD(compliance, "1.0 - switch", "1.0 + switch"),
+    "rows of the matrix": HELD(hold, "-(active * entry)", "active * entry"),
 }
 """The texts of contacts."""
 
@@ -288,6 +289,7 @@ RECURSIONS: dict[str, tuple[Callable[[ast.FunctionDef], bool], set[str]]] = {
         lambda f: any(is_inverse_pivot(x) for x in ast.walk(f)),
         {"algorithms/tools/elimination.py:factorise"},
     ),
+    "rows of contacts": (lambda f: "compliance" in calls(f), {"algorithms/contacts/dynamics.py:hold"}),
 }
 """By recursion what only its text has, and where that is: one place."""
 

@@ -14,14 +14,16 @@ Bias and gamma are those of reference accelerations of our choosing, as in forwa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from rbdc.algorithms.contacts.motion import ContactMotion, Contacts, contacts_at
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.forward_dynamics import accelerations, from_reference
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.kinematics import homogeneous
+from rbdc.algorithms.tools.elimination import Dense
 from rbdc.algorithms.tools.linear import (
     Factorisation,
     Matrix,
@@ -30,7 +32,9 @@ from rbdc.algorithms.tools.linear import (
     mirrored,
     plus_diagonal,
     transposed,
+    zeros,
 )
+from rbdc.algorithms.tools.machine import Array, Index
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
 from rbdc.model.contacts import DEFAULTS, ContactOptions, each_row
@@ -52,6 +56,21 @@ def compliance(switch: Scalar, mu: Scalar) -> Scalar:
     return mu + (1.0 - switch)
 
 
+Column: TypeAlias = tuple[Index, Scalar, Sequence[Scalar]]
+"""A column of J: the row of M, the switch of a contact, and the entries of its rows."""
+
+
+def hold(
+    h: Array[Scalar], rows: Sequence[Index], switch: Scalar, mu: Scalar, columns: Iterable[Column]
+) -> None:
+    """The rows of a contact in the matrix: -E, and -J under them."""
+    for r in rows:
+        h[r, r] = -compliance(switch, mu)
+    for k, active, entries in columns:
+        for r, entry in zip(rows, entries, strict=True):
+            h[k, r] = -(active * entry)
+
+
 @dataclass(frozen=True)
 class Constraints:
     """The matrix of the module's docstring by its factors, rows of contacts first; switches of the rows, and
@@ -70,13 +89,14 @@ class Constraints:
         inertia, jacobian = crba(model, q, trace), contacts.jacobian()
         for k, row in enumerate(jacobian):
             trace("contacts", f"row {k} of J", f"J_{k}", row)
-        switches, rows = options.switches(model), range(len(jacobian))
+        switches, count = options.switches(model), len(jacobian)
         mu: Scalar = 0.0 if options.mu is None else options.mu[0]
-        held = [[-(s * x) for x in row] for s, row in zip(switches, jacobian, strict=True)]
-        diagonal = [[-compliance(switches[k], mu) if k == i else 0.0 for i in rows] for k in rows]
-        above = [[*own, *row] for own, row in zip(diagonal, held, strict=True)]
-        below = [[*column, *own] for column, own in zip(transposed(held), inertia, strict=True)]
-        factors = Factorisation([*above, *below])
+        matrix = Dense([*zeros(count, count + model.nv), *([*[0.0] * count, *row] for row in inertia)])
+        for contact in contacts.each:
+            rows, switch = [Index(r) for r in range(count)[contact.places]], switches[contact.places.start]
+            columns = enumerate(transposed(jacobian[contact.places]), count)
+            hold(matrix, rows, switch, mu, ((Index(k), switch, entries) for k, entries in columns))
+        factors = Factorisation(matrix.entries)
         for k, row in enumerate(factors.lower):
             trace("contacts", f"row {k} of L, and 1 / D", f"L_{k}", [*row[:k], factors.inverse_pivots[k]])
         return Constraints(factors, switches, mu if model.redundant else 0.0)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rbdc.algorithms.body_motion import SpatialMotion
-from rbdc.algorithms.contacts.dynamics import along_axes, compliance
+from rbdc.algorithms.contacts import dynamics
 from rbdc.algorithms.contacts.motion import ContactMotion
 from rbdc.algorithms.kinematics import TreeMotion
-from rbdc.algorithms.tools.machine import Index, Quantity
+from rbdc.algorithms.tools.machine import Index
 from rbdc.errors import UnsupportedError
 from rbdc.ir.indices import Entry, plus
 from rbdc.ir.loops import Loop, WhereGiven
@@ -72,11 +72,16 @@ class LoopContact:
         own = [read[kept.index(k)] if k in kept else x for k, x in enumerate(known)]
         return self.m.found_first("X", Placement, Index(Where("held"))).compose(Placement.of(own))
 
-    def carriers(self, carried: Quantity) -> Iterator[tuple[LoopColumn, Quantity]]:
-        """The columns of the joints that carry it, each with a quantity."""
-        last = Entry("contact_dof_of", CONTACT)
+    def columns(self) -> Iterator[dynamics.Column]:
+        """Those of J for the joints that carry it."""
+        motion, last = self.motion(), Entry("contact_dof_of", CONTACT)
+        place = motion.first.translation if motion.contact.whole else motion.first
         loop = Loop("d", Entry("up_start", last), plus(Entry("up_own", last), 1), (), "columns of J")
-        return self.m.inner(loop, LoopColumn(self.m, Where("up", 0, "up_column")), carried)
+        column = LoopColumn(self.m, Where("up", 0, "up_column"))
+        for k, (carried, switch) in self.m.inner(loop, column, (place, self.switch)):
+            first = carried if isinstance(carried, Placement) else Placement(Rotation.identity(), carried)
+            here = replace(motion, first=first, axes=first.rotation)
+            yield k, switch, here.rows(here.moved_by(k.s, True, False))
 
 
 def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
@@ -99,15 +104,9 @@ def hold(m: Loops, matrix: str, x: str) -> None:
     _given(m, "mu", MU, 1, [0.0])
     for own in contacts(m, "rows of contacts: -E, -J and gamma"):
         motion, switch, (mu,) = own.motion(), own.switch, own.read(MU, 1)
+        dynamics.hold(h, own.rows, switch, mu, own.columns())
         for r, residual in zip(own.rows, motion.rows(motion.residual()), strict=True):
-            h[r, r] = -compliance(switch, mu)
             gamma[r] = switch * residual
-        place = motion.first.translation if motion.contact.whole else motion.first
-        for k, (carried, active) in own.carriers((place, switch)):
-            first = carried if isinstance(carried, Placement) else Placement(Rotation.identity(), carried)
-            here = replace(motion, first=first, axes=first.rotation)
-            for r, entry in zip(own.rows, here.rows(here.moved_by(k.s, True, False)), strict=True):
-                h[k, r] = -(active * entry)
     _stabilise(m, gamma)
 
 
@@ -127,7 +126,7 @@ def take_forces(m: Loops, x: str, forces: str) -> None:
     solution, out = m.result(x), m.result(forces)
     for own in contacts(m, "forces of contacts"):
         rows = [solution[r] for r in own.rows]
-        found = along_axes(own.motion(local=True), own.motion(), rows)
+        found = dynamics.along_axes(own.motion(local=True), own.motion(), rows)
         for r, force in zip(own.rows, found, strict=True):
             out[r] = force
 
