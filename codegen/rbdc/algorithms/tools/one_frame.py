@@ -33,8 +33,8 @@ class OneFrame(Numbers):
 
 
 class RootFrame(OneFrame):
-    """Those in the frame of the root body where the tree hangs on one free body, whose distance from the
-    world's origin costs no digits; in the world's otherwise.
+    """Placements and quantities in the frame of the root body where the tree hangs on one free body, whose
+    distance from the world's origin costs no digits; in the world's otherwise.
     """
 
     at_root = True

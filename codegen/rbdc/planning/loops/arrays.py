@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar, cast
 
 from rbdc.algorithms.tools.machine import Array, At, Index, Quantity, packed
 from rbdc.errors import UnsupportedError
+from rbdc.ir.loops import Clear, Loop, Statement
 from rbdc.model import WORLD
-from rbdc.planning.loops.recording import COLUMNS
+from rbdc.planning.loops.recording import COLUMNS, Scope
+from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_zero
 
-if TYPE_CHECKING:
-    from rbdc.planning.loops.machine import Loops
+Place = TypeVar("Place", bound=Index)
 
 SAME = ("j", "s")
 """The rows of columns of the joint at hand."""
@@ -67,10 +68,69 @@ def wheres(at: At) -> list[Any]:
     return [index.at for index in (at if isinstance(at, tuple) else (at,))]
 
 
+class Arrays:
+    """The arrays of a machine of loops, and the loops around the place of a text; `Loops` has its options."""
+
+    def __init__(
+        self, tree: Tree, *, one_frame: bool = True, v: str = "", a: str = "", external: bool = False
+    ) -> None:
+        self.tree, self.one_frame, self.gravity = tree, one_frame, tree.model.gravity
+        self.v, self.a, self.external = v, a, external
+        self.known: dict[str, Known] = {}
+        self.needed: set[str] = set()
+        self.dry = True
+        self._begin()
+
+    def _begin(self) -> None:
+        self.statements: list[Statement] = []
+        self.sizes: dict[str, int] = {}
+        self.scopes: list[Scope] = []
+        self.placed = self.growing = False
+        self.before, self.names = 0, dict[str, str]()
+
+    @property
+    def size(self) -> int:
+        """Rows of vectors and matrices."""
+        return self.before + self.tree.nv
+
+    @property
+    def scope(self) -> Scope:
+        """The innermost loop."""
+        return self.scopes[-1]
+
+    def array(
+        self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
+    ) -> LoopArray[Quantity]:
+        known = self.known.setdefault(name, Known(kind, getattr(kind, "of", kind)))
+        if known.cleared:
+            self.statements.append(Clear(name, known.cleared))
+        return LoopArray(self, name, known, world)
+
+    def found_first(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
+        """A quantity that the first loop finds, and stores from now on."""
+        if name not in self.needed:
+            self.needed.add(name)
+            self.growing = True
+        return self.array(name, kind)[at]
+
+    def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
+        """A loop over columns or rows within the loop at hand, which hands it a quantity."""
+        numbers, of = packed(carried)
+        outer = self.scope
+        places, size = outer.carry(numbers), len(outer.now.carried)
+        self.sizes[outer.carrier] = max(size, self.sizes.get(outer.carrier, 0))
+        self.scopes.append(Scope(outer.title, outer.depth + bool(size)))
+        read = self.scope.read(outer.carrier, size)
+        given = [0.0 if place is None else read[place] for place in places]
+        yield at, of(given)
+        inside = self.scopes.pop()
+        self.scope.enclose(replace(loop, body=inside.statements(dry=self.dry)), inside)
+
+
 class LoopArray(Array[Quantity]):
     """An array of the C."""
 
-    def __init__(self, m: Loops, name: str, known: Known, world: Quantity | None) -> None:
+    def __init__(self, m: Arrays, name: str, known: Known, world: Quantity | None) -> None:
         self.m, self.name, self.known, self.world = m, name, known, world
 
     def __getitem__(self, at: At) -> Quantity:
@@ -127,7 +187,7 @@ class LoopResult(Array[Scalar]):
     joints that follow others add up there.
     """
 
-    def __init__(self, m: Loops, name: str, *, adds: bool) -> None:
+    def __init__(self, m: Arrays, name: str, *, adds: bool) -> None:
         self.m, self.name, self.adds = m, name, adds
 
     def __getitem__(self, at: At) -> Scalar:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rbdc.algorithms.tools.machine import Body, Column, Index, Quantity
 from rbdc.errors import UnsupportedError
@@ -12,13 +12,10 @@ from rbdc.ir import indices
 from rbdc.ir.indices import Entry, Variable, plus
 from rbdc.ir.loops import Loop
 from rbdc.model import WORLD
-from rbdc.planning.loops.arrays import SAME, Where
+from rbdc.planning.loops.arrays import SAME, Arrays, Where
 from rbdc.planning.loops.recording import BODY, INDICES
 from rbdc.planning.loops.tree import BodyKind
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, Scalar, Vector3
-
-if TYPE_CHECKING:
-    from rbdc.planning.loops.machine import Loops
 
 
 class Angle:
@@ -42,7 +39,7 @@ class Angle:
 class LoopBody(Body):
     """All bodies of a kind: their constants are symbols, but for those that all of them share."""
 
-    def __init__(self, m: Loops, kind: BodyKind, *, placing: bool) -> None:
+    def __init__(self, m: Arrays, kind: BodyKind, *, placing: bool) -> None:
         super().__init__(Where("i"))
         self.m, self.kind, self.placing = m, kind, placing
         self.joint, self.rooted = kind.joint, kind.rooted
@@ -170,7 +167,7 @@ class LoopBody(Body):
 class LoopColumn(Column):
     """A column by its place in the C."""
 
-    def __init__(self, m: Loops, where: Where, s: Motion | None = None) -> None:
+    def __init__(self, m: Arrays, where: Where, s: Motion | None = None) -> None:
         super().__init__(where)
         self.m, self._s = m, s
         self.body = Index(Where({"dof": "i", "k": "b"}.get(where.row, f"{where.row}_body")))

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TypeVar
 
-from rbdc.algorithms.tools.machine import Array, Index, Machine, Quantity, packed
+from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.ir.indices import Entry
 from rbdc.ir.loops import Clear, Loop, Statement, Switch, WhereGiven
-from rbdc.planning.loops.arrays import Known, LoopArray, LoopResult, Where
+from rbdc.planning.loops.arrays import Arrays, LoopResult, Place, Where
 from rbdc.planning.loops.bodies import LoopBody, LoopColumn
 from rbdc.planning.loops.recording import BODY, Scope
-from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Scalar
 
-Place = TypeVar("Place", bound=Index)
 
-
-class Loops(Machine):
+class Loops(Arrays, Machine):
     """Loops over bodies and over columns, all quantities in one frame, the axes of the world about the origin
     of the root body, or those of a body in its own.
 
@@ -30,16 +25,6 @@ class Loops(Machine):
     placements X, columns S, inertias I and origins O of roots, found in the first loop, later loops read.
     """
 
-    def __init__(
-        self, tree: Tree, *, one_frame: bool = True, v: str = "", a: str = "", external: bool = False
-    ) -> None:
-        self.tree, self.one_frame, self.gravity = tree, one_frame, tree.model.gravity
-        self.v, self.a, self.external = v, a, external
-        self.known: dict[str, Known] = {}
-        self.needed: set[str] = set()
-        self.dry = True
-        self._begin()
-
     def run(self, text: Callable[[Loops], object]) -> list[Statement]:
         """The statements of a text."""
         while self.dry:
@@ -49,23 +34,6 @@ class Loops(Machine):
         self._begin()
         text(self)
         return self.statements
-
-    def _begin(self) -> None:
-        self.statements: list[Statement] = []
-        self.sizes: dict[str, int] = {}
-        self.scopes: list[Scope] = []
-        self.placed = self.growing = False
-        self.before, self.names = 0, dict[str, str]()
-
-    @property
-    def size(self) -> int:
-        """Rows of vectors and matrices."""
-        return self.before + self.tree.nv
-
-    @property
-    def scope(self) -> Scope:
-        """The innermost loop."""
-        return self.scopes[-1]
 
     def down(self, about: str = "") -> Iterator[LoopBody]:
         return self._bodies(about, backward=False)
@@ -101,34 +69,6 @@ class Loops(Machine):
         yield at
         body = self.scopes.pop().statements(dry=self.dry)
         self.statements.append(Loop(at.at.row, 0, count, body, about, backward))
-
-    def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
-        """A loop over columns or rows within the loop at hand, which hands it a quantity."""
-        numbers, of = packed(carried)
-        outer = self.scope
-        places, size = outer.carry(numbers), len(outer.now.carried)
-        self.sizes[outer.carrier] = max(size, self.sizes.get(outer.carrier, 0))
-        self.scopes.append(Scope(outer.title, outer.depth + bool(size)))
-        read = self.scope.read(outer.carrier, size)
-        given = [0.0 if place is None else read[place] for place in places]
-        yield at, of(given)
-        inside = self.scopes.pop()
-        self.scope.enclose(replace(loop, body=inside.statements(dry=self.dry)), inside)
-
-    def array(
-        self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
-    ) -> LoopArray[Quantity]:
-        known = self.known.setdefault(name, Known(kind, getattr(kind, "of", kind)))
-        if known.cleared:
-            self.statements.append(Clear(name, known.cleared))
-        return LoopArray(self, name, known, world)
-
-    def found_first(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
-        """A quantity that the first loop finds, and stores from now on."""
-        if name not in self.needed:
-            self.needed.add(name)
-            self.growing = True
-        return self.array(name, kind)[at]
 
     def vector(self, name: str) -> LoopResult:
         self.sizes[name] = self.size
