@@ -146,7 +146,7 @@ class LoopArray(Array[Quantity]):
         return cast(Quantity, self.known.of(full))
 
     def _zero(self) -> Quantity:
-        """What a first run reads where nothing has been stored so far."""
+        """Return the zero that a first run reads where nothing has been stored so far."""
         if not hasattr(self.known.kind, "zero"):
             raise UnsupportedError(f"loops read {self.name} before anything is stored there")
         return cast(Quantity, self.known.kind.zero())

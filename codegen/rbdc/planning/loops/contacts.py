@@ -73,7 +73,7 @@ class LoopContact:
         return self.m.found_first("X", Placement, Index(Where("held"))).compose(Placement.of(own))
 
     def columns(self) -> Iterator[dynamics.Column]:
-        """Those of J for the joints that carry it."""
+        """The columns of J, for the joints that carry it."""
         motion, last = self.motion(), Entry("contact_dof_of", CONTACT)
         place = motion.first.translation if motion.contact.whole else motion.first
         loop = Loop("d", Entry("up_start", last), plus(Entry("up_own", last), 1), (), "columns of J")

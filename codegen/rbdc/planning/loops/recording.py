@@ -149,7 +149,7 @@ class StepRecorder:
         return bool(self.carried) or any(self._stored.values())
 
     def unchanged(self, changed: set[str]) -> dict[str, _Argument]:
-        """What it and steps before have read, but for arrays that it stores to or others have changed."""
+        """Arguments that it and steps before have read, of arrays that neither it nor others have changed."""
         known = {**self._earlier, **self._read}
         changed = changed | {target.array for target in self._stored}
         return {name: own for name, own in known.items() if own.place.array not in changed}
@@ -182,7 +182,7 @@ class StepRecorder:
         return Step(replace(program, outputs=arrays), places)
 
     def _written(self) -> Iterator[tuple[str, _Argument]]:
-        """What is stored, by names: entries one after the other together."""
+        """The arguments that are stored, by names: entries one after the other together."""
         for target, stored in self._stored.items():
             if target.apart:
                 yield (
