@@ -230,10 +230,10 @@ def moving_bodies(m: Machine, world: MovingKind) -> MovingBodies:
 def accelerate(m: Machine, bodies: MovingBodies) -> None:
     """Adds what accelerations of joints do to bodies that move without: a machine that has no v."""
     for b, carried, motion, _ in body_motions(m, Sweeping.of_world(Vector3.zero())):
-        bodies.force.add(b, motion.wrench(bodies.composite[b]))
         for k in b.columns():
             known, (_, second) = bodies.direction[k], carried.rates_of(k.s)
             bodies.direction[k] = replace(known, psi_second=known.psi_second + second)
+        bodies.force.add(b, motion.wrench(bodies.composite[b]))
 
 
 def columns_of(
@@ -255,20 +255,21 @@ def columns_of(
         turned_row = replace(row, c_q=row.c_q + direction[k].s.cross_force(force[k.body]))
         for j, r in k.same(row):
             s = direction[j].s
-            by_a.mirror(j, k, s.dot(r.r))
+            found = r.above(s)
+            by_a.mirror(j, k, found.by_a)
             if j.body.resting:
                 by_q[k, j], by_v[k, j] = bodies.roots[j.body.at].columns(s, r, by_q=root_columns)
             else:
-                by_q[j, k], by_v[j, k] = s.dot(r.c_q), s.dot(r.c_v)
+                by_q[j, k], by_v[j, k] = found.by_q, found.by_v
         for j, r in k.above(turned_row):
             d = direction[j]
-            by_a.mirror(j, k, d.s.dot(r.r))
-            by_q[j, k], by_v[j, k] = d.s.dot(r.c_q), d.s.dot(r.c_v)
+            found = r.above(d.s)
+            by_a.mirror(j, k, found.by_a)
+            by_q[j, k], by_v[j, k] = found.by_q, found.by_v
             if j.body.resting:
                 by_q[k, j], by_v[k, j] = bodies.roots[j.body.at].columns(d.s, r, by_q=root_columns)
             else:
-                by_q[k, j] = d.psi_rate.dot(r.r_b) + d.psi_second.dot(r.r)
-                by_v[k, j] = d.s.dot(r.r_b) + d.sigma.dot(r.r)
+                by_q[k, j], by_v[k, j], _ = r.itself(d)
     return by_q, by_v, by_a
 
 

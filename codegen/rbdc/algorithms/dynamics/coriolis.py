@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 from rbdc.algorithms.body_motion import body_velocities
 from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
@@ -119,6 +119,14 @@ class Direction:
     sigma: Motion
 
 
+class Entries(NamedTuple):
+    """Entries of dtau/dq, dtau/dv and M in one place; that by v of a Coriolis matrix too."""
+
+    by_q: Scalar
+    by_v: Scalar
+    by_a: Scalar
+
+
 @dataclass(frozen=True)
 class Row:
     """The forces of one degree of freedom on their way to the root: 2 B psidot + I psiddot, its counterpart
@@ -133,6 +141,15 @@ class Row:
     def moved(self, placement: Placement) -> Row:
         """In the parent's coordinates."""
         return Row(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
+
+    def above(self, s: Motion) -> Entries:
+        """Entries in its column, of the row of a direction of its joint or above."""
+        return Entries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
+
+    def itself(self, d: Direction) -> Entries:
+        """Entries in its row, of the column of a direction above."""
+        by_q = d.psi_rate.dot(self.r_b) + d.psi_second.dot(self.r)
+        return Entries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
 
 
 def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
@@ -169,10 +186,9 @@ def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Arr
     for k in m.columns():
         row = row_of(factor[k.body], composite[k.body], direction[k])
         for j, r in k.same(row):
-            c[j, k] = direction[j].s.dot(r.c_v)
+            c[j, k] = r.above(direction[j].s).by_v
         for j, r in k.above(row):
-            d = direction[j]
-            c[j, k], c[k, j] = d.s.dot(r.c_v), d.s.dot(r.r_b) + d.sigma.dot(r.r)
+            c[j, k], c[k, j] = r.above(direction[j].s).by_v, r.itself(direction[j]).by_v
     return c
 
 

@@ -74,8 +74,8 @@ def _forward_dynamics_derivatives(constants: Constants) -> Rows:
     """Bodies move without accelerations of joints, until M^-1 gives these from the torques that are left."""
     m = Rows(constants, _MOVING | _ARTICULATED | _CORRECTED | _BACKWARD)
     m.v, m.external = "rate", True
-    inertias, carried = articulated_inertias(m), m.array("carried", Force)
-    bodies = moving_bodies(m, Sweeping.of_world(m.gravity))
+    bodies, carried = moving_bodies(m, Sweeping.of_world(m.gravity)), m.array("carried", Force)
+    inertias = articulated_inertias(m)
     for b in m.down():
         carried[b] = Force.zero()
     take_external_forces(m, bodies.force)
