@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rbdc.native.machine import processor
-from rbdc.planning.tuning import BATCH, SINGLE, Timing, Tuning, Used, Way, decided
+from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Timing, Tuning, Used, Way, decided
 
 NAMES = ("gcc", "clang")
 
@@ -19,10 +19,11 @@ def timings(times: Mapping[Way, float], on: str | None = None, spread: float = 1
 def tuning(
     single: Mapping[str, Mapping[Way, float]],
     batch: Mapping[str, Mapping[Way, float]] | None = None,
+    blocks: Mapping[str, Mapping[Way, float]] | None = None,
     on: str | None = None,
 ) -> Tuning:
     """A tuning by times of ways, of which the first is the default, by function."""
-    kinds = {SINGLE: single, BATCH: batch or {}}
+    kinds = {SINGLE: single, BATCH: batch or {}, BLOCKS: blocks or {}}
     made = {
         kind: {name: decided(next(iter(times)), timings(times, on)) for name, times in own.items()}
         for kind, own in kinds.items()

@@ -16,7 +16,8 @@ from rbdc.cli.commands import commands
 from rbdc.errors import DescriptionError, OptionError, RbdcWarning, UnsupportedError
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.tuning import BATCH, FILE, SINGLE, TIE, Tuning, Way, decided, read_tuning
+from rbdc.planning.plans import Choice
+from rbdc.planning.tuning import BATCH, BLOCKS, FILE, SINGLE, TIE, Tuning, Way, decided, read_tuning
 from tests.support import COMPILERS, UNOPTIMISED
 from tests.support_tuning import timings, tuning, written
 
@@ -33,6 +34,7 @@ def a_tuning() -> Tuning:
             "minverse": {Way("straight line", FIRST): 20.0, Way("columns", LAST): 15.0},
         },
         {"crba": {Way(8, FIRST): 9.0, Way(1, FIRST): 8.0}},
+        {"crba": {Way(8, FIRST): 7.0, Way(8, LAST): 6.0}},
     )
 
 
@@ -50,7 +52,7 @@ def test_a_file_reads_as_it_was_written(tmp_path: Path) -> None:
     path = written(made, tmp_path)
     assert read_tuning(path) == made and read_tuning(path).text == made.text
     lines = [line for line in made.text.splitlines() if '"nanoseconds"' in line]
-    assert len(lines) == sum(len(decision.measured) for decision in made.all()) == 6
+    assert len(lines) == sum(len(decision.measured) for decision in made.all()) == 8
     (place,) = {decision.place for decision in read_tuning(path).decisions[BATCH].values()}
     line = int(place.removeprefix(f"{path}:"))
     assert '"batch": {' in made.text.splitlines()[line - 1]
@@ -88,7 +90,7 @@ def test_a_build_follows_the_file(tmp_path: Path) -> None:
     }
     assert "double_pendulum_load" not in (folder / f"{ROBOT}_crba_batch.c").read_text(), "one by one"
     assert (functions["crba"]["compiler"], functions["minverse"]["compiler"]) == (FIRST, LAST)
-    assert functions["crba"]["batch_compiler"] == FIRST and "batch_compiler" not in functions["minverse"]
+    assert functions["crba"]["batch_compiler"] == LAST and "batch_compiler" not in functions["minverse"]
     assert set(manifest["compiler"]["others"]) == {FIRST, LAST}
     assert (folder / FILE).read_text() == made.text and FILE in manifest["files"]
     module, plain = rbdc.load(folder), rbdc.load(built(tmp_path / "plain", None))
@@ -120,7 +122,7 @@ def test_replaying_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_portable_build_and_an_addition_follow_it(tmp_path: Path) -> None:
-    made = replace(a_tuning(), decisions={**a_tuning().decisions, BATCH: {}})
+    made = replace(a_tuning(), decisions={**a_tuning().decisions, BATCH: {}, BLOCKS: {}})
     folder = built(tmp_path, made, march="portable", functions=("minverse",), targets=("c",))
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["functions"]["minverse"]["form"] == "columns" and rbdc.load(folder).variant
@@ -186,6 +188,22 @@ def test_what_this_robot_does_not_have_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="`style='rolled'` is one form: leave it out beside `tuning`"):
         built(tmp_path / "out", a_tuning(), style="rolled")
     assert not (tmp_path / "out").exists() or not any((tmp_path / "out").iterdir())
+
+
+def test_both_batches_have_one_kernel(tmp_path: Path) -> None:
+    """Samples in rows may go one by one; else those in blocks are computed as they are."""
+    rows, blocks = {"crba": {Way(8, FIRST): 1.0}}, {"crba": {Way(8, "other"): 1.0}}
+    message = r"tuning.json:\d+: crba: batch by 8, .*, blocks by 8, other, but both have one kernel"
+    with pytest.raises(DescriptionError, match=message):
+        read_tuning(written(tuning({}, rows, blocks), tmp_path))
+    assert (
+        Choice(lanes=1, blocks=4).kernel == 4
+        and Choice(lanes=4).kernel == 4
+        and Choice(lanes=1).kernel is None
+    )
+    five = tuning({}, {"crba": {Way(1, FIRST): 1.0}}, {"crba": {Way(5, FIRST): 1.0}})
+    with pytest.raises(OptionError, match=r"tuning.json:\d+: crba has no batch of 5 lanes here; give it 1"):
+        built(tmp_path / "out", written(five, tmp_path))
 
 
 def test_commands_refuse_with_status_2(tmp_path: Path) -> None:

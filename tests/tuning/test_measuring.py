@@ -14,7 +14,20 @@ import rbdc
 from rbdc.cli.commands import commands
 from rbdc.errors import OptionError, RbdcWarning, ToolchainError, UnsupportedError
 from rbdc.options import TUNING_SECONDS, BuildOptions
-from rbdc.planning.tuning import BATCH, BUSY, FILE, SINGLE, Decision, Timing, Tuning, Way, busy, read_tuning
+from rbdc.planning.tuning import (
+    BATCH,
+    BLOCKS,
+    BUSY,
+    FILE,
+    KINDS,
+    SINGLE,
+    Decision,
+    Timing,
+    Tuning,
+    Way,
+    busy,
+    read_tuning,
+)
 from rbdc.report.methods.implementation import Implementation
 from rbdc.report.methods.records import Batches, FunctionRecord, Measured
 from rbdc.tuning import measurement
@@ -25,7 +38,7 @@ from tests.tuned_again import again, lines
 
 FIRST, LAST = COMPILERS[0], COMPILERS[-1]
 ROBOT = "double_pendulum"
-NOTHING = Tuning({}, {SINGLE: {}, BATCH: {}})
+NOTHING = Tuning({}, {kind: {} for kind in KINDS})
 Times = Callable[[str, str], float]
 
 
@@ -67,6 +80,7 @@ def test_every_way_takes_part_and_the_fastest_is_built(
     assert ways[1] == {f"{form}, {c}" for form in forms for c in compilers}
     assert ways[2] == {*(f"8, {c}" for c in compilers), *(f"1, {c}" for c in compilers)}
     assert ways[3] == {*(f"8, {c}" for c in compilers), f"1, {FIRST}"}
+    assert ways[4] == ways[5] == {f"8, {c}" for c in compilers}
     assert sum(what.seconds or 0.0 for what in seen) == pytest.approx(6.0)
     made = read_tuning(result.directory / FILE)
     assert made.decisions[SINGLE]["crba"].way == Way("rolled", LAST)
@@ -113,10 +127,11 @@ def test_the_command_shows_what_was_gained(tmp_path: Path, monkeypatch: pytest.M
     done = CliRunner().invoke(commands, [*words, "--tune-compilers", FIRST])
     assert done.exit_code == 0, done.output
     assert f"straight line, {FIRST}" in done.output and f"columns, {FIRST}" in done.output
-    assert "Geometric mean of the gains: single calls 2.00, batches 2.00." in " ".join(done.output.split())
+    means = "Geometric mean of the gains: single calls 2.00, batches 2.00, batches in blocks 1.00."
+    assert means in " ".join(done.output.split())
     as_data = CliRunner().invoke(commands, [*words, "--tune-compilers", FIRST, "--json"])
     (data,) = json.loads(as_data.stdout)
-    assert [row["gain"] for row in data["tuned"]] == [pytest.approx(2.0)] * 2
+    assert [row["gain"] for row in data["tuned"]] == [pytest.approx(gain) for gain in (2.0, 2.0, 1.0)]
 
 
 def test_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +147,7 @@ def test_a_busy_machine_is_noticed() -> None:
     def measured(*spreads: float) -> Tuning:
         way = Way("columns", "gcc")
         timings = tuple(Timing("p", way, 1.0, spread) for spread in spreads)
-        return Tuning({}, {SINGLE: {"f": Decision(way, way, timings)}, BATCH: {}})
+        return Tuning({}, {SINGLE: {"f": Decision(way, way, timings)}, BATCH: {}, BLOCKS: {}})
 
     assert busy(measured(BUSY, 1.0, 3.0)) == [], "one function that was disturbed"
     (said,) = busy(measured(1.3, 1.0, 1.4))
@@ -160,10 +175,7 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"payloads": ("link2",)}, "`tune` draws no inertial parameters: tune without"),
     ({"add": True}, "`add=True` keeps functions as they are tuned: leave it out"),
     ({"compiler": FIRST}, "the first of `tune_compilers` takes the place of `cc`: give one"),
-    (
-        {"tuning": Tuning({}, {SINGLE: {}, BATCH: {}})},
-        "`tune` measures what `tuning` has in a file: give one",
-    ),
+    ({"tuning": NOTHING}, "`tune` measures what `tuning` has in a file: give one"),
     ({"tune_compilers": ("gcc", "/usr/bin/gcc")}, "`tune_compilers='/usr/bin/gcc'`: give names of programs"),
     ({"tune": None}, "`tune_compilers` are those that `tune` tries: give `tune` too"),
     ({"targets": ("batch",)}, "add c"),

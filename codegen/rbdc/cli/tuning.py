@@ -11,12 +11,12 @@ import click
 from rbdc.cli.support import wrote
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
-from rbdc.planning.tuning import BATCH, SINGLE, geometric_mean, merged
+from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, geometric_mean, merged
 
 if TYPE_CHECKING:
     from rbdc.analysis.pages import Table
 
-_PLURAL = {SINGLE: "single calls", BATCH: "batches"}
+_PLURAL = {SINGLE: "single calls", BATCH: "batches", BLOCKS: "batches in blocks"}
 
 
 def gained(rows: Sequence[Mapping[str, Any]]) -> Table:

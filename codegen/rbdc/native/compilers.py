@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rbdc.emit.backend import FunctionSource
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.native.toolchain import Compiler, Toolchain, find_compiler
-from rbdc.planning.tuning import BATCH, SINGLE, Tuning
+from rbdc.planning.tuning import Tuning
 
 
 def compilers_of(tuning: Tuning, functions: Iterable[str], usual: Toolchain) -> dict[str, Compiler]:
@@ -37,9 +37,8 @@ def compilers_of_files(
     """
     wanted: dict[str, Counter[str]] = {}
     for source in sources:
-        for kind, files in ((SINGLE, source.files), (BATCH, source.batch_files)):
-            if (decision := tuning.decisions[kind].get(source.declaration.name)) is None:
-                continue
-            for file in files:
-                wanted.setdefault(file, Counter())[decision.way.compiler] += 1
+        for batch, files in ((False, source.files), (True, source.batch_files)):
+            if (compiler := tuning.compiler(source.declaration.name, batch=batch)) is not None:
+                for file in files:
+                    wanted.setdefault(file, Counter())[compiler] += 1
     return {file: found[names.most_common(1)[0][0]] for file, names in wanted.items()}

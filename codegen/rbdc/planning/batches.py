@@ -46,13 +46,13 @@ def batch_plan(subject: Subject, plan: Plan, choice: Choice = UNTOLD) -> BatchPl
     """
     small = plan.form == ROLLED and choice.form is None
     function, samples = subject.function, () if small else side_by_side_programs(subject, plan)
+    there = widths(function, samples)
+    for lanes in (choice.lanes, choice.kernel):
+        if lanes is not None and lanes not in there:
+            problem = f"{choice.place}: {function.name} has no batch of {lanes} lanes here"
+            raise OptionError(f"{problem}; give it {' or '.join(map(str, there))}, or remove it")
     if choice.lanes is None:
         return BatchPlan(samples, goes_one_by_one(function, plan, samples))
-    if choice.lanes not in (there := widths(function, samples)):
-        listed = f"give it {' or '.join(map(str, there))}, or remove it"
-        raise OptionError(
-            f"{choice.place}: {function.name} has no batch of {choice.lanes} lanes here; {listed}"
-        )
     return BatchPlan(samples, bool(samples) and choice.lanes == 1)
 
 

@@ -134,13 +134,21 @@ class BatchPlan:
 
 @dataclass(frozen=True)
 class Choice:
-    """The form of a function and the samples side by side in its batch of rows, 1 where they go one by one,
-    in place of what planning chooses; None where it does. place: where that was asked for, in messages.
+    """A choice in place of planning's own; None where that stands.
+
+    form: of a call for one sample. lanes: samples side by side in a batch of rows, 1 where they go one by
+    one. blocks: samples side by side in a batch of blocks. place: where it was asked for, in messages.
     """
 
     form: str | None = None
     lanes: int | None = None
+    blocks: int | None = None
     place: str = field(default="", compare=False)
+
+    @property
+    def kernel(self) -> int | None:
+        """Samples side by side in the kernel, which both batches share."""
+        return self.blocks or (None if self.lanes == 1 else self.lanes)
 
 
 UNTOLD = Choice()

@@ -25,10 +25,11 @@ from rbdc.runtime._suggestions import suggestion
 SCHEMA = 1
 FILE = "tuning.json"
 """The name of the file in a package."""
-SINGLE, BATCH = "single", "batch"
-KINDS = {SINGLE: "form", BATCH: "lanes"}
-"""Ways of calling a function, each with the word for what is chosen: the form of the C for one sample, the
-samples side by side of a batch of rows, 1 where they go one by one.
+SINGLE, BATCH, BLOCKS = "single", "batch", "blocks"
+KINDS = {SINGLE: "form", BATCH: "lanes", BLOCKS: "lanes"}
+"""Ways of calling a function, each with the word for what is chosen: the form of the C for one sample; the
+samples side by side of a batch of rows, 1 where they go one by one; those of a batch in blocks, where the
+memory holds samples side by side. Both batches have one kernel.
 """
 TIE = 1.01
 """The default is kept where no other way is faster by more: less is within what repeats differ by."""
@@ -112,14 +113,19 @@ class Tuning:
 
     def choices(self) -> dict[str, Choice]:
         """The choices of planning, by function."""
-        single, batch = self.decisions[SINGLE], self.decisions[BATCH]
-        return {name: _choice(single.get(name), batch.get(name)) for name in self.functions}
+        own = {name: [self.decisions[kind].get(name) for kind in KINDS] for name in self.functions}
+        return {name: _choice(*found) for name, found in own.items()}
 
     def compilers_of(self, function: str) -> dict[str, str]:
         """The names of the compilers of a function, as its entry of a manifest has them."""
-        words = {SINGLE: "compiler", BATCH: "batch_compiler"}
-        found = {word: self.decisions[kind].get(function) for kind, word in words.items()}
-        return {word: decision.way.compiler for word, decision in found.items() if decision is not None}
+        found = {"compiler": self.compiler(function), "batch_compiler": self.compiler(function, batch=True)}
+        return {word: compiler for word, compiler in found.items() if compiler is not None}
+
+    def compiler(self, function: str, *, batch: bool = False) -> str | None:
+        """The name of the compiler of a function, or of its kernel for batches; None where none is named."""
+        kinds = (BLOCKS, BATCH) if batch else (SINGLE,)
+        named = (self.decisions[kind][function] for kind in kinds if function in self.decisions[kind])
+        return next((decision.way.compiler for decision in named), None)
 
     def remarks(self, functions: Iterable[str], processor: str) -> list[str]:
         """Remarks of a build of these functions on it; without a processor: for all."""
@@ -154,10 +160,11 @@ def _on_one_line(match: re.Match[str]) -> str:
     return "{" + re.sub(r"\s*\n\s*", " ", match[1]) + "}"
 
 
-def _choice(single: Decision | None, batch: Decision | None) -> Choice:
+def _choice(single: Decision | None, batch: Decision | None, blocks: Decision | None) -> Choice:
     form = None if single is None else str(single.way.what)
-    lanes = None if batch is None else int(batch.way.what)
-    return Choice(form, lanes, next((d.place for d in (single, batch) if d is not None), ""))
+    lanes, side_by_side = (None if own is None else int(own.way.what) for own in (batch, blocks))
+    place = next((own.place for own in (single, batch, blocks) if own is not None), "")
+    return Choice(form, lanes, side_by_side, place)
 
 
 def _data(kind: str, decision: Decision) -> dict[str, Any]:
@@ -305,6 +312,7 @@ class _Reader:
             for kind in KINDS:
                 if (found := own.get(kind)) is not None:
                     decisions[kind][name] = self._decision(kind, self._fields(found, f"{name}, {kind}"))
+            self._check_kernel(name, node, decisions)
         return Tuning(self.compilers, decisions)
 
     def _fields(self, node: Node, what: str) -> Fields:
@@ -318,6 +326,12 @@ class _Reader:
 
         if name not in known():
             self.source.fail(f"no function {shown(name)}", f"{suggestion(name, known())}; or remove it", node)
+
+    def _check_kernel(self, name: str, node: Node, decisions: Mapping[str, Mapping[str, Decision]]) -> None:
+        rows, blocks = (decisions[kind].get(name) for kind in (BATCH, BLOCKS))
+        if rows and blocks and rows.way.what != 1 and rows.way != blocks.way:
+            problem = f"{name}: {BATCH} by {rows.way}, {BLOCKS} by {blocks.way}, but both have one kernel"
+            self.source.fail(problem, f"give both the same, or {BATCH} lanes 1", node)
 
     def _decision(self, kind: str, own: Fields) -> Decision:
         way, node, listed = self._way(kind, own), own.get("default"), own.get("measured")

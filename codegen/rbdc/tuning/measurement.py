@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import cpu_count
 from typing import Any
@@ -21,7 +21,7 @@ from rbdc.option_fields import options_of
 from rbdc.options import BuildOptions, Progress
 from rbdc.planning.availability import buildable
 from rbdc.planning.forms import check_size
-from rbdc.planning.tuning import BATCH, SINGLE, Decision, Timing, Tuning, Used, Way, decided
+from rbdc.planning.tuning import BATCH, BLOCKS, KINDS, SINGLE, Decision, Timing, Tuning, Used, Way, decided
 from rbdc.processes import spread
 from rbdc.report.accuracy import Array, draw, inputs_of
 from rbdc.report.measure.loops import PASS_NANOSECONDS
@@ -106,13 +106,18 @@ class _Timing:
     progress: Progress
 
     def tuning(self, functions: Sequence[Ways]) -> Tuning:
-        """The decisions by the times of all ways: on single calls, then, with their forms, on batches."""
-        with_batches = [ways for ways in functions if ways.kernels]
-        seconds = (self.options.tune or 0.0) / (2.0 if with_batches else 1.0)
+        """The decisions by the times of all ways: on single calls, then, with their forms, on batches, of
+        which those in blocks share the kernels of those in rows.
+        """
+        several = [ways for ways in functions if ways.kernels]
+        seconds = (self.options.tune or 0.0) / (len(KINDS) if several else 1)
         single = self._decided([self._single(ways) for ways in functions], seconds)
-        batches = [self._batch(ways, single[ways.name].way) for ways in with_batches]
+        rows = [self._batch(ways, single[ways.name].way) for ways in several]
+        batch = self._decided(rows, seconds, SIZES)
+        blocks = self._decided([self._blocks(ways) for ways in several], seconds, SIZES)
+        blocks = {name: _of_one_kernel(batch[name], own) for name, own in blocks.items()}
         used = {name: Used(one.compiler.version, one.flags) for name, one in self.tools.items()}
-        return Tuning(used, {SINGLE: single, BATCH: self._decided(batches, seconds, SIZES)})
+        return Tuning(used, {SINGLE: single, BATCH: batch, BLOCKS: blocks})
 
     @property
     def usual(self) -> str:
@@ -129,8 +134,11 @@ class _Timing:
         made = {Way(1, self.usual): ways.loops[ways.default]}
         made |= {Way(1, single.compiler): ways.loops[str(single.what)]}
         made |= {Way(lanes, name): own for lanes, own in ways.kernels.items() for name in self.tools}
-        a_pass = sum(max(BATCH_NANOSECONDS, size * ways.nanoseconds) for size in SIZES)
-        return _Candidates(ways.name, made, Way(ways.lanes, self.usual), a_pass)
+        return _Candidates(ways.name, made, Way(ways.lanes, self.usual), _of_batches(ways))
+
+    def _blocks(self, ways: Ways) -> _Candidates:
+        made = {Way(lanes, name): own for lanes, own in ways.blocks.items() for name in self.tools}
+        return _Candidates(ways.name, made, Way(ways.width, self.usual), _of_batches(ways))
 
     def _decided(
         self, candidates: Sequence[_Candidates], seconds: float, sizes: Sequence[int] = ()
@@ -164,6 +172,16 @@ class _Timing:
             for way, made in own.made.items():
                 name, tools = str(way), self.tools[way.compiler]
                 yield what, name, "generated", partial(compiled, name, "generated", made, tools)
+
+
+def _of_one_kernel(rows: Decision, blocks: Decision) -> Decision:
+    """The decision on blocks, by the kernel that the decision on rows takes, if it takes one."""
+    return blocks if rows.way.what == 1 else replace(blocks, way=rows.way)
+
+
+def _of_batches(ways: Ways) -> float:
+    """Nanoseconds of a pass of each of the sizes, about."""
+    return sum(max(BATCH_NANOSECONDS, size * ways.nanoseconds) for size in SIZES)
 
 
 def _timings(own: _Candidates, times: Mapping[str, Any]) -> list[Timing]:

@@ -20,7 +20,7 @@ from rbdc.planning.forms import Subject, least_time, plans_of
 from rbdc.planning.plans import Choice, Plan
 from rbdc.processes import uncollected
 from rbdc.report.methods.contenders import alone
-from rbdc.report.methods.implementation import BATCH, ROBOT, Implementation, of_files
+from rbdc.report.methods.implementation import BATCH, BLOCKS, ROBOT, Implementation, of_files
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class Ways:
     """A function as C.
 
     default: the form that the table chooses. forms, loops: by form, for one sample, and for several one after
-    the other. kernels: for several side by side, by their number; none where the batch is a loop throughout.
-    lanes: samples side by side that planning chooses. nanoseconds: of a call by the table.
+    the other. kernels, blocks: for several side by side, by their number, in rows and in blocks; none where
+    the batch is a loop throughout. lanes, width: samples side by side in rows, and in the kernel, that
+    planning chooses. nanoseconds: of a call by the table.
     """
 
     name: str
@@ -37,7 +38,9 @@ class Ways:
     forms: Mapping[str, Implementation]
     loops: Mapping[str, Implementation] = field(default_factory=dict)
     kernels: Mapping[int, Implementation] = field(default_factory=dict)
+    blocks: Mapping[int, Implementation] = field(default_factory=dict)
     lanes: int = 1
+    width: int = 1
     nanoseconds: float = 0.0
 
 
@@ -55,14 +58,18 @@ def ways_of(model: Problem, scalar: ScalarType, name: str, *, batch: bool) -> Wa
             return single
         loops = {form: of_files(model, forms[form].files, own, BATCH) for form, own in sources.items()}
         counts = [count for count in widths(subject.function, usual.samples) if count > 1]
-        kernels = {count: _kernel(model, subject, best, count) for count in counts}
-        return replace(single, loops=loops, kernels=kernels, lanes=1 if usual.one_by_one else scalar.lanes)
+        kernels, blocks = (
+            {count: _kernel(model, subject, best, Choice(lanes=count), layout) for count in counts}
+            for layout in (BATCH, BLOCKS)
+        )
+        batches = replace(single, loops=loops, kernels=kernels, blocks=blocks, width=scalar.lanes)
+        return replace(batches, lanes=1 if usual.one_by_one else scalar.lanes)
 
 
-def _kernel(model: Problem, subject: Subject, plan: Plan, lanes: int) -> Implementation:
-    """The batch of a function with so many samples side by side."""
+def _kernel(model: Problem, subject: Subject, plan: Plan, choice: Choice, layout: str) -> Implementation:
+    """The batch of a function with some samples side by side, in a layout of the memory."""
     scalar, backends = subject.function.declaration.scalar, backends_of(("c", "batch"))
     package = Package(model, ROBOT, tuple(functions_of(model)), scalar)
-    planned = PlannedFunction(plan, batch_plan(subject, plan, Choice(lanes=lanes)), None)
+    planned = PlannedFunction(plan, batch_plan(subject, plan, choice), None)
     source = emitted(package, planned, backends)
-    return of_files(model, assembled(package, [source], backends).files, source, BATCH)
+    return of_files(model, assembled(package, [source], backends).files, source, layout)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.render import render
-from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind
+from rbdc.functions.declarations import OF_MANY, PARAMETERS, FunctionDeclaration, Kind
 from rbdc.functions.evaluation import Evaluate, joint_space, on_model
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.references import reference_of, references_of
@@ -38,8 +38,8 @@ ADAPTER = "adapter.c"
 COUNT = "const size_t n = *(const size_t *)context;"
 """C of the number of samples."""
 
-INTO_ZEROED, BATCH = "_into_zeroed", "_batch"
-"""Endings of the C functions for outputs that hold zeros, and for n samples."""
+INTO_ZEROED, BATCH, BLOCKS = "_into_zeroed", "_batch", "_lanes"
+"""Endings of the C functions for outputs that hold zeros, and for n samples, in rows and in blocks."""
 
 LIMIT = 80_000
 """Operations above which our straight-line C of what is not generated so is not compiled."""
@@ -115,12 +115,12 @@ def of_files(
     model: Problem, files: Mapping[str, str], source: FunctionSource, form: str = ""
 ) -> Implementation:
     """An implementation from the C of a function with its public signature, and all its files; `form`: of one
-    of its forms, `INTO_ZEROED` or `BATCH`. Inertial parameters that it takes are those of the model.
+    of its forms, `INTO_ZEROED`, `BATCH` or `BLOCKS`. Its inertial parameters are those of the model.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     numbers = ", ".join(scalar.literal(float(x)) for row in nominal(model) for x in row)
     table = [f"static const {scalar.name} {PARAMETERS}[] = {{{numbers}}};"] if numbers else []
-    count = [COUNT] if form == BATCH else []
+    count = [COUNT] if form in OF_MANY else []
     call = call_of(declaration, deepest_frame(model), form)
     made = {**c_files(files), ADAPTER: entry_point([*count, *table, call], scalar)}
     return Implementation(source.method, made, source.cost, source.statements, scalar)
@@ -168,7 +168,8 @@ def call_of(declaration: FunctionDeclaration, frame: int = 0, form: str = "", in
     given = [fixed.get(p.name) or place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
     given += [str(frame), *(["0"] * (len(declaration.place) - 1))] if declaration.framed else []
     given += [place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs)]
-    return f"{ROBOT}_{declaration.name}{form}({', '.join(['n'] * (form == BATCH) + given)});"
+    many = {BATCH: ["n"], BLOCKS: [f"n / {declaration.scalar.lanes}"]}.get(form, [])
+    return f"{ROBOT}_{declaration.name}{form}({', '.join([*many, *given])});"
 
 
 def entry_point(lines: Sequence[str], scalar: ScalarType = DOUBLE) -> str:
