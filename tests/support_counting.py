@@ -79,11 +79,18 @@ LANES const lanes<N> *address(const lanes<N> &a) { return &a; }
 
 
 def counted_operations(
-    files: Mapping[str, str], header: str, calls: Sequence[str], size: int, folder: Path
+    files: Mapping[str, str],
+    header: str,
+    calls: Sequence[str],
+    size: int,
+    folder: Path,
+    *,
+    longest: bool = False,
 ) -> list[Cost]:
     """What each of the calls executes. They may name `in` and `out[0]` .. `out[2]`, arrays of `size` numbers.
 
-    files: the text of the headers and C files by name; all are written into `folder`.
+    files: the text of the headers and C files by name; all are written into `folder`. longest: of the C for
+    registers of several widths that for the longest.
     """
     for name, text in {**files, "counting.h": COUNTING}.items():
         (folder / name).write_text(_of_structures(text))
@@ -108,7 +115,7 @@ def counted_operations(
         "-o",
         "main",
     ]
-    subprocess.run(command, cwd=folder, check=True)
+    subprocess.run([*command, *["-D__AVX512F__"] * longest], cwd=folder, check=True)
     printed = subprocess.run([str(folder / "main")], check=True, capture_output=True, text=True).stdout
     counts = [[int(x) for x in line.split()] for line in printed.splitlines()]
     return [replace(Cost(*scalar), vectors=vectors, lane_flops=each) for *scalar, vectors, each in counts]

@@ -15,7 +15,7 @@ from rbdc.emit.c.polynomials import elementary_header
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder
-from rbdc.ir.lanes import exchanged_lanes
+from rbdc.ir.moves import exchanged_lanes
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.operations import CONSTANT, EXCHANGE, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE, Form
 from rbdc.ir.passes.vectorise.batch_vectorise import widened

@@ -8,8 +8,11 @@ from rbdc.emit.c.columns import column_source
 from rbdc.emit.c.csource import function_source
 from rbdc.emit.c.loops import loops_source
 from rbdc.emit.paths import paths_source
-from rbdc.emit.windows.kernels import windows_source
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.ir.loops import LoopNest
 from rbdc.planning.plans import Climb, Columns, Paths, Plan, Rolled, StraightLine, Windows
+from rbdc.planning.windows.layout import Layout
+from rbdc.planning.windows.nests import narrower_nests
 
 
 def printed(robot: str, plan: Plan) -> FunctionSource:
@@ -26,8 +29,8 @@ def _printed(robot: str, plan: Plan) -> FunctionSource:
             return function_source(robot, declaration, kernels, method)
         case Columns(kernels):
             return column_source(robot, declaration, kernels)
-        case Windows() as kernel:
-            return windows_source(robot, plan.function, kernel, plan.cost)
+        case Windows(layout, nest):
+            return _windows(robot, declaration, layout, nest)
         case Paths() as loops:
             source = paths_source(robot, declaration, loops, plan.cost)
             for use in loops.uses:
@@ -37,3 +40,13 @@ def _printed(robot: str, plan: Plan) -> FunctionSource:
             return climb_source(robot, declaration, climb, plan.cost)
         case Rolled(method, nest):
             return loops_source(robot, declaration, nest, method)
+
+
+def _windows(robot: str, declaration: FunctionDeclaration, layout: Layout, nest: LoopNest) -> FunctionSource:
+    """The C of a kernel of windows, for registers of each width."""
+    frame = "of the free root's body" if layout.schedule.free else "of the world about the first joint"
+    about = f"Windows of columns, [linear; angular], all in the axes {frame}."
+    others, kernel = narrower_nests(layout), layout.kernel
+    return loops_source(
+        robot, declaration, nest, kernel.method, others, about=about, long_registers=kernel.solved
+    )

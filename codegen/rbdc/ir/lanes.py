@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rbdc.ir.builder import Builder
 from rbdc.ir.cost import Cost, cost
-from rbdc.ir.nodes import Array, Program, Section
-from rbdc.ir.verify import verify
+from rbdc.ir.nodes import Program
 
 
 @dataclass(frozen=True)
@@ -50,61 +48,3 @@ def with_widths(program: Program, widths: Mapping[str, int]) -> Program:
         for group in (program.inputs, program.outputs)
     )
     return replace(program, inputs=inputs, outputs=outputs)
-
-
-def exchanged_lanes(lanes: int, block: int) -> list[int]:
-    """The lanes of two vectors that `EXCHANGE` takes, counted through both: with a positive block the first
-    keeps its even blocks, with a negative one the second its odd ones.
-    """
-    if block > 0:
-        return [(k ^ block) + lanes if k & block else k for k in range(lanes)]
-    return [k + lanes if k & -block else k | -block for k in range(lanes)]
-
-
-def transposition(name: str, lanes: int) -> Program:
-    """From `row`, as many vectors as they have lanes, to `column`: halves of rows and lanes change places,
-    then quarters and so on.
-    """
-    builder, block = Builder(), lanes // 2
-    rows = [builder.vector("row", k, lanes) for k in range(lanes)]
-    while block:
-        pairs = [(rows[k & ~block], rows[k | block]) for k in range(lanes)]
-        rows = [builder.exchange(*pair, -block if k & block else block) for k, pair in enumerate(pairs)]
-        block //= 2
-    return _program(name, {"row": (lanes, lanes)}, {"column": (rows, lanes)}, builder)
-
-
-def joined(name: str, lanes: int, size: int) -> Program:
-    """From `lane0`, `lane1`, ..., arrays of numbers, to `vector`, in whose entries they are side by side."""
-    builder = Builder()
-    made = [builder.gather(tuple(builder.input(f"lane{m}", k) for m in range(lanes))) for k in range(size)]
-    inputs = {f"lane{m}": (size, 1) for m in range(lanes)}
-    return _program(name, inputs, {"vector": (made, lanes)}, builder)
-
-
-def parted(name: str, lanes: int, size: int) -> Program:
-    """From the entries of `vector` to `lane0`, `lane1`, ..., arrays of numbers."""
-    builder = Builder()
-    vectors = [builder.vector("vector", k, lanes) for k in range(size)]
-    outputs = {f"lane{m}": ([builder.extract(k, m) for k in vectors], 1) for m in range(lanes)}
-    return _program(name, {"vector": (size, lanes)}, outputs, builder)
-
-
-def _program(
-    name: str,
-    inputs: Mapping[str, tuple[int, int]],
-    outputs: Mapping[str, tuple[Sequence[int], int]],
-    builder: Builder,
-) -> Program:
-    """The program of a builder: of each input the size and lanes, of each output the values and lanes."""
-    return verify(
-        Program(
-            name,
-            tuple(Array(key, *own) for key, own in inputs.items()),
-            tuple(Array(key, len(made), lanes) for key, (made, lanes) in outputs.items()),
-            tuple(builder.values),
-            tuple(tuple(made) for made, _ in outputs.values()),
-            (Section("", ""),),
-            {},
-        )
-    )

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from rbdc.ir.cost import Cost, cost, counted, summed
-from rbdc.ir.indices import Index, value_of
+from rbdc.ir.indices import Index, tables_in, value_of
 from rbdc.ir.nodes import Array, Program
 from rbdc.ir.operations import ADD
 from rbdc.ir.verify import MalformedProgram
@@ -251,6 +251,28 @@ def every(statements: Sequence[Statement]) -> Iterator[Statement]:
 
 Columns: TypeAlias = Mapping[str, Sequence[int]]
 """Tables of integers by their names."""
+
+
+def names_in(statements: Sequence[Statement]) -> Iterator[str]:
+    """Arrays and tables that statements use, in their order, but for the arrays of routines."""
+    for statement in every(statements):
+        match statement:
+            case Step() | Call():
+                for place in statement.places.values():
+                    yield place.array
+                    indices = [*(index for index, _ in place.strides), place.count or 0]
+                    yield from (table for index in indices for table in tables_in(index))
+                if isinstance(statement, Call):
+                    routine = statement.routine
+                    yield from (table for index in statement.indices.values() for table in tables_in(index))
+                    own = {*routine.arguments, *routine.arrays}
+                    yield from (name for name in names_in(routine.statements) if name not in own)
+            case Loop():
+                yield from (*tables_in(statement.start), *tables_in(statement.stop))
+            case Switch():
+                yield from tables_in(statement.on)
+            case Clear():
+                yield statement.array
 
 
 def written_in(statements: Sequence[Statement]) -> set[str]:

@@ -41,8 +41,9 @@ from rbdc.planning.policy import (
     WORTH_ROLLING,
 )
 from rbdc.planning.tracing import frame_step_programs
-from rbdc.planning.windows.bodies import window_bodies
-from rbdc.planning.windows.kernels import has_windows, kernel_of, products_by_inverse, windows_cost
+from rbdc.planning.windows.kernels import has_windows
+from rbdc.planning.windows.nests import window_layout, window_nest
+from rbdc.planning.windows.products import operations_by_inverse
 
 
 @dataclass(frozen=True)
@@ -105,10 +106,9 @@ def windows(subject: Subject) -> Plan | None:
     model, function = subject.model, subject.function
     if not has_windows(model, function):
         return None
-    kernel, scalar = kernel_of(function), function.declaration.scalar
-    bodies = tuple(window_bodies(model, kernel))
-    total, looped = windows_cost(kernel, model, scalar, bodies), products_by_inverse(kernel, model, scalar)
-    return Plan(function, WINDOWS, Windows(model, bodies), total, looped)
+    layout = window_layout(model, function)
+    nest = window_nest(layout)
+    return Plan(function, WINDOWS, Windows(layout, nest), nest.cost(), operations_by_inverse(layout))
 
 
 def paths(subject: Subject) -> Plan | None:

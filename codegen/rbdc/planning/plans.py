@@ -16,6 +16,7 @@ from rbdc.ir.loops import LoopNest
 from rbdc.ir.nodes import Program
 from rbdc.model import Problem
 from rbdc.planning import calibration
+from rbdc.planning.windows.layout import Layout
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,12 @@ class Columns:
 
 @dataclass(frozen=True)
 class Windows:
-    """The bodies of a kernel over rows of limbs and windows of columns (`rbdc.planning.windows`)."""
+    """A kernel over rows of limbs and windows of columns (`rbdc.planning.windows`), and its loops for the
+    longest registers.
+    """
 
-    model: Problem
-    bodies: tuple[LaneProgram, ...]
+    layout: Layout
+    nest: LoopNest
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import function_file
+from rbdc.emit.c.csource import figures, function_file
 from rbdc.emit.c.steps import Arrays, index_text, step_lines
 from rbdc.emit.c.vectors import VectorView, vector_view
 from rbdc.emit.names import comment
@@ -30,6 +31,7 @@ from rbdc.ir.loops import (
 from rbdc.ir.verify import MalformedProgram
 
 _INDENT = "    "
+_INLINED = "static inline __attribute__((always_inline))"
 
 
 @dataclass(frozen=True)
@@ -41,39 +43,102 @@ class Part:
     closing: str
 
 
-def loops_source(robot: str, declaration: FunctionDeclaration, nest: LoopNest, method: str) -> FunctionSource:
-    """The C of a function as loops, its tables beside it."""
-    scalar = declaration.scalar
+@dataclass(frozen=True)
+class Choice:
+    """Parts of the file, of which those under a condition of the preprocessor are alternatives."""
+
+    alternatives: tuple[tuple[str, tuple[Part, ...]], ...]
+    conditional: bool
+
+
+_CONDITIONS = ("#if defined(__AVX512F__)", "#elif defined(__AVX__)", "#else")
+"""The lines that ask for registers of 64, 32 and 16 bytes."""
+
+
+def loops_source(
+    robot: str,
+    declaration: FunctionDeclaration,
+    nest: LoopNest,
+    method: str,
+    narrower: Sequence[LoopNest] = (),
+    *,
+    about: str = "",
+    long_registers: bool = False,
+) -> FunctionSource:
+    """The C of a function as loops, its tables beside it.
+
+    narrower: the same for registers of 32 and of 16 bytes, where `nest` is for those of 64. about: a line of
+    the file's head. long_registers: registers of 64 bytes where compilers would rather do without.
+    """
+    nests = (nest, *narrower)
     source = FunctionSource(declaration, nest.cost(), method=method)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
         body="loops.c.jinja",
-        vectors=vectors_of(nest, scalar),
-        parts_of_nest=nest_parts(robot, declaration, nest),
+        vectors=vectors_of(nests, declaration.scalar),
+        choices=_choices([nest_parts(robot, declaration, own) for own in nests]),
+        figures=figures(source.cost) + (f"\n * {about}" if about else ""),
+        long_registers=long_registers,
     )
     return source
 
 
-def vectors_of(nest: LoopNest, scalar: ScalarType) -> list[tuple[VectorView, list[tuple[str, str]]]]:
-    """The vectors in a nest, and the names and signs of what puts single lanes to their places."""
-    bodies = [nest.statements, *(routine.statements for routine in nest.routines)]
-    steps = [part for body in bodies for part in every(body) if isinstance(part, Step)]
-    found: dict[int, dict[tuple[str, str], None]] = {}
-    for step in steps:
-        outputs = {array.name for array in step.program.outputs}
-        for array in (*step.program.inputs, *step.program.outputs):
-            puts, place = found.setdefault(array.width, {}), step.places[array.name]
-            if array.name in outputs and (place.count is not None or place.apart != 1):
-                puts[("add", "+=") if array.adds else ("put", "=")] = None
-    return [(vector_view(scalar, lanes), list(found[lanes])) for lanes in sorted(found) if lanes > 1]
+def _choices(variants: Sequence[Sequence[Part]]) -> list[Choice]:
+    """The parts that all variants share, in their order, and between these alternatives."""
+    shared = set(variants[0]).intersection(*variants[1:])
+    runs = [[(key, tuple(run)) for key, run in groupby(own, shared.__contains__)] for own in variants]
+    found, places = list[Choice](), [0] * len(runs)
+    while any(place < len(own) for place, own in zip(places, runs, strict=True)):
+        here = [
+            own[place] if place < len(own) else (True, ()) for place, own in zip(places, runs, strict=True)
+        ]
+        alone = [not key for key, _ in here]
+        if any(alone):
+            parts = [run if own else () for (_, run), own in zip(here, alone, strict=True)]
+            found.append(Choice(tuple(zip(_CONDITIONS, parts, strict=True)), conditional=True))
+        else:
+            found.append(Choice((("", here[0][1]),), conditional=False))
+        places = [place + (own or not any(alone)) for place, own in zip(places, alone, strict=True)]
+    return found
+
+
+def vectors_of(nests: Sequence[LoopNest], scalar: ScalarType) -> list[VectorView]:
+    """The vectors in nests, the shortest first."""
+    steps = [step for nest in nests for step in _steps(nest)]
+    found = {array.width for step in steps for array in (*step.program.inputs, *step.program.outputs)}
+    return [vector_view(scalar, lanes) for lanes in sorted(found) if lanes > 1]
+
+
+def _steps(nest: LoopNest) -> Iterator[Step]:
+    """The steps of a nest and of its routines."""
+    for body in (nest.statements, *(routine.statements for routine in nest.routines)):
+        yield from (part for part in every(body) if isinstance(part, Step))
+
+
+def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[Part]:
+    """The functions that put single lanes to their places."""
+    outputs = [(array, step.places[array.name]) for step in _steps(nest) for array in step.program.outputs]
+    apart = {(array.width, array.adds) for array, at in outputs if at.count is not None or at.apart != 1}
+    for lanes, adds in sorted(apart):
+        name, sign = ("add", "+=") if adds else ("put", "=")
+        head = f"{_INLINED} void {name}{lanes}({scalar.name} *to, int apart, const vec{lanes} *x, int count)"
+        lines = [
+            f"if (apart == 1 && count >= {lanes}) {{",
+            f"    *(any{lanes} *)to {sign} *x;",
+            "    return;",
+            "}",
+        ]
+        lines += [f"if (count > {lane}) to[{lane} * apart] {sign} (*x)[{lane}];" for lane in range(lanes)]
+        about = f"/* {name} the first `count` lanes of a vector, so many numbers apart */"
+        yield _function_part([about, head], [], [_INDENT + line for line in lines])
 
 
 def nest_parts(robot: str, declaration: FunctionDeclaration, nest: LoopNest) -> list[Part]:
     """The tables of a nest, its routines, and the function."""
     scalar = declaration.scalar
     arrays = Arrays(scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths)
-    parts = [_table_part(table, scalar) for table in nest.tables]
+    parts = [*(_table_part(table, scalar) for table in nest.tables), *_puts(nest, scalar)]
     for routine in nest.routines:
         own = replace(arrays, widths=routine.widths)
         lines = LoopWriter(robot, own).body(routine.statements)
@@ -95,7 +160,7 @@ def _prototype(routine: Routine, arrays: Arrays) -> str:
     const = {name: "" if name in routine.written else "const " for name in routine.arguments}
     given = [f"{const[name]}{arrays.element(name)} *restrict {name}" for name in routine.arguments]
     given += [f"int {name}" for name in routine.variables]
-    storage = "static inline __attribute__((always_inline))" if routine.inlined else "static"
+    storage = _INLINED if routine.inlined else "static"
     return f"{storage} void {routine.name}({', '.join(given)})"
 
 

@@ -10,7 +10,7 @@ from rbdc.emit.c.stores import Store
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.indices import Entry, Index, Multiple, Sum, Variable
 from rbdc.ir.loops import Place, Step
-from rbdc.ir.nodes import Value
+from rbdc.ir.nodes import Array, Value
 from rbdc.ir.verify import MalformedProgram
 
 RESULTS = "results"
@@ -53,7 +53,35 @@ class Arrays:
 
 def step_lines(robot: str, step: Step, arrays: Arrays, read: set[str]) -> list[str]:
     """The lines of a step; adds the arrays that it names to those that are read."""
-    return _StepWriter(robot, step, arrays).lines(read)
+    return _StepWriter(robot, _without_shadows(step, arrays), arrays).lines(read)
+
+
+def _without_shadows(step: Step, arrays: Arrays) -> Step:
+    """The step with other names of arguments that lie within an array of their name, or beside one."""
+    names = {place.array for place in step.places.values()}
+    program = step.program
+    widths = {array.name: array.width for array in (*program.inputs, *program.outputs)}
+    new = {
+        name: f"{name}_here"
+        for name, place in step.places.items()
+        if name in names and arrays.pointer(place, widths.get(name, 1))[1] != name
+    }
+    if not new:
+        return step
+
+    def renamed(group: tuple[Array, ...]) -> tuple[Array, ...]:
+        return tuple(replace(array, name=new.get(array.name, array.name)) for array in group)
+
+    values = tuple(
+        value
+        if value.source is None
+        else value._replace(source=(new.get(value.source[0], value.source[0]), value.source[1]))
+        for value in program.values
+    )
+    program = replace(
+        program, inputs=renamed(program.inputs), outputs=renamed(program.outputs), values=values
+    )
+    return Step(program, {new.get(name, name): place for name, place in step.places.items()})
 
 
 class _StepWriter(StatementWriter):
@@ -94,8 +122,6 @@ class _StepWriter(StatementWriter):
         outputs = {array.name for array in self.step.program.outputs}
         for name, place in self.step.places.items():
             kind, where = self.arrays.pointer(place, self._widths.get(name, 1))
-            if name == place.array and where != name:
-                raise MalformedProgram(f"{self.program.name}: {name} is an array and a place in it")
             if name in self.named and name != place.array:
                 const = "" if name in outputs else "const "
                 alone = "restrict " if name in outputs and _is_alone(self.step, name) else ""

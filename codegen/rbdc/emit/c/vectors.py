@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rbdc.functions.scalar_types import SHORTEST_BYTES, ScalarType
-from rbdc.ir.lanes import exchanged_lanes
+from rbdc.ir.moves import exchanged_lanes
 
 
 @dataclass(frozen=True)

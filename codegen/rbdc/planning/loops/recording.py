@@ -13,6 +13,7 @@ from rbdc.ir.from_casadi import Recorder, from_casadi, names_in, symbols
 from rbdc.ir.indices import Entry, Index, Variable
 from rbdc.ir.lanes import LaneProgram, in_lanes
 from rbdc.ir.loops import Loop, Place, Statement, Step
+from rbdc.ir.nodes import Program
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import MalformedProgram, verify
@@ -274,13 +275,15 @@ class Scope:
 
 @dataclass
 class LaneRecorder:
-    """One body: entries of arrays that it reads, and those that it writes. All are arrays of vectors, but
-    `numbers`, which are the same for all lanes.
+    """One body: entries of arrays that it reads, and those that it writes. All are arrays of vectors of so
+    many lanes, but `numbers`, which are the same for all lanes. adds: arrays to which entries are added.
     """
 
     name: str
-    formula: str
+    formula: str = ""
     numbers: tuple[str, ...] = ()
+    lanes: int = LIMBS
+    adds: tuple[str, ...] = ()
     _comment: str = ""
     _labels: Recorder = field(default_factory=Recorder)
     _read: dict[str, list[Scalar]] = field(default_factory=dict)
@@ -327,15 +330,21 @@ class LaneRecorder:
         known = self._read.get(array, [])
         return known[entry] if entry < len(known) and entry not in self._written.get(array, {}) else None
 
-    def body(self) -> LaneProgram:
+    def program(self) -> Program:
         """The simplified program of all that was stored."""
         outputs = [(name, list(entries.values())) for name, entries in self._written.items()]
         program = from_casadi(self.name, list(self._read.items()), outputs, self._labels)
         program = verify(optimise(program))
         arrays = tuple(
-            replace(array, output_indices=tuple(self._written[array.name])) for array in program.outputs
+            replace(array, adds=array.name in self.adds, output_indices=tuple(self._written[array.name]))
+            for array in program.outputs
         )
         names = [*self._read, *self._written]
-        widths = dict.fromkeys((name for name in names if name not in self.numbers), LIMBS)
+        widths = dict.fromkeys((name for name in names if name not in self.numbers), self.lanes)
+        return in_lanes(replace(program, outputs=arrays), widths)
+
+    def body(self) -> LaneProgram:
+        """The program with its formula."""
+        names = [*self._read, *self._written]
         pitches: Mapping[str, str] = {name: "1" if name in self.numbers else "" for name in names}
-        return LaneProgram(self.formula, in_lanes(replace(program, outputs=arrays), widths), pitches, "limbs")
+        return LaneProgram(self.formula, self.program(), pitches, "limbs")

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion
@@ -15,8 +15,7 @@ from rbdc.algorithms.dynamics.newton_euler import forces_needed, inverse_dynamic
 from rbdc.algorithms.tools.elimination import factorise, lower_down, raise_up
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
-from rbdc.ir.indices import tables_in
-from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, every
+from rbdc.ir.loops import LoopNest, Sines, names_in
 from rbdc.model import Problem
 from rbdc.model.contacts import total_rows
 from rbdc.planning.loops import contacts, drives
@@ -162,7 +161,7 @@ def nest(tree: Tree, text: Callable[..., None], declaration: FunctionDeclaration
         text(m, *outputs)
 
     statements = m.run(whole)
-    names = dict.fromkeys(_names(statements))
+    names = dict.fromkeys(names_in(statements))
     sines = [s for s in statements if isinstance(s, Sines)]
     arrays = {name: s.whole for s in sines for name in (s.angles, s.sines, s.cosines)}
     arrays |= {name: size for name, size in m.sizes.items() if name in names and name not in outputs}
@@ -177,19 +176,3 @@ def _methods(named: Mapping[str, str], model: Problem) -> list[str]:
     if len(named) > 1 and model.nv > _LARGEST_ON_STACK:
         return [name for name in named if named[name] == _ARTICULATED]
     return list(named)
-
-
-def _names(statements: Sequence[Statement]) -> Iterator[str]:
-    """Arrays and tables that statements use, in their order."""
-    for statement in every(statements):
-        match statement:
-            case Step():
-                for place in statement.places.values():
-                    yield place.array
-                    yield from (table for index, _ in place.strides for table in tables_in(index))
-            case Loop():
-                yield from (*tables_in(statement.start), *tables_in(statement.stop))
-            case Switch():
-                yield from tables_in(statement.on)
-            case Clear():
-                yield statement.array

@@ -113,18 +113,6 @@ def _hang_together(parents: Sequence[int], start: int, end: int) -> bool:
     return all(parent in (parents[start], *range(start, end)) for parent in parents[start:end])
 
 
-def factor_products(node: Supernode, lanes: int) -> int:
-    """Multiplications with additions of registers for L, T and T K of a supernode."""
-    return 6 * len(node.shape.inner) + node.shape.pairs * (1 + -(-6 // lanes))
-
-
-def inverse_products(node: Supernode, lanes: int) -> int:
-    """Code for its rows of the inverse, with what turns them into columns."""
-    rows = node.shape.size
-    accelerated, turned = 6 * (node.above + rows), lanes * (lanes.bit_length() - 1)
-    return -(-node.start // lanes) * (accelerated + turned) + accelerated + rows + node.shape.pairs
-
-
 PRODUCT_ROWS = 6
 """Rows of M^-1 that are multiplied by right-hand sides at once, with two sums each.
 

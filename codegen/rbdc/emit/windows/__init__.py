@@ -1,1 +1,0 @@
-"""The C of windows: kernels over rows of limbs and windows of columns."""

@@ -1,0 +1,108 @@
+"""Programs that move lanes: transpositions, lanes side by side and apart; and sums over lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rbdc.ir.builder import Builder
+from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.passes.simplify import remove_dead_code
+from rbdc.ir.verify import verify
+
+
+def exchanged_lanes(lanes: int, block: int) -> list[int]:
+    """The lanes of two vectors that `EXCHANGE` takes, counted through both: with a positive block the first
+    keeps its even blocks, with a negative one the second its odd ones.
+    """
+    if block > 0:
+        return [(k ^ block) + lanes if k & block else k for k in range(lanes)]
+    return [k + lanes if k & -block else k | -block for k in range(lanes)]
+
+
+def transposition(name: str, lanes: int) -> Program:
+    """From `row`, as many vectors as they have lanes, to `column`."""
+    builder = Builder()
+    made = _turned(builder, [builder.vector("row", k, lanes) for k in range(lanes)])
+    return _program(name, {"row": (lanes, lanes)}, {"column": (made, lanes)}, builder)
+
+
+def _turned(builder: Builder, rows: Sequence[int]) -> list[int]:
+    """The columns of a square of vectors: halves of rows and lanes change places, then quarters and so on."""
+    made, block = list(rows), len(rows) // 2
+    while block:
+        pairs = [(made[k & ~block], made[k | block]) for k in range(len(made))]
+        made = [builder.exchange(*pair, -block if k & block else block) for k, pair in enumerate(pairs)]
+        block //= 2
+    return made
+
+
+def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
+    """From the entries of arrays of vectors, one array after the other, to `record0`, `record1`, ... of each
+    lane, vectors of consecutive entries, and `rest0`, ... of those that fill no vector.
+    """
+    builder = Builder()
+    vectors = [builder.vector(key, k, lanes) for key, size in entries.items() for k in range(size)]
+    whole = len(vectors) // lanes * lanes
+    squares = [_turned(builder, vectors[k : k + lanes]) for k in range(0, whole, lanes)]
+    outputs = {f"record{m}": ([square[m] for square in squares], lanes) for m in range(lanes)}
+    if vectors[whole:]:
+        rest = vectors[whole:]
+        outputs |= {f"rest{m}": ([builder.extract(k, m) for k in rest], 1) for m in range(lanes)}
+    return _program(name, {key: (size, lanes) for key, size in entries.items()}, outputs, builder)
+
+
+def pieces_of_columns(name: str, lanes: int, pieces: Sequence[tuple[int, int, int]]) -> Program:
+    """From `row`, as many vectors as they have lanes, to `piece0`, `piece1`, ...: of a lane's entries so many
+    from a first one on; pieces: lane, first, count.
+    """
+    builder = Builder()
+    columns = _turned(builder, [builder.vector("row", k, lanes) for k in range(lanes)])
+    outputs: dict[str, tuple[Sequence[int], int]] = {}
+    for number, (lane, first, count) in enumerate(pieces):
+        parts = range(first, first + count)
+        whole = count == lanes
+        made = [columns[lane]] if whole else [builder.extract(columns[lane], k) for k in parts]
+        outputs[f"piece{number}"] = (made, lanes if whole else 1)
+    return _program(name, {"row": (lanes, lanes)}, outputs, builder)
+
+
+def totals(name: str, lanes: int, size: int) -> Program:
+    """The sum over the lanes of each entry of `vector`, numbers in `total`."""
+    builder = Builder()
+    made = [builder.reduce(builder.vector("vector", k, lanes), lanes) for k in range(size)]
+    return _program(name, {"vector": (size, lanes)}, {"total": (made, 1)}, builder)
+
+
+def joined(name: str, lanes: int, size: int, filled: range | None = None) -> Program:
+    """From `lane0`, `lane1`, ..., arrays of numbers, to `vector`, in whose entries they are side by side;
+    lanes that are not filled are zero and have no array.
+    """
+    builder, given = Builder(), range(lanes) if filled is None else filled
+
+    def entry(m: int, k: int) -> int:
+        return builder.input(f"lane{m}", k) if m in given else builder.constant(0.0)
+
+    made = [builder.gather(tuple(entry(m, k) for m in range(lanes))) for k in range(size)]
+    return _program(name, {f"lane{m}": (size, 1) for m in given}, {"vector": (made, lanes)}, builder)
+
+
+def parted(name: str, lanes: int, size: int) -> Program:
+    """From the entries of `vector` to `lane0`, `lane1`, ..., arrays of numbers."""
+    builder = Builder()
+    vectors = [builder.vector("vector", k, lanes) for k in range(size)]
+    outputs = {f"lane{m}": ([builder.extract(k, m) for k in vectors], 1) for m in range(lanes)}
+    return _program(name, {"vector": (size, lanes)}, outputs, builder)
+
+
+def _program(
+    name: str,
+    inputs: Mapping[str, tuple[int, int]],
+    outputs: Mapping[str, tuple[Sequence[int], int]],
+    builder: Builder,
+) -> Program:
+    """The program of a builder: of each input the size and lanes, of each output the values and lanes."""
+    given = tuple(Array(key, *own) for key, own in inputs.items())
+    made = tuple(Array(key, len(values), lanes) for key, (values, lanes) in outputs.items())
+    results = tuple(tuple(values) for values, _ in outputs.values())
+    program = Program(name, given, made, tuple(builder.values), results, (Section("", ""),), {})
+    return verify(remove_dead_code(program))

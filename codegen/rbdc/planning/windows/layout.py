@@ -1,0 +1,159 @@
+"""Where all lies in a kernel of windows: its arrays and their sizes in numbers, the tables of the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.indices import Entry, Index, Variable
+from rbdc.ir.loops import Place, Step, Table
+from rbdc.ir.nodes import Program
+from rbdc.model import Body, Problem
+from rbdc.planning.windows import entries as at
+from rbdc.planning.windows.kernels import WindowsKernel
+from rbdc.planning.windows.widths import Width
+from rbdc.reduction.constants import Constants
+from rbdc.reduction.schedules import LIMBS, Node, Schedule
+from rbdc.spatial import Scalar, Scalars
+
+R, B, J, K = map(Variable, "rbjk")
+"""Variables of loops over rows of limbs, blocks of columns, columns, and entries."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A kernel of a function for registers of one width.
+
+    bodies: programs over rows of limbs, by their names (`rbdc.planning.windows.bodies`).
+    """
+
+    function: Function
+    kernel: WindowsKernel
+    schedule: Schedule
+    constants: Constants
+    bodies: dict[str, Program]
+    width: Width
+
+    @property
+    def model(self) -> Problem:
+        """The robot."""
+        return self.schedule.model
+
+    @property
+    def scalar(self) -> ScalarType:
+        """The type of numbers."""
+        return self.function.declaration.scalar
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of results."""
+        return [p.name for p in self.function.declaration.outputs]
+
+    @property
+    def rows(self) -> int:
+        """Rows of limbs."""
+        return self.schedule.rows
+
+    @property
+    def columns(self) -> int:
+        """Degrees of freedom."""
+        return self.schedule.columns
+
+    @property
+    def first(self) -> int:
+        """Columns of a free root."""
+        return self.schedule.first
+
+    @property
+    def lanes(self) -> int:
+        """Columns side by side."""
+        return self.width.lanes
+
+    @property
+    def sum_size(self) -> int:
+        """Entries of a subtree."""
+        return at.COMPOSITE_SIZE if self.constants.massive else at.MASS
+
+    @property
+    def inertia_size(self) -> int:
+        """Entries of an articulated body."""
+        return at.WITH_FORCE if self.kernel.solved else at.CARRIED
+
+    @property
+    def padded(self) -> int:
+        """Numbers in a row of all columns of entries of joints."""
+        return -(-self.columns // 8) * 8
+
+    @property
+    def root_row(self) -> int:
+        """Numbers in a row of a free root's columns."""
+        return max(self.lanes, 8)
+
+    @property
+    def slots(self) -> list[Node | None]:
+        """The nodes of all rows, lane by lane, in whole vectors of sines."""
+        found = [node for row in self.schedule.grid for node in row]
+        return found + [None] * (-len(found) % self.scalar.angle_lanes[-1])
+
+    @property
+    def own_root(self) -> int:
+        """Where the records of a free root's columns begin, after those of the others."""
+        return LIMBS * self.rows * at.OWN_SIZE
+
+    @property
+    def records(self) -> int:
+        """Numbers of the records of all columns; vectors that begin in the last may reach beyond it."""
+        return (LIMBS * self.rows + self.first + 2) * at.OWN_SIZE
+
+    def own(self, array: str, column: Index, offset: int = 0) -> Place:
+        """In the record of a column."""
+        return Place(array, ((Entry("slot_of", column), at.OWN_SIZE),), offset)
+
+    @cached_property
+    def blocks(self) -> list[int]:
+        """First columns of registers side by side over all columns, the last ending with the matrix."""
+        return [min(k, self.columns - self.lanes) for k in range(0, self.columns, self.lanes)]
+
+    @property
+    def slot_of(self) -> list[int]:
+        """By column where its record is."""
+        root = [LIMBS * self.rows + k for k in range(self.first)]
+        return root + [self.schedule.slots[node] for node in self.schedule.nodes]
+
+    def body(self, node: Node | None) -> Body:
+        """The body of a node; any for a lane without one."""
+        return self.model.bodies[(node or self.schedule.nodes[0]).body]
+
+    @cached_property
+    def moved(self) -> list[int]:
+        """By row 1 where bodies come from several rows or lanes, else 0; empty if no row is so."""
+        found = [int(row < 0) for row in self.schedule.above]
+        return found if any(found) else []
+
+
+def step_at(program: Program, places: Mapping[str, Place]) -> Step:
+    """A program at those of the places that are its arguments'."""
+    arguments = {array.name for array in (*program.inputs, *program.outputs)}
+    return Step(program, {name: place for name, place in places.items() if name in arguments})
+
+
+def integers(name: str, entries: Iterable[int], width: int = 1) -> Table:
+    """A table of indices, so many a row; of none one that no loop reads."""
+    return replace(numbers(name, [*entries] or [0], width), integer=True)
+
+
+def numbers(name: str, entries: Iterable[float], width: int = 1) -> Table:
+    """A table of numbers, so many a row."""
+    found = [float(x) for x in entries]
+    return Table(name, tuple(tuple(found[k : k + width]) for k in range(0, len(found), width)))
+
+
+def dot(a: Scalars, b: Scalars) -> Scalar:
+    """The sum of products, term by term."""
+    first, *others = [x * y for x, y in zip(a, b, strict=True)]
+    for other in others:
+        first = first + other
+    return first

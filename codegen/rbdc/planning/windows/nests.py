@@ -1,0 +1,256 @@
+"""The kernels of windows as nests of loops, one for each width of registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from rbdc.functions.declarations import FRICTION_WIDTH
+from rbdc.functions.record import Function
+from rbdc.ir.indices import Entry, Variable
+from rbdc.ir.loops import (
+    Call,
+    Clear,
+    Loop,
+    LoopNest,
+    Place,
+    Routine,
+    Statement,
+    Step,
+    Table,
+    WhereGiven,
+    names_in,
+)
+from rbdc.model import Problem
+from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.windows import entries as at
+from rbdc.planning.windows import inverse, products, root, rows, tiles
+from rbdc.planning.windows.bodies import window_bodies
+from rbdc.planning.windows.kernels import kernel_of
+from rbdc.planning.windows.layout import J, Layout, integers, step_at
+from rbdc.planning.windows.widths import widths_of
+from rbdc.reduction.constants import constants_of
+from rbdc.reduction.schedules import LIMBS, scheduled
+from rbdc.spatial import Scalar
+from rbdc.spatial.scalars import sqrt
+
+
+def window_layout(model: Problem, function: Function) -> Layout:
+    """The kernel of a function for the longest registers."""
+    kernel, schedule = kernel_of(function), scheduled(model)
+    constants = constants_of(schedule, moving=kernel.moving)
+    bodies = {body.program.name: body.program for body in window_bodies(model, kernel)}
+    longest = widths_of(schedule, function.declaration.scalar)[0]
+    return Layout(function, kernel, schedule, constants, bodies, longest)
+
+
+def narrower_nests(layout: Layout) -> tuple[LoopNest, ...]:
+    """The kernel for shorter registers."""
+    _, *others = widths_of(layout.schedule, layout.scalar)
+    return tuple(window_nest(replace(layout, width=width)) for width in others)
+
+
+def window_nest(layout: Layout) -> LoopNest:
+    """The kernel for registers of one width, with the tables and arrays that it names."""
+    statements = _KERNELS[layout.function.policy.windows](layout)
+    names = set(names_in(statements))
+    tables = [*rows.row_tables(layout), *_tables(layout)]
+    vectors = {name: size for name, size in _vectors(layout).items() if name in names}
+    arrays = {name: size for name, size in _numbers(layout).items() if name in names} | vectors
+    given = {p.name for p in layout.function.declaration.inputs}
+    return LoopNest(
+        tuple(table for table in tables if table.name in names and table.name not in given),
+        arrays,
+        tuple(statements),
+        widths=dict.fromkeys(vectors, LIMBS),
+    )
+
+
+def _tables(layout: Layout) -> Iterator[Table]:
+    yield integers("slot_of", layout.slot_of)
+    yield from root.root_tables(layout)
+    if layout.kernel.moving:
+        yield from tiles.tile_tables(layout)
+    if layout.kernel.factors:
+        yield from inverse.inverse_tables(layout)
+    if layout.kernel.solved:
+        yield from products.product_tables(layout)
+    if layout.model.coupled:
+        yield integers("column_in_v", _columns(layout.model))
+
+
+def _columns(model: Problem) -> Iterator[int]:
+    return (body.index_v + n for body in model.bodies for n in range(body.joint.nv))
+
+
+def _vectors(layout: Layout) -> dict[str, int]:
+    """The sizes of arrays of rows of limbs."""
+    count = layout.rows
+    sizes = {
+        "motions": (count + 1 + bool(layout.moved)) * at.MOTION_SIZE,
+        "joints": -(-count // LIMBS) * LIMBS * at.JOINT_SIZE,
+        "sums": (count + 1) * layout.sum_size,
+        "inertias": (count + 1) * layout.inertia_size,
+        "posed": count * len(layout.constants.values),
+        "gain": 7,
+        "left": layout.inertia_size,
+        "forces": 9,
+        "f": 6,
+        "kept": max(layout.sum_size, layout.inertia_size),
+    }
+    return {name: LIMBS * size for name, size in sizes.items()}
+
+
+def _numbers(layout: Layout) -> dict[str, int]:
+    """The sizes of arrays of numbers."""
+    size, columns, first = len(layout.slots), layout.columns, layout.first
+    by_slot = ("angles", "sines", "cosines", "slides", *(name for name, _ in layout.kernel.inputs))
+    return {
+        **dict.fromkeys(by_slot, size),
+        **dict.fromkeys(("rests", "seconds"), max(size, LIMBS * layout.rows + first + LIMBS)),
+        **dict.fromkeys(("owns", "factors"), layout.records),
+        "by": at.JOINT_SIZE * layout.padded,
+        "driving": columns,
+        "g": 3,
+        "force": 6,
+        "total": max(layout.sum_size, 6),
+        "carried": at.CARRIED,
+        "whole": 36,
+        "response": first * columns,
+        "width": 1,
+        **dict.fromkeys(_FULL.values(), columns * columns),
+    }
+
+
+_FULL = {"q": "full_q", "v": "full_v", "a": "full_a"}
+"""By matrix the array with a column for each joint, where some follow others."""
+
+
+def _called(routine: Routine, **arrays: str) -> Call:
+    """A routine at the beginnings of arrays, of which those that it names otherwise are given."""
+    return Call(routine, {name: Place(arrays.get(name, name)) for name in routine.arguments})
+
+
+def _start(layout: Layout) -> list[Statement]:
+    return [*rows.posed(layout), *rows.coordinates(layout), *root.carrying(layout)]
+
+
+def _inverse_inertia(layout: Layout) -> list[Statement]:
+    """M^-1."""
+    free = root.root_joints(layout) if layout.schedule.free else []
+    down = rows.down(layout, "placed_row", "axes and inertias")
+    (output,) = layout.outputs
+    return [
+        *_start(layout),
+        down,
+        rows.articulated(layout),
+        *free,
+        _called(inverse.invert(layout), inverse=output),
+    ]
+
+
+def _inverse_dynamics_derivatives(layout: Layout) -> list[Statement]:
+    """Derivatives of inverse dynamics."""
+    matrices = _FULL if layout.model.coupled else dict(zip("qva", layout.outputs, strict=True))
+    found = [
+        *_start(layout),
+        rows.down(layout, "forward_row", "motions, inertias and forces"),
+        rows.external(layout),
+        rows.backward(layout),
+        *rows.turned(layout),
+    ]
+    if layout.schedule.free:
+        found += [*root.root_forces(layout), _called(root.root_columns(layout, *matrices.values()))]
+    found.append(_called(tiles.derivatives(layout, matrices)))
+    if layout.model.coupled:
+        found += _followed(layout)
+    return [*found, *_diagonal(layout)]
+
+
+def _followed(layout: Layout) -> list[Statement]:
+    """Entries of joints that follow others, added to those of these."""
+    i, size, nv = Variable("i"), layout.columns, layout.model.nv
+    names = {x: f"to_{x}" for x in _FULL}
+    trace = LaneRecorder("followed", "", (*_FULL, *names.values()), adds=tuple(names.values()))
+    places = {}
+    for (x, array), output in zip(_FULL.items(), layout.outputs, strict=True):
+        trace.store(names[x], 0, [trace.read(x)])
+        places[x] = Place(array, ((i, size), (J, 1)))
+        places[names[x]] = Place(output, ((Entry("column_in_v", i), nv), (Entry("column_in_v", J), 1)))
+    inner = Loop("j", 0, size, (Step(trace.program(), places),))
+    loop = Loop("i", 0, size, (inner,), "what follows another is moved by it")
+    return [*(Clear(output, nv * nv) for output in layout.outputs), loop]
+
+
+def _diagonal(layout: Layout) -> list[Statement]:
+    """Terms that springs, damping, motors and dry friction add."""
+    model, outputs = layout.model, layout.outputs
+    trace = LaneRecorder("drives", "", ("v", "width", *outputs), adds=tuple(outputs))
+    along = {output: dict[int, Scalar]() for output in outputs}
+    for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
+        along[output] |= {k: float(x) for k, x in enumerate(values) if x != 0.0}
+    given: list[Statement] = []
+    if any(model.friction):
+        given = _width(model.friction_width)
+        width = trace.read("width")
+        for k, terms in enumerate(model.friction):
+            for force, own, _ in terms:
+                v, least = trace.read("v", k), (own / model.friction_width) ** 2 * (width * width)
+                square = v * v + least
+                slope = float(force) * least / (square * sqrt(square))
+                along[outputs[1]][k] = along[outputs[1]].get(k, 0.0) + slope
+    for output, entries in along.items():
+        for k, x in entries.items():
+            trace.store(output, k * (model.nv + 1), [x])
+    if not any(along.values()):
+        return []
+    places = {name: Place(name) for name in ("v", "width", *outputs)}
+    return [*given, step_at(trace.program(), places)]
+
+
+def _width(known: float) -> list[Statement]:
+    """The width of dry friction, of the model or as it is given."""
+    trace, given = (LaneRecorder("width", "", ("x", "y")) for _ in range(2))
+    trace.store("y", 0, [known])
+    given.store("y", 0, [given.read("x")])
+    places = {"x": Place(FRICTION_WIDTH), "y": Place("width")}
+    return [step_at(trace.program(), places), WhereGiven(FRICTION_WIDTH, (step_at(given.program(), places),))]
+
+
+def _forward_dynamics_derivatives(layout: Layout) -> list[Statement]:
+    """Derivatives of inverse dynamics where the accelerations are those of the torques, and -M^-1 times
+    them.
+    """
+    by_q, by_v, inverse_of = layout.outputs
+    free = layout.schedule.free
+    found = [
+        *products.driving(layout),
+        *_start(layout),
+        rows.down(layout, "forward_row", "motions and forces without accelerations of joints"),
+        rows.external(layout),
+        rows.articulated(layout),
+    ]
+    if free:
+        found += [*root.root_joints(layout), *root.root_torques(layout)]
+    found += [
+        _called(inverse.invert(layout), inverse=inverse_of),
+        Clear("seconds", len(layout.slots)),
+        _called(products.accelerated(layout), inverse=inverse_of),
+        root.accelerating(layout),
+        rows.down(layout, "corrected_row", "what the accelerations of joints add", at.ACCELERATION),
+        rows.backward(layout),
+        *rows.turned(layout),
+    ]
+    if free:
+        found += root.root_forces(layout)
+        found.append(_called(products.root_columns(layout, by_q, by_v), inverse=inverse_of))
+        found.append(_called(products.root_response(layout), inverse=inverse_of))
+    found.append(_called(products.columns(layout, by_q, by_v), inverse=inverse_of))
+    return [*found, *([root.root_itself(layout, by_q, by_v)] if free else [])]
+
+
+_KERNELS: Mapping[str, Callable[[Layout], list[Statement]]] = {
+    "inverse_inertia": _inverse_inertia,
+    "inverse_dynamics_derivatives": _inverse_dynamics_derivatives,
+    "forward_dynamics_derivatives": _forward_dynamics_derivatives,
+}

@@ -1,0 +1,249 @@
+"""Loops over rows of limbs, around the programs of `bodies.py`; and from rows of limbs to columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from rbdc.ir.indices import Entry, Index, Multiple, plus
+from rbdc.ir.loops import Loop, Place, Sines, Statement, Step, Table, WhereGiven
+from rbdc.ir.moves import joined, parted, pieces_of_columns, records
+from rbdc.ir.nodes import Program
+from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.windows import entries as at
+from rbdc.planning.windows.layout import K, Layout, R, integers, numbers, step_at
+from rbdc.reduction.schedules import LIMBS, Node
+
+
+def row_tables(layout: Layout) -> Iterator[Table]:
+    """The tables of these loops."""
+    schedule, model = layout.schedule, layout.model
+    names = (", ".join("-" if node is None else _name(layout, node) for node in row) for row in schedule.grid)
+    rows = zip(*layout.constants.values.values(), strict=True)
+    constants = tuple(tuple(x for lanes in row for x in lanes) for row in rows)
+    yield Table("constants", constants, comments=tuple(names))
+    yield integers("above", schedule.above)
+    if layout.moved:
+        slots = [slot for row in schedule.carriers for slot in row]
+        yield integers("moved", layout.moved)
+        yield integers("up_of", (layout.rows + 1 if row < 0 else row for row in schedule.above))
+        yield integers("row_above", (slot // LIMBS + 1 for slot in slots), LIMBS)
+        yield integers("lane_above", (slot % LIMBS for slot in slots), LIMBS)
+    yield integers("q_of", (layout.body(node).index_q for node in layout.slots))
+    yield integers("v_of", (layout.body(node).index_v for node in layout.slots))
+    yield integers("body_of", (node.body if node else 0 for row in schedule.grid for node in row), LIMBS)
+    for name, column in _scaled(layout).items():
+        yield numbers(name, column)
+    armature = [float(x) for x in model.armature]
+    # a lane without a joint gets an inertia to divide by
+    motors = (
+        1.0 if node is None else armature[model.bodies[node.body].index_v + node.part]
+        for row in schedule.grid
+        for node in row
+    )
+    yield numbers("motors", motors, LIMBS)
+
+
+def _name(layout: Layout, node: Node) -> str:
+    """The name of a node's body, with a number where its joint has several."""
+    name = layout.model.bodies[node.body].name
+    return name if node.alone else f"{name}.{node.part}"
+
+
+def _scaled(layout: Layout) -> dict[str, list[float]]:
+    """Factors of coordinates, as angles and as lengths, and offsets, by slot."""
+    rows = []
+    for node in layout.slots:
+        body = layout.model.bodies[node.body] if node is not None and node.alone else None
+        factor, offset = 0.0 if body is None else 1.0, 0.0
+        if body is not None and body.coupling is not None:
+            factor, offset = body.coupling.multiplier, body.coupling.offset
+        turns = body is None or body.joint.rotation == "angle"
+        rows.append((factor, 0.0, offset, 0.0) if turns else (0.0, factor, 0.0, offset))
+    names = ("turn_of", "slide_of", "turn_offset", "slide_offset")
+    return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def coordinates(layout: Layout) -> list[Statement]:
+    """The entries of q, v and others by slots, and sines and cosines of all angles."""
+    tables = ("turn_of", "turn_offset", "slide_of", "slide_offset")
+    trace = LaneRecorder("coordinates", "", ("q", "angle", "slide", *tables))
+    q = trace.read("q")
+    slides = layout.constants.slides
+    if layout.model.coupled or slides or layout.schedule.filled_in:
+        trace.store("angle", 0, [trace.read("turn_of") * q + trace.read("turn_offset")])
+        if slides:
+            trace.store("slide", 0, [trace.read("slide_of") * q + trace.read("slide_offset")])
+    else:
+        trace.store("angle", 0, [q])
+    arrays = {"angle": "angles", "slide": "slides"} | {name: name for name in tables}
+    places = {name: Place(array, ((K, 1),)) for name, array in arrays.items()}
+    steps: list[Statement] = [step_at(trace.program(), {"q": Place("q", ((Entry("q_of", K), 1),)), **places})]
+    for name, source in layout.kernel.inputs:
+        own = LaneRecorder("entry", "", ("x", "y"))
+        own.store("y", 0, [own.read("x")])
+        given = {"x": Place(source, ((Entry("v_of", K), 1),)), "y": Place(name, ((K, 1),))}
+        steps.append(Step(own.program(), given))
+    size, lanes = len(layout.slots), layout.scalar.angle_lanes[-1]
+    return [Loop("k", 0, size, tuple(steps)), Sines("angles", "sines", "cosines", size, lanes)]
+
+
+def _place(layout: Layout, name: str) -> Place:
+    """The argument of a body of this name in row r."""
+    rows = {
+        "own": ("motions", at.MOTION_SIZE, 1),
+        "joint": ("joints", at.JOINT_SIZE, 0),
+        "sum": ("sums", layout.sum_size, 1),
+        "inertia": ("inertias", layout.inertia_size, 1),
+        "c": ("posed" if layout.schedule.filled_in else "constants", len(layout.constants.values), 0),
+    }
+    if name in rows:
+        array, size, begin = rows[name]
+        return Place(array, ((R, LIMBS * size),), LIMBS * size * begin)
+    if name == "up":
+        return Place("motions", ((Entry("up_of" if layout.moved else "above", R), LIMBS * at.MOTION_SIZE),))
+    if name in ("gain", "left", "columns", "force"):
+        return Place({"columns": "forces"}.get(name, name))
+    return Place(f"{name}s", ((R, LIMBS),))
+
+
+def of_row(layout: Layout, name: str) -> Step:
+    """A body in row r."""
+    program = layout.bodies[name]
+    arguments = dict.fromkeys(array.name for array in (*program.inputs, *program.outputs))
+    return Step(program, {own: _place(layout, own) for own in arguments})
+
+
+def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
+    """Entry k of what carries each lane of row r."""
+    found = {}
+    for m in range(LIMBS):
+        entry = plus(Multiple(LIMBS, R), m)
+        strides = ((Entry("row_above", entry), LIMBS * size), (k, LIMBS), (Entry("lane_above", entry), 1))
+        found[f"lane{m}"] = Place(array, strides)
+    return found
+
+
+def down(layout: Layout, body: str, about: str, begin: int = 0) -> Loop:
+    """A loop from the root to the leaves; begin: the first entry of what carries a row that it reads."""
+    steps: list[Statement] = []
+    if layout.moved:
+        size = at.MOTION_SIZE
+        scratch = Place("motions", ((K, LIMBS),), LIMBS * size * (layout.rows + 1))
+        gathered = Step(joined("gathered", LIMBS, 1), {**_lane_above("motions", size), "vector": scratch})
+        steps.append(Loop("m", 0, Entry("moved", R), (Loop("k", begin, size, (gathered,)),)))
+    return Loop("r", 0, layout.rows, (*steps, of_row(layout, body)), f"root to leaves: {about}")
+
+
+def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statement]:
+    """Add `size` entries that a row hands on to what carries it."""
+    above = Place(to, ((Entry("above", R), LIMBS * size),))
+    plain = Step(_sum(size), {"x": own, "y": above})
+    if not layout.moved:
+        return [plain]
+    kept = Step(_copy(size), {"x": own, "y": Place("kept")})
+    entry = parted("handed_on", LIMBS, 1)
+    added = replace(entry, outputs=tuple(replace(array, adds=True) for array in entry.outputs))
+    apart = Step(added, {"vector": Place("kept", ((K, LIMBS),)), **_lane_above(to, size)})
+    return [
+        Loop("m", Entry("moved", R), 1, (plain,)),
+        Loop("m", 0, Entry("moved", R), (kept, Loop("k", 0, size, (apart,)))),
+    ]
+
+
+def _sum(size: int) -> Program:
+    trace = LaneRecorder("handed_on", "", adds=("y",))
+    trace.store("y", 0, trace.entries("x", 0, size))
+    return trace.program()
+
+
+def _copy(size: int) -> Program:
+    trace = LaneRecorder("copy")
+    trace.store("y", 0, trace.entries("x", 0, size))
+    return trace.program()
+
+
+def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
+    """Entries of row r to the records of its lanes, from their beginnings on."""
+    program = records("records", LIMBS, entries)
+    size = sum(entries.values())
+    places = {name: Place(name) for name in entries} | {"joint": joint}
+    for m in range(LIMBS):
+        strides = ((R, LIMBS * at.OWN_SIZE),)
+        places[f"record{m}"] = Place(array, strides, m * at.OWN_SIZE)
+        places[f"rest{m}"] = Place(array, strides, m * at.OWN_SIZE + size // LIMBS * LIMBS)
+    return step_at(program, places)
+
+
+def articulated(layout: Layout) -> Loop:
+    """Leaves to root: s, K = U / D and 1 / D of each joint in `factors`, inertias handed on."""
+    size = layout.inertia_size
+    kept = _records("factors", {"joint": 6, "gain": 7}, _place(layout, "joint"))
+    handed = _to_carrier(layout, "inertias", size, Place("left"))
+    body = (of_row(layout, "articulated_row"), kept, *handed)
+    about = "leaves to root: articulated inertias; of each joint s, K = U / D and 1 / D"
+    return Loop("r", 0, layout.rows, body, about, backward=True)
+
+
+def external(layout: Layout) -> WhereGiven:
+    """External forces off those of the bodies."""
+    places = {
+        f"lane{m}": Place("fext", ((Entry("body_of", plus(Multiple(LIMBS, R), m)), 6),)) for m in range(LIMBS)
+    }
+    gathered = Step(joined("gathered", LIMBS, 6), {**places, "vector": Place("f")})
+    row = of_row(layout, "external_row")
+    step = replace(row, places={**row.places, "f": Place("f")})
+    return WhereGiven("fext", (Loop("r", 0, layout.rows, (gathered, step)),))
+
+
+def backward(layout: Layout) -> Loop:
+    """Leaves to root: the forces of joints by q, v and a, F_a and t in `owns`, subtrees handed on."""
+    kept = _records("owns", {"forces": 9}, Place("forces"))
+    handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
+    body = (of_row(layout, "backward_row"), kept, *handed)
+    return Loop(
+        "r", 0, layout.rows, body, "leaves to root: subtrees, and the forces of each joint", backward=True
+    )
+
+
+def turned(layout: Layout) -> list[Statement]:
+    """From rows of limbs to columns, as many rows at a time as there are lanes."""
+    loops: list[Statement] = []
+    for first in range(0, layout.rows, LIMBS):
+        pieces = list(_pieces(layout, first))
+        program = pieces_of_columns("turned", LIMBS, [piece for _, piece in pieces])
+        size = LIMBS * at.JOINT_SIZE
+        places = {"row": Place("joints", ((K, LIMBS),), first * size, pitch=size)}
+        for number, (column, _) in enumerate(pieces):
+            places[f"piece{number}"] = Place("by", ((K, layout.padded),), column)
+        about = "" if first else "from rows of limbs to columns"
+        loops.append(Loop("k", 0, at.JOINT_SIZE, (Step(program, places),), about))
+    return loops
+
+
+def _pieces(layout: Layout, first: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
+    """Columns of consecutive entries of a lane, in rows from a first one on: the first column; the lane,
+    the first entry and how many.
+    """
+    for lane in range(LIMBS):
+        nodes: Sequence[Node | None] = [row[lane] for row in layout.schedule.grid[first : first + LIMBS]]
+        begins = [None if node is None else node.column - entry for entry, node in enumerate(nodes)]
+        for begin, run in groupby(range(len(nodes)), key=begins.__getitem__):
+            entry, *others = run
+            if begin is not None:
+                yield begin + entry, (lane, entry, 1 + len(others))
+
+
+def posed(layout: Layout) -> list[Statement]:
+    """Constants with the frames of joints that have several degrees of freedom."""
+    if not layout.schedule.filled_in:
+        return []
+    count = len(layout.constants.values)
+    copied = Step(_copy(1), {"x": Place("constants", ((K, LIMBS),)), "y": Place("posed", ((K, LIMBS),))})
+    found: list[Statement] = [Loop("k", 0, layout.rows * count, (copied,))]
+    for name, node in layout.schedule.filled_in.items():
+        row, lane = divmod(layout.schedule.slots[node], LIMBS)
+        to = Place("posed", (), LIMBS * count * row + lane, pitch=LIMBS)
+        found.append(Step(layout.bodies[name], {"q": Place("q"), "pose": to}))
+    return found

@@ -1,0 +1,157 @@
+"""Loops over windows of columns: derivatives of inverse dynamics.
+
+Entries (i, j) of a row i and a column j below it are s_i . F_j; those of a column j above it are
+psidot_j . t_i + psiddot_j . F_a,i by q, and the like by v and a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rbdc.ir.from_casadi import masked
+from rbdc.ir.indices import Entry, Index, Multiple, Variable, plus
+from rbdc.ir.loops import Loop, Place, Routine, Statement, Step, Table
+from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.windows import entries as at
+from rbdc.planning.windows.layout import Layout, dot, integers
+from rbdc.reduction.schedules import Tile
+from rbdc.spatial import Scalar
+
+W, T, E = map(Variable, "wte")
+COLUMN: Index = Entry("window_column", W)
+_ROW: Index = Entry("tile_row", T)
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """Where rows of a window go: by matrix (q, v, a) its array; from one row to the next so many numbers,
+    from a column on.
+    """
+
+    arrays: dict[str, str]
+    pitch: int
+    column: tuple[tuple[Index, int], ...]
+
+    def row(self, x: str, row: Index) -> Place:
+        """A row of a window in a matrix."""
+        return Place(self.arrays[x], ((row, self.pitch), *self.column))
+
+
+def tile_tables(layout: Layout) -> Iterator[Table]:
+    """Windows, their tiles by kind (only in the subtree of the row, on both sides, only above it), rows
+    without entries, and masks.
+    """
+    masks: dict[int, int] = {}
+    tiles, ends, empty, ends_of_empty = list[Tile](), list[int](), list[int](), [0]
+    for window in layout.width.windows:
+        kinds: list[list[Tile]] = [[], [], []]
+        for tile in window.tiles:
+            kinds[0 if not tile.above else 1 if tile.below else 2].append(tile)
+        for kind in kinds:
+            ends.append(len(tiles))
+            tiles += kind
+        empty += window.empty
+        ends_of_empty.append(len(empty))
+    below, above = ([masks.setdefault(bits, len(masks)) for bits in own] for own in _bits(tiles))
+    lanes = range(layout.lanes)
+    yield integers("window_column", (window.column for window in layout.width.windows))
+    yield integers("kinds", [*ends, len(tiles)])
+    yield integers("tile_row", (tile.row for tile in tiles))
+    yield integers("below", below)
+    yield integers("above_of", above)
+    yield integers("empty_row", empty)
+    yield integers("empties", ends_of_empty)
+    rows = tuple(tuple(float(-(bits >> lane & 1)) for lane in lanes) for bits in masks)
+    yield Table("masks", rows, integer=True, mask=True)
+
+
+def _bits(tiles: Sequence[Tile]) -> tuple[list[int], list[int]]:
+    return [tile.below for tile in tiles], [tile.above for tile in tiles]
+
+
+ABOVE, BELOW = "held_above", "held_below"
+"""Vectors of a window: s, 2 psidot and psiddot; the forces by q, v and a."""
+
+
+def held_arrays(layout: Layout) -> dict[str, int]:
+    """The sizes of what is held of a window."""
+    return {ABOVE: 18 * layout.lanes, BELOW: 18 * layout.lanes}
+
+
+def filled(layout: Layout, to: Matrices) -> list[Statement]:
+    """The rows of window w that have entries."""
+    first, both, last, end = (Entry("kinds", plus(Multiple(3, W), k)) for k in range(4))
+    root = [_root_rows(layout, to)] if layout.schedule.free else []
+    return [
+        _hold(layout, ABOVE, at.AXIS, 18),
+        Loop("t", both, end, (_above(layout, to),)),
+        _hold(layout, BELOW, at.BY_Q, 6 * len(to.arrays)),
+        *root,
+        Loop("t", first, both, (_below(layout, to, adds=False),)),
+        Loop("t", both, last, (_below(layout, to, adds=True),)),
+    ]
+
+
+def _hold(layout: Layout, array: str, begin: int, size: int) -> Step:
+    """Entries of the window's columns, once for all rows."""
+    trace = LaneRecorder("hold", lanes=layout.lanes)
+    trace.store("y", 0, trace.entries("x", 0, size))
+    x = Place("by", ((COLUMN, 1),), begin * layout.padded, pitch=layout.padded)
+    return Step(trace.program(), {"x": x, "y": Place(array)})
+
+
+def _above(layout: Layout, to: Matrices) -> Step:
+    """A row of entries strictly above it."""
+    trace = LaneRecorder("above", "", ("f",), layout.lanes)
+    s, rate, second = (trace.entries(ABOVE, k, 6) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
+    f, mask = trace.entries("f", 0, 9), trace.read("mask")
+    made: dict[str, Scalar] = {
+        "q": 0.5 * dot(f[at.TRANSPOSED :], rate[3:]) + dot(f[:6], second),
+        "v": dot(f[at.TRANSPOSED :], s[3:]) + dot(f[:6], rate),
+        "a": dot(f[:3], s[:3]) + dot(f[3:6], s[3:]),
+    }
+    for x in to.arrays:
+        trace.store(x, 0, [masked(made[x], mask)])
+    mask_of = Place("masks", ((Entry("above_of", T), layout.lanes),))
+    places = {ABOVE: Place(ABOVE), "f": layout.own("owns", _ROW), "mask": mask_of}
+    return Step(trace.program(), places | {x: to.row(x, _ROW) for x in to.arrays})
+
+
+def _below(layout: Layout, to: Matrices, *, adds: bool) -> Step:
+    """A row of entries in its subtree."""
+    trace = LaneRecorder("below", "", ("s",), layout.lanes, tuple(to.arrays) if adds else ())
+    s, mask = trace.entries("s", 0, 6), trace.read("mask")
+    for k, x in enumerate(to.arrays):
+        trace.store(x, 0, [masked(dot(s, trace.entries(BELOW, 6 * k, 6)), mask)])
+    places = {
+        "s": Place("by", ((_ROW, 1),), at.AXIS * layout.padded, pitch=layout.padded),
+        "mask": Place("masks", ((Entry("below", T), layout.lanes),)),
+        BELOW: Place(BELOW),
+    }
+    return Step(trace.program(), places | {x: to.row(x, _ROW) for x in to.arrays})
+
+
+def _root_rows(layout: Layout, to: Matrices) -> Step:
+    """Rows of a free root, whose s are unit vectors."""
+    trace = LaneRecorder("root_rows", lanes=layout.lanes)
+    for k, x in enumerate(to.arrays):
+        trace.store(x, 0, trace.entries(BELOW, 6 * k, 6))
+    rows = {x: replace(to.row(x, 0), pitch=to.pitch) for x in to.arrays}
+    return Step(trace.program(), {BELOW: Place(BELOW), **rows})
+
+
+def derivatives(layout: Layout, arrays: dict[str, str]) -> Routine:
+    """Derivatives of inverse dynamics by windows, zeros as well."""
+    to = Matrices(arrays, layout.columns, ((COLUMN, 1),))
+    trace = LaneRecorder("zeros", lanes=layout.lanes)
+    for x in arrays:
+        trace.store(x, 0, [0.0])
+    row: Index = Entry("empty_row", E)
+    zeros = Step(trace.program(), {x: to.row(x, row) for x in arrays})
+    empty = Loop("e", Entry("empties", W), Entry("empties", plus(W, 1)), (zeros,))
+    loop = Loop("w", 0, len(layout.width.windows), (*filled(layout, to), empty))
+    widths = dict.fromkeys((ABOVE, BELOW), layout.lanes)
+    about = "by windows the derivatives of inverse dynamics, zeros as well"
+    arguments = ("by", "owns", *arrays.values())
+    return Routine("windows", about, arguments, (loop,), (), held_arrays(layout), widths)
