@@ -63,10 +63,10 @@ def printing(x: int) -> int:
 
 @pytest.mark.parametrize("processes", [1, 2, 3, 50])
 def test_results_are_in_the_order_of_the_tasks(processes: int) -> None:
-    begun: list[float] = []
+    done: list[float] = []
     numbers = [float(k) for k in range(30)]
-    assert spread(square, numbers, processes, begun.append) == [x * x for x in numbers]
-    assert sorted(begun) == numbers, "each is begun once"
+    assert spread(square, numbers, processes, done.append) == [x * x for x in numbers]
+    assert sorted(done) == numbers, "each is done once"
     assert spread(square, [], processes) == []
 
 
@@ -77,8 +77,10 @@ def test_helpers_take_part(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("processes", [1, 3])
 def test_an_error_is_raised_whole(processes: int) -> None:
+    done: list[int] = []
     with pytest.raises(DescriptionError, match="no such link") as caught:
-        spread(refusing, list(range(6)), processes)
+        spread(refusing, list(range(6)), processes, done.append)
+    assert 3 not in done, "a task that failed is not done"
     assert (caught.value.file, caught.value.line) == ("robot.urdf", 7)
 
 
@@ -127,9 +129,9 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_apart_nothing_is_done_here() -> None:
-    begun: list[int] = []
-    assert os.getpid() not in spread(here, range(4), 2, begun.append, here)
-    assert sorted(begun) == [0, 1, 2, 3]
+    done: list[int] = []
+    assert os.getpid() not in spread(here, range(4), 2, done.append, here)
+    assert sorted(done) == [0, 1, 2, 3]
 
 
 def test_apart_a_task_whose_helper_dies_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from os import PathLike, cpu_count
 from pathlib import Path
@@ -36,6 +36,7 @@ from rbdc.native.surroundings import Earlier, namesake_warnings
 from rbdc.native.toolchain import Compiler, Toolchain, toolchain
 from rbdc.options import BuildOptions, Progress, added, check, differing, recorded_options
 from rbdc.planning.tuning import FILE as TUNING_FILE
+from rbdc.progress import FILES, Share, Step, steps_of_build
 from rbdc.reduction.clusters import with_reduced_loops
 from rbdc.reduction.contacts import with_contacts, with_frames_of_forces
 from rbdc.reduction.mobility import with_independent_loops
@@ -192,13 +193,15 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
     clock = [time.perf_counter()]
     names, left_out = _planned(job)
     notes = {"left_out": left_out, "warnings": [*job.kept_warnings(), *left_out]}
-    generated = _emitted(job, names, notes["warnings"])
+    share = Share(job.progress, _steps(job, names))
+    generated = _emitted(job, names, notes["warnings"], share)
     clock.append(time.perf_counter())
     native, libraries = _compiled(job, generated)
+    share.done("compiled", FILES)
     clock.append(time.perf_counter())
     for name, content in _contents(job, notes, generated, native, libraries).items():
         (folder / name).write_bytes(content)
-    found = _verified(job, generated, native, folder)
+    found = _verified(job, generated, native, folder, share)
     clock.append(time.perf_counter())
     seconds = (after - before for before, after in pairwise(clock))
     steps = ("generation_seconds", "compile_seconds", "verification_seconds")
@@ -223,7 +226,17 @@ def _planned(job: _Job) -> tuple[list[str], list[str]]:
     return kept
 
 
-def _emitted(job: _Job, names: list[str], warnings: list[str]) -> Generated:
+def _steps(job: _Job, names: Sequence[str]) -> dict[Step, float]:
+    """Return the steps of the build, with their weights."""
+    from rbdc.functions.catalogue import functions_of
+    from rbdc.planning.fusion import fused_functions
+
+    catalogue, fused = functions_of(job.model), fused_functions(job.model, job.options.fuse)
+    functions = [*(catalogue[name] for name in names), *fused.values()]
+    return steps_of_build([function.declaration for function in functions], job.options.verify)
+
+
+def _emitted(job: _Job, names: list[str], warnings: list[str], share: Share) -> Generated:
     """The text of the package."""
     from rbdc.emit.generation import GenerationOptions, generate
 
@@ -238,7 +251,8 @@ def _emitted(job: _Job, names: list[str], warnings: list[str]) -> Generated:
         processes=options.jobs or cpu_count() or 1,
         warnings=tuple(warnings),
     )
-    return generate(job.model, job.robot, names, job.progress, chosen)
+    job.progress(f"generating {len(names) + len(options.fuse)} functions")
+    return generate(job.model, job.robot, names, lambda task: share.done("generated", *task), chosen)
 
 
 def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]]:
@@ -312,7 +326,9 @@ def _contents(
     return {**contents, MANIFEST: sealed(manifest).encode()}
 
 
-def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> dict[str, Finding] | None:
+def _verified(
+    job: _Job, generated: Generated, native: Native, folder: Path, share: Share
+) -> dict[str, Finding] | None:
     """Compare the package in a folder with the references; what was found, by function. A package that is
     wrong leaves the cache, so that a compiler that has been mended is asked again.
     """
@@ -329,7 +345,7 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
         for source in generated.sources
     ]
     try:
-        return verify_package(folder, job.model, checked)
+        return verify_package(folder, job.model, checked, partial(share.done, "verified"))
     except SingularModelError as error:
         raise SingularModelError(f"{job.model.place}: {error}") from error
     except LoadError as error:

@@ -97,21 +97,21 @@ def spread(
     work: Callable[[Task], Result],
     tasks: Sequence[Task],
     processes: int,
-    begin: Callable[[Task], None] = lambda _: None,
+    done: Callable[[Task], None] = lambda _: None,
     lost: Callable[[Task], Result] | None = None,
 ) -> list[Result]:
     """Return [work(task) for task in tasks], computed by this process and helpers, `processes` in all.
 
-    Tasks are begun in the order given (the longest should come first), and `begin` is called with each
-    before. What a helper cannot do, because it is killed or because pickle cannot send it the task, this
-    process does. Raises the error of the first task that failed; no other task is begun after it.
+    Tasks are begun in the order given (the longest should come first). Several threads call `done`, with each
+    task that has a result. What a helper cannot do, because it is killed or because pickle cannot send it the
+    task, this process does. Raises the error of the first task that failed; no other task is begun after it.
 
     With `lost` helpers work alone, and this process only waits, so that it heeds an interrupt at once; it
     then ends the helpers with all that they have started. What a helper cannot do is not tried again, for it
     may end this process too: its result is lost(task).
     """
     helpers = min(processes, MOST, len(tasks)) - (lost is None)
-    return _Pool(work, tasks, begin, lost).results(helpers)
+    return _Pool(work, tasks, done, lost).results(helpers)
 
 
 class HelperEnded(Exception):
@@ -189,10 +189,10 @@ class _Pool(Generic[Task, Result]):
         self,
         work: Callable[[Task], Result],
         tasks: Sequence[Task],
-        begin: Callable[[Task], None],
+        done: Callable[[Task], None],
         lost: Callable[[Task], Result] | None,
     ) -> None:
-        self._work, self._tasks, self._begin, self._lost = work, tasks, begin, lost
+        self._work, self._tasks, self._tell, self._lost = work, tasks, done, lost
         self._waiting = deque(range(len(tasks)))
         self._done: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
@@ -239,8 +239,8 @@ class _Pool(Generic[Task, Result]):
                 return
             task = self._tasks[index]
             try:
-                self._begin(task)
                 self._done[index] = work(task)
+                self._tell(task)
             except (HelperEnded, NotSent):
                 if self._lost is None:
                     self._waiting.appendleft(index)

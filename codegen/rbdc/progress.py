@@ -2,34 +2,114 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from rbdc.options import Progress
 
+if TYPE_CHECKING:
+    from rbdc.functions.declarations import FunctionDeclaration
+
+Clock = Callable[[], float]
+"""Returns the time in seconds since some moment."""
+Step = tuple[str, str]
+"""A step of some work: what was done, as "generated", and to what, as "rnea"."""
+
+LATE = 10.0
+"""Seconds for which a build is silent where there is no terminal and no notebook: short builds leave no lines
+in logs.
+"""
+FILES = "all files"
+"""The name of the step that compiles."""
+_PARTS = {"generated": 0.3, "compiled": 0.4, "verified": 0.3}
+"""About how the time of a build divides among its steps."""
+
 
 @contextmanager
-def shown(title: str, wanted: bool | None = None) -> Iterator[Progress]:
-    """Show what is told on one line, which changes: in a notebook in its cell, on a terminal on standard
-    error. wanted: False for silence; None for what suits, which elsewhere is silence; True for lines of text
-    there. Characters of the title that are not ASCII are shown by their numbers.
+def shown(title: str, wanted: bool | None = None, clock: Clock = time.monotonic) -> Iterator[Progress]:
+    """Show progress: in a notebook in its cell, on a terminal on one line of standard error, elsewhere as
+    lines of standard error.
+
+    Characters of the title that are not ASCII are shown by their numbers.
+
+    Args:
+        title: the words that each line begins with.
+        wanted: False for silence. None for no lines in the first `LATE` seconds; True for lines at once.
+        clock: the time.
     """
     title = ascii(title)[1:-1]
-    if wanted is not False and _in_notebook():
+    if wanted is False or (sys.stderr is None and not _in_notebook()):
+        yield lambda text: None
+    elif _in_notebook():
         yield _cell(title)
-    elif wanted is not False and sys.stderr is not None and sys.stderr.isatty():
+    elif sys.stderr.isatty():
         from rich.console import Console
         from rich.markup import escape
 
         with Console(stderr=True).status(escape(title)) as status:
             yield lambda text: status.update(escape(f"{title}: {text}"))
-    elif wanted and sys.stderr is not None:
-        yield lambda text: sys.stderr.writelines([f"{title}: {text}\n"])
     else:
-        yield lambda text: None
+        yield _lines(title, 0.0 if wanted else LATE, clock)
+
+
+class Share:
+    """The share of some work that is done, and the time that the rest takes at the same pace.
+
+    tell: is told of both after each step. weights: about how long each step takes, in any unit.
+    """
+
+    def __init__(self, tell: Progress, weights: Mapping[Step, float], clock: Clock = time.monotonic) -> None:
+        self._tell, self._clock, self._start = tell, clock, clock()
+        self._left, self._whole, self._lock = dict(weights), sum(weights.values()), Lock()
+
+    def done(self, what: str, *names: str) -> None:
+        """Tell that something was done to these names. Several threads may call it at once."""
+        with self._lock:
+            for name in names:
+                del self._left[what, name]
+            left = sum(self._left.values()) / self._whole
+        seconds = (self._clock() - self._start) * left / (1.0 - left)
+        remaining = f", {about(seconds)} left" if left else ""
+        self._tell(f"{int(100.0 * (1.0 - left))} %{remaining}: {', '.join(names)} {what}")
+
+
+def steps_of_build(declarations: Iterable[FunctionDeclaration], verify: bool) -> dict[Step, float]:
+    """Return the steps of a build of these functions, with weights for `Share`."""
+    efforts = {declaration.name: _effort(declaration) for declaration in declarations}
+    whole = sum(efforts.values())
+    steps = {("compiled", FILES): _PARTS["compiled"]}
+    for what in ("generated", "verified") if verify else ("generated",):
+        steps |= {(what, name): _PARTS[what] * effort / whole for name, effort in efforts.items()}
+    return steps
+
+
+def _effort(declaration: FunctionDeclaration) -> float:
+    """About how long a function takes beside others: functions of frames are short loops, and others grow
+    more slowly than their results.
+    """
+    entries = sum(math.prod(output.shape) for output in declaration.outputs)
+    return 1.0 if declaration.framed else 1.0 + math.sqrt(entries)
+
+
+def about(seconds: float) -> str:
+    """Return a time in words, in minutes from 90 seconds on."""
+    return f"about {seconds / 60.0:.0f} min" if seconds >= 90.0 else f"about {seconds:.0f} s"
+
+
+def _lines(title: str, silent: float, clock: Clock) -> Progress:
+    start = clock()
+
+    def tell(text: str) -> None:
+        if clock() - start >= silent:
+            sys.stderr.writelines([f"{title}: {text}\n"])
+
+    return tell
 
 
 def _in_notebook() -> bool:

@@ -85,12 +85,12 @@ def without_kernel(
     model: Problem,
     robot: str,
     names: Sequence[str],
-    progress: Callable[[str], None],
+    done: Callable[[Sequence[str]], None],
     options: GenerationOptions,
 ) -> Generated:
     """What is generated, with a loop for the last of the functions, as there is for what is too large."""
     targets = options.targets if names != [FUNCTIONS[-1]] else ("c",)
-    return generate(model, robot, names, progress, replace(options, targets=targets))
+    return generate(model, robot, names, done, replace(options, targets=targets))
 
 
 def batches(report: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 import rbdc
-from rbdc.progress import shown
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.progress import Share, shown
 from tests.support_handmade import AWKWARD, build_tiny, load_tiny
 
 
@@ -95,13 +97,62 @@ def test_markup_in_names_is_text(tmp_path: Path) -> None:
     assert "&lt;b&gt;&amp;" in rbdc.load(folder)._repr_html_()
 
 
-def test_progress_elsewhere_than_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with shown("building x") as show:
-        show("emitting")
-    assert capsys.readouterr().err == ""
-    with shown("building x", True) as show:
-        show("emitting")
-    assert capsys.readouterr().err == "building x: emitting\n"
+class _Clock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.mark.parametrize(("wanted", "lines"), [(None, "c"), (True, "abc"), (False, "")])
+def test_progress_elsewhere_than_on_a_terminal(
+    wanted: bool | None, lines: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Short builds are silent there: the first lines come after ten seconds."""
+    clock = _Clock()
+    with shown("building x", wanted, clock) as show:
+        show("a")
+        clock.seconds += 9.9
+        show("b")
+        clock.seconds += 0.1
+        show("c")
+    assert capsys.readouterr().err == "".join(f"building x: {line}\n" for line in lines)
+
+
+def test_the_share_that_is_done_and_the_time_left() -> None:
+    told, clock = list[str](), _Clock()
+    share = Share(told.append, {("cut", "bread"): 1.0, ("cut", "ham"): 1.0, ("laid", "table"): 2.0}, clock)
+    clock.seconds += 20.0
+    share.done("cut", "bread")
+    clock.seconds += 10.0
+    share.done("laid", "table")
+    share.done("cut", "ham")
+    assert told == ["25 %, about 60 s left: bread cut", "75 %, about 10 s left: table laid", "100 %: ham cut"]
+
+
+def test_a_build_tells_of_each_function(tmp_path: Path) -> None:
+    """Functions of frames are generated together. The share grows to 100 %."""
+    told = list[str]()
+    names, fused, flags = ("rnea", "frame_jacobian", "frame_velocity"), ("rnea", "crba"), ("-O0",)
+    options = BuildOptions(functions=names, fuse=(fused,), cflags=flags, out=tmp_path, force=True)
+    build_package("double_pendulum", options, told.append)
+    steps = [text.partition(" %") for text in told if " %" in text]
+    assert {words.rpartition(": ")[2] for _, _, words in steps} == {
+        "rnea generated",
+        "frame_jacobian, frame_velocity generated",
+        "rnea_and_crba generated",
+        "all files compiled",
+        "rnea verified",
+        "frame_jacobian verified",
+        "frame_velocity verified",
+        "rnea_and_crba verified",
+    }
+    shares = [int(share) for share, _, _ in steps]
+    assert shares == sorted(shares)
+    assert shares[-1] == 100
 
 
 class _Terminal:

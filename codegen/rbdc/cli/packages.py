@@ -26,6 +26,7 @@ from rbdc.cli.tuning import gained
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
 from rbdc.planning.calibration import CLIMB, STRAIGHT_LINE
+from rbdc.progress import Share
 from rbdc.resources import resolve, title_of
 
 if TYPE_CHECKING:
@@ -95,16 +96,15 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[Bui
     from rbdc.tuning.build import built
 
     if len(descriptions) == 1:
-        with showing(title_of(descriptions[0])) as progress:
+        with showing(title_of(descriptions[0]), at_once=False) as progress:
             return [built(descriptions[0], options, progress)]
-    _refuse_same_names(descriptions)
-    with showing(f"{len(descriptions)} robots") as progress:
+    names = _names(descriptions)
+    with showing(f"{len(descriptions)} robots", at_once=False) as progress:
         try:
+            share = Share(progress, {("done", name): 1.0 for name in names.values()})
             work = partial(_attempt, options=options)
             processes = os.cpu_count() or 1
-            return spread(
-                work, descriptions, processes, lambda d: progress(f"{title_of(d)!a}: building"), _killed
-            )
+            return spread(work, descriptions, processes, lambda d: share.done("done", names[d]), _killed)
         except KeyboardInterrupt:
             sweep_leftovers(options.out)  # of the processes that were ended
             raise
@@ -124,11 +124,12 @@ def _attempt(description: str, options: BuildOptions) -> BuildResult | Failure:
         return failure_of(error)
 
 
-def _refuse_same_names(descriptions: tuple[str, ...]) -> None:
+def _names(descriptions: tuple[str, ...]) -> dict[str, str]:
+    """Return the names of the packages by description. Raises OptionError if two are the same."""
     from rbdc.emit.names import module_name
     from rbdc.model.text import stem_of
 
-    names: dict[str, str] = {}
+    names, found = dict[str, str](), dict[str, str]()
     for description in descriptions:
         name, given = module_name(stem_of(description)), title_of(description)
         if name in names:
@@ -136,6 +137,8 @@ def _refuse_same_names(descriptions: tuple[str, ...]) -> None:
                 f"{names[name]!a} and {given!a} would both become {name}; build them apart with --name"
             )
         names[name] = given
+        found[description] = name
+    return found
 
 
 _COLUMNS = {
@@ -216,7 +219,7 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any)
     from rbdc.pipeline import build_package
 
     options = BuildOptions(**given)
-    with temporary() as folder, showing(title_of(description)) as progress:
+    with temporary() as folder, showing(title_of(description), at_once=False) as progress:
         result = build_package(description, replace(options, out=folder), progress)
         beside = [] if is_text(description) else licences_beside(resolve(description))
         made = make_wheel(result.directory, out, licences or beside, force=options.force)

@@ -19,7 +19,7 @@ import click
 from rbdc.cli.wording import in_commands
 from rbdc.errors import RbdcError
 from rbdc.option_fields import SWITCH, Option, options_of
-from rbdc.options import BuildOptions, grouped
+from rbdc.options import BuildOptions, Progress, grouped
 from rbdc.progress import shown
 
 
@@ -98,8 +98,8 @@ def show_warnings(warnings: Iterable[str]) -> None:
 
 
 @contextmanager
-def showing(title: str) -> Iterator[Callable[[str], None]]:
-    """A spinner on a terminal, plain lines elsewhere; both on standard error.
+def showing(title: str, *, at_once: bool = True) -> Iterator[Progress]:
+    """A spinner on a terminal, plain lines elsewhere, both on standard error; lines later if not `at_once`.
 
     While it is open, SIGTERM and SIGHUP are interrupts too, so that everything is cleaned up, and one counts
     until it is heeded: CasADi's bindings can swallow the KeyboardInterrupt that Python raises inside them, so
@@ -123,7 +123,7 @@ def showing(title: str) -> Iterator[Callable[[str], None]]:
             if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:
                 previous[number] = signal.signal(number, interrupted)
     try:
-        with shown(title, wanted=True) as tell:
+        with shown(title, at_once or None) as tell:
             yield show
     finally:
         for number, handler in previous.items():

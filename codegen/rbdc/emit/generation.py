@@ -51,10 +51,10 @@ def generate(
     model: Problem,
     robot: str,
     names: Sequence[str],
-    progress: Callable[[str], None],
+    done: Callable[[Sequence[str]], None],
     options: GenerationOptions = PLAIN,
 ) -> Generated:
-    """The package of `names` for the model; `progress` hears of each function.
+    """Return the package of `names` for the model; `done` is called with functions once they are generated.
 
     The same arguments give the same bytes, by any number of processes.
     """
@@ -68,7 +68,7 @@ def generate(
     tasks = [[name] for name in reversed(every) if name not in framed]
     tasks += [framed] if framed else []  # they share their steps
     work = partial(_sources, package, backends=backends, options=options)
-    made = spread(work, tasks, options.processes, lambda task: progress(f"{', '.join(task)}: generating"))
+    made = spread(work, tasks, options.processes, done)
     sources = [source for part in made for source in part]
     sources.sort(key=lambda source: every.index(source.declaration.name))
     return assembled(package, sources, backends)

@@ -22,6 +22,7 @@ from rbdc.model.families import MOST_BODIES, depth, kind_of, tree
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
+from rbdc.progress import about
 from rbdc.report.accuracy import Array, draw, errors, inputs_of, reference, tolerance, uncertainty
 from rbdc.report.measure.timing import Comparison, run
 from rbdc.report.methods.assembly import assemble, assemble_batches
@@ -178,8 +179,7 @@ def _weight(size: int) -> float:
 def _left(elapsed: float, done: float, total: float) -> str:
     if not done:
         return ""
-    seconds = elapsed * (total - done) / done
-    return f", about {seconds / 60.0:.0f} min left" if seconds > 90.0 else f", about {seconds:.0f} s left"
+    return f", {about(elapsed * (total - done) / done)} left"
 
 
 def _kept(function: Mapping[str, Any]) -> dict[str, Any]:

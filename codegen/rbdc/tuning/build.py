@@ -32,7 +32,8 @@ def build(
     Args:
         description: a path, the name of a robot that ships with rbdc, the text of a description, or a
             `rbdc.Model`.
-        progress: whether to show what is going on; by default on terminals and in notebooks.
+        progress: False for silence. By default, terminals and notebooks show progress at once, and standard
+            error elsewhere after 10 seconds; with True at once everywhere.
         options: below, by the names and with the values of the command line, `functions="rnea,aba"` or
             `functions=["rnea", "aba"]`.
 

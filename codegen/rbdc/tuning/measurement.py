@@ -55,7 +55,7 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
     work = partial(ways_of, model, SCALARS[options.dtype], batch="batch" in options.targets)
     processes = options.jobs or cpu_count() or 1
     # the longest first: a catalogue ends with derivatives
-    made = spread(work, drawn[::-1], processes, lambda name: progress(f"{name}: every form"))[::-1]
+    made = spread(work, drawn[::-1], processes, lambda name: progress(f"{name}: all forms generated"))[::-1]
     return _Timing(model, inputs, asked, tools, progress).tuning(made)
 
 

@@ -51,8 +51,11 @@ class Finding:
     left_out: tuple[str, ...]
 
 
-def verify_package(folder: Path, model: Problem, functions: Sequence[Checked]) -> dict[str, Finding]:
-    """Compare each function of the package in `folder` with the references on `model`.
+def verify_package(
+    folder: Path, model: Problem, functions: Sequence[Checked], done: Callable[[str], None] = lambda _: None
+) -> dict[str, Finding]:
+    """Compare each function of the package in `folder` with the references on `model`; `done` is called with
+    each name then.
 
     Raises VerificationError where one is beyond its tolerance: with the function, the way it was called, the
     state and the error; and where a call ends the process. Raises SingularModelError where no state has
@@ -60,12 +63,13 @@ def verify_package(folder: Path, model: Problem, functions: Sequence[Checked]) -
     package.
     """
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
+    found: dict[str, Finding] = {}
     try:
         with Compiled(Callee(folder, CACHED), stderr=DEVNULL) as compiled, shared_steps():
-            return {
-                checked.declaration.name: compiled.verified(references, checked)
-                for checked in asked(functions)
-            }
+            for checked in asked(functions):
+                found[checked.declaration.name] = compiled.verified(references, checked)
+                done(checked.declaration.name)
+            return found
     finally:
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of a folder that is about to move
 

@@ -17,6 +17,7 @@ from typing import TypeVar
 from rbdc.errors import ToolchainError
 from rbdc.native import cache
 from rbdc.native.toolchain import CANDIDATES, Compiler, find_compiler, run
+from rbdc.progress import about
 
 Made = TypeVar("Made")
 
@@ -143,9 +144,8 @@ def side_by_side(
         if key in lacking:
             begun = lacking.index(key)
             left = sum(jobs[k][1] for k in lacking[begun:]) / min(WORKERS, len(lacking))
-            words = f"about {left / 60.0:.0f} min" if left >= 90.0 else f"about {left:.0f} s"
             count = f"{begun + 1} of {len(lacking)}"
-            progress(f"compiling {jobs[key][0]}, {count}; {words} left, once only")
+            progress(f"compiling {jobs[key][0]}, {count}; {about(left)} left, once only")
         return obtain(key)
 
     with ThreadPoolExecutor(WORKERS) as pool:  # where it is stopped, what has begun goes on into the cache
