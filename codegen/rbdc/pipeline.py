@@ -260,10 +260,11 @@ def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]
     from rbdc.native.build import compile_library, compile_package
 
     files = {name: generated.files[name] for name in sorted(generated.compiled)}
-    count = sum(name.endswith(".c") for name in files)
-    job.progress(f"compiling {count} files ({job.options.march}) with {job.tools.compiler.version}")
+    count, tools = sum(name.endswith(".c") for name in files), _tools_of(job, generated)
+    compilers = ", ".join(compiler.version for compiler in tools.compilers)
+    job.progress(f"compiling {count} files ({job.options.march}) with {compilers}")
     declarations = [source.declaration for source in generated.sources]
-    how = (_tools_of(job, generated), job.options.jobs, job.options.march)
+    how = (tools, job.options.jobs, job.options.march)
     native, libraries = compile_package(files, job.robot, declarations, *how), dict[str, bytes]()
     for name, file in generated.libraries.items():
         job.progress(f"compiling {name}")
