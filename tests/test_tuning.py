@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 import rbdc
 from rbdc.cli.commands import commands
 from rbdc.errors import DescriptionError, OptionError, RbdcWarning, UnsupportedError
+from rbdc.native.wheel import make_wheel
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.plans import Choice
@@ -97,7 +99,9 @@ def test_a_build_follows_the_file(tmp_path: Path) -> None:
     assert "tuning.json" not in contents(tmp_path / "plain" / ROBOT)
     q = np.array([0.3, -0.7])
     for name in FUNCTIONS:
-        np.testing.assert_allclose(getattr(module, name)(q), getattr(plain, name)(q), rtol=1e-12)
+        tuned, expected = getattr(module, name), getattr(plain, name)(q)
+        np.testing.assert_allclose(tuned(q), expected, rtol=1e-12)
+        np.testing.assert_allclose(tuned(np.tile(q, (100, 1)), num_threads=2)[99], expected, rtol=1e-12)
 
 
 def test_replaying_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -126,6 +130,7 @@ def test_a_portable_build_and_an_addition_follow_it(tmp_path: Path) -> None:
     folder = built(tmp_path, made, march="portable", functions=("minverse",), targets=("c",))
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["functions"]["minverse"]["form"] == "columns" and rbdc.load(folder).variant
+    assert zipfile.is_zipfile(make_wheel(folder, tmp_path / "wheels", []))
     options: dict[str, Any] = {"march": "portable", "targets": ("c",), "add": True, "functions": ("crba",)}
     with pytest.raises(OptionError, match="another value of `tuning`"):
         built(tmp_path, None, **options)
