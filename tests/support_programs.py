@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rbdc.emit.batch import batch_header
+from rbdc.emit.batch import batch_header, width_header
 from rbdc.emit.c.csource import parameters, windows_source
 from rbdc.emit.c.expressions import StatementWriter
 from rbdc.emit.c.polynomials import elementary_header
@@ -18,7 +18,7 @@ from rbdc.ir.builder import Builder
 from rbdc.ir.moves import exchanged_lanes
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.operations import CONSTANT, EXCHANGE, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE, Form
-from rbdc.ir.passes.vectorise.batch_vectorise import widened
+from rbdc.ir.passes.vectorise.batch_vectorise import in_blocks, widened
 from rbdc.native.toolchain import WARNING_FLAGS, find_compiler, run
 from tests.support import FLAGS
 
@@ -119,10 +119,12 @@ def compiled(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
     return _called({**source.files, "t.h": ""}, "t_f.c", "t_f", folder, np.array(x), program.outputs[0].size)
 
 
-def compiled_side_by_side(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
-    """The same from a kernel of batches, in all lanes."""
-    wide = widened(program, DOUBLE.lanes)
-    headers = elementary_header("t", DOUBLE) | batch_header("t", DOUBLE)
+def compiled_side_by_side(
+    program: Program, folder: Path, x: Sequence[float], width: int = DOUBLE.lanes
+) -> list[float]:
+    """The same from a kernel of batches with so many samples, the first of a block; NaN in its others."""
+    wide = in_blocks(widened(program, width), DOUBLE.lanes // width)
+    headers = elementary_header("t", DOUBLE) | batch_header("t", DOUBLE) | width_header("t", DOUBLE, width)
     statements = [line for block in StatementWriter("t", wide, DOUBLE).blocks(0) for line in block.lines]
     prototype = f"void t_f({parameters('t', wide, DOUBLE)})"
     includes = ["#include <math.h>", "#include <string.h>", *(f'#include "{name}"' for name in headers)]

@@ -184,7 +184,7 @@ def test_what_this_robot_does_not_have_is_refused(tmp_path: Path) -> None:
         built(tmp_path / "out", written(paths, tmp_path))
     three = tuning({}, {"crba": {Way(3, FIRST): 1.0}})
     with pytest.raises(
-        OptionError, match=r"tuning.json:\d+: crba has no batch of 3 lanes here; give it 1 or 8"
+        OptionError, match=r"tuning.json:\d+: crba has no batch of 3 lanes here; give it 1 or 2 or 4 or 8"
     ):
         built(tmp_path / "out", written(three, tmp_path))
     absent = tuning({"crba": {Way("straight line", "no-such-cc"): 1.0}})

@@ -16,7 +16,7 @@ import pytest
 
 import rbdc
 from rbdc.emit.c.expressions import StatementWriter
-from rbdc.functions.scalar_types import DOUBLE
+from rbdc.functions.scalar_types import DOUBLE, SHORTEST_BYTES
 from rbdc.ir.builder import Builder, rewrite
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
@@ -122,13 +122,16 @@ def test_compiled_c_computes_the_same(operation: Operation, tmp_path: Path) -> N
     )
 
 
+@pytest.mark.parametrize("width", DOUBLE.widths(SHORTEST_BYTES))
 @pytest.mark.parametrize("operation", WRITTEN, ids=str)
-def test_compiled_c_computes_the_same_side_by_side(operation: Operation, tmp_path: Path) -> None:
+def test_compiled_c_computes_the_same_side_by_side(operation: Operation, width: int, tmp_path: Path) -> None:
+    """Of a block with more samples than the kernel has the others stay as they were."""
     made, x = apart(operation)
-    found = np.reshape(compiled_side_by_side(made, tmp_path, x), (-1, DOUBLE.lanes))
+    found = np.reshape(compiled_side_by_side(made, tmp_path, x, width), (-1, DOUBLE.lanes))
     tolerance = 2e-15 if operation.is_elementary else 0.0
-    wanted = np.repeat(expected(operation), DOUBLE.lanes).reshape(-1, DOUBLE.lanes)
-    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+    wanted = np.repeat(expected(operation), width).reshape(-1, width)
+    np.testing.assert_allclose(found[:, :width], wanted, rtol=tolerance, atol=tolerance)
+    assert np.isnan(found[:, width:]).all()
 
 
 def test_lanes_compile(tmp_path: Path) -> None:

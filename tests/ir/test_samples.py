@@ -9,19 +9,19 @@ import pytest
 from rbdc.ir.builder import Builder
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD, CONSTANT, INPUT, LANES
-from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
+from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, in_blocks, side_by_side, widened
 from rbdc.ir.verify import verify
 from tests.support_programs import evaluate, finish
 
 
-def program() -> Program:
-    """M = [[x + 1, 0], [x + 1, 2]] and s = [x]."""
+def program(entry: int = 0) -> Program:
+    """M = [[x + 1, 0], [x + 1, 2]] and s = [x], where x is that entry of q."""
     builder = Builder()
-    x, one = builder.input("q", 0), builder.constant(1.0)
+    x, one = builder.input("q", entry), builder.constant(1.0)
     total, zero, two = builder.apply(ADD, (x, one)), builder.constant(0.0), builder.constant(2.0)
     return finish(
         "f",
-        [Array("q", 1)],
+        [Array("q", 1 + entry)],
         [Array("M", 4), Array("s", 1)],
         builder,
         [[total, zero, total, two], [x]],
@@ -75,6 +75,20 @@ def test_widened_keeps_outputs() -> None:
     ]
     with pytest.raises(ValueError, match="not scalar"):
         widened(made, 4)
+
+
+def test_in_blocks_entries_lie_apart() -> None:
+    """Of a block of 8 a kernel of 4 takes every other vector, and gives every other one."""
+    wide = widened(program(entry=1), 4)
+    made = in_blocks(wide, 2)
+    verify(made)
+    assert [(a.name, a.size, a.output_indices) for a in (*made.inputs, *made.outputs)] == [
+        ("q", 4, ()),
+        ("M", 4, (0, 2, 4, 6)),
+        ("s", 1, (0,)),
+    ]
+    assert evaluate(made, q=[5.0, 5.0, 3.0, 5.0]) == evaluate(wide, q=[5.0, 3.0])
+    assert in_blocks(wide, 1) is wide
 
 
 def test_a_program_that_has_lanes_already_is_refused() -> None:

@@ -12,9 +12,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rbdc.emit.c.csource
+import rbdc.planning.batches
 from rbdc.functions.catalogue import requiring
 from rbdc.functions.record import Requirement
-from tests.support import SINGLE, WITH_BATCHES, Array, around, assert_close, conditioning, full_module
+from rbdc.functions.scalar_types import REGISTERS
+from tests.support import (
+    SINGLE,
+    UNOPTIMISED,
+    WITH_BATCHES,
+    Array,
+    around,
+    assert_close,
+    build_module,
+    conditioning,
+    full_module,
+)
 
 SIZES = (*range(1, 34), 1000)
 TOLERANCES = {"float64": (1e-13, 1e-15), "float32": (1e-5, 5e-7)}
@@ -23,11 +36,25 @@ conditioning makes of it.
 """
 ALL = [(*case, "float64") for case in WITH_BATCHES]
 ALL += [(*case, "float32") for case in SINGLE if case in WITH_BATCHES]
+NARROW = [("planar_floating", "fixed", "float64", str(size)) for size in REGISTERS[:-1]]
+NARROW += [("double_pendulum_continuous", "fixed", "float32", str(size)) for size in REGISTERS[:-1]]
+"""Modules whose kernels have vectors of so many bytes, which are less than a block."""
+IN_NARROW = ("rnea", "nle", "crba", "rnea_derivatives", "integrate")
 
 
-@pytest.fixture(scope="module", params=ALL, ids="-".join)
+@pytest.fixture(scope="module", params=[*ALL, *NARROW], ids="-".join)
 def module(request: pytest.FixtureRequest) -> ModuleType:
-    return full_module(*request.param)
+    return narrow_module(*request.param) if request.param in NARROW else full_module(*request.param)
+
+
+def narrow_module(robot: str, root: str, dtype: str, size: str) -> ModuleType:
+    """Functions of a robot by kernels in parts, with vectors of so many bytes."""
+    width = int(size) // np.dtype(dtype).itemsize
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rbdc.planning.batches, "kernel_widths", lambda *_: dict.fromkeys(REGISTERS, width))
+        patch.setattr(rbdc.emit.c.csource, "CHUNK_OPERATIONS", 60)
+        how: dict[str, Any] = {"cflags": UNOPTIMISED, "targets": ("c", "batch"), "name": f"{robot}_{width}"}
+        return build_module(robot, root_joint=root, dtype=dtype, functions=IN_NARROW, **how)
 
 
 def arguments(module: ModuleType, name: str, count: int, *, forces: bool = False) -> dict[str, Array]:

@@ -4,8 +4,8 @@ the lanes and out of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -13,6 +13,7 @@ from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.climb import climb_file, kernel_words
 from rbdc.emit.c.csource import KernelCall, add_kernels, aligned_stack, batch_view, figures
+from rbdc.emit.c.polynomials import lane_functions
 from rbdc.emit.c.vectors import exchanged, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, part, render
@@ -20,7 +21,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import FLOAT, SHORTEST_BYTES, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
+from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, in_blocks, side_by_side, widened
 from rbdc.planning.plans import BatchPlan, Climb
 from rbdc.runtime._arrays import CACHED
 
@@ -34,6 +35,13 @@ _REGISTERS = {
 square that does not fit one is transposed in parts: compilers take longer vectors apart, but not what
 exchanges their entries.
 """
+
+_WHERE = {
+    64: "defined(__AVX512F__)",
+    32: "(defined(__AVX__) && !defined(__AVX512F__))",
+    16: "!defined(__AVX__)",
+}
+"""Conditions of the preprocessor that hold for processors, by the bytes of their registers."""
 
 
 class BatchTarget(Backend):
@@ -61,23 +69,72 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
     goes without the optional input, and the second takes it. Where samples go one by one only
     `<robot>_<name>_lanes` runs the kernel.
     """
-    declaration = source.declaration
-    source.one_by_one, scalar = plan.one_by_one, declaration.scalar
-    programs, places = side_by_side(plan.samples, scalar.lanes)
-    made = FunctionSource(declaration, cost(programs[0]), batch_header(robot, scalar))
-    name, storage = _kernel_name(robot, declaration), _storage(robot)
-    parts, call = add_kernels(robot, name, programs, made, storage)
+    source.one_by_one, scalar = plan.one_by_one, source.declaration.scalar
+    where, (_, places) = _where(plan.widths), side_by_side(plan.samples, scalar.lanes)
+    kernels = [_kernels(source, robot, plan.samples, width, where[width]) for width in where]
+    headers = ["batch", *(f"batch{width}" for width in where if width < scalar.lanes)]
+    text = _batch_text(source, robot, places, headers, kernels)
+    source.batch_files[f"{robot}_{source.declaration.name}_batch.c"] = text
+
+
+def _where(widths: Mapping[int, int]) -> dict[int, str]:
+    """The condition of the preprocessor for each width of kernels; none where there is one width."""
+    found = dict[int, list[str]]()
+    for register, width in sorted(widths.items(), reverse=True):
+        found.setdefault(width, []).append(_WHERE[register])
+    return {width: " || ".join(found[width]) if len(found) > 1 else "" for width in found}
+
+
+@dataclass(frozen=True)
+class _Kernels:
+    """Kernels of one width as C: what the head of the file says of them, the functions, and their call for a
+    block.
+    """
+
+    head: str
+    functions: str
+    call: str
+
+
+def _kernels(
+    source: FunctionSource, robot: str, samples: Sequence[Program], width: int, condition: str
+) -> _Kernels:
+    """The kernels of a width, kept by the preprocessor under a condition. Their files are added to those of
+    the function, and so are the headers that they include.
+    """
+    declaration, scalar = source.declaration, source.declaration.scalar
+    programs = [in_blocks(own, scalar.lanes // width) for own in side_by_side(samples, width)[0]]
+    headers = batch_header(robot, scalar) | width_header(robot, scalar, width)
+    made = FunctionSource(declaration, cost(programs[0]), headers)
+    name, guard = _kernel_name(robot, declaration, width), "defined(__GNUC__)"
+    guard += f" && ({condition})" if condition else ""
+    parts, call = add_kernels(robot, name, programs, made, _storage(robot), guard)
     source.batch_files |= made.files
-    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
-        source,
-        robot,
-        places,
-        figures=f"{figures(made.cost)} for {scalar.lanes} samples",
-        headers=["batch"],
-        kernel="parts.c.jinja",
-        parts=parts,
-        call=call,
-    )
+    some = _some(robot, declaration, programs[0], width) if width < scalar.lanes else {}
+    view = {"condition": condition, "kernel": "parts.c.jinja", "parts": parts, "call": call, "some": some}
+    return _printed(declaration, f"{figures(made.cost)} for {width} samples", **view)
+
+
+def _printed(declaration: FunctionDeclaration, head: str, **view: Any) -> _Kernels:
+    view |= {"declaration": declaration, **declaration.scalar.words}
+    return _Kernels(head, part("batch_kernels.c.jinja", **view), part("batch_call.c.jinja", **view))
+
+
+def _some(robot: str, declaration: FunctionDeclaration, program: Program, width: int) -> dict[str, Any]:
+    """The function that computes some samples of a block: its name, its parameters, its call for the k-th of
+    as many as there are.
+    """
+    vector, name = f"{robot}_lanes{width}", f"{robot}_{declaration.name}_of{width}"
+    outputs = tuple(Parameter(array.name, (array.size,), "") for array in program.outputs)
+    block = replace(declaration, outputs=outputs)
+    place = {p: p.where_given(f"(const {vector} *){p.name} + k") for p in block.inputs}
+    place |= {p: f"({vector} *){p.name} + k" for p in outputs}
+    return {
+        "name": name,
+        "parameters": ", ".join(block.parameters(vector)),
+        "call": _call(name, block, place.__getitem__),
+        "calls": declaration.scalar.lanes // width,
+    }
 
 
 def _add_frames_batch(source: FunctionSource, robot: str, climb: Climb, steps: Sequence[Program]) -> None:
@@ -85,24 +142,26 @@ def _add_frames_batch(source: FunctionSource, robot: str, climb: Climb, steps: S
     functions of frames share.
     """
     declaration = source.declaration
-    name, lanes = _kernel_name(robot, declaration), declaration.scalar.lanes
+    lanes = declaration.scalar.lanes
+    name = _kernel_name(robot, declaration, lanes)
     parameters = ", ".join(declaration.parameters(f"{robot}_lanes{lanes}"))
     wide = [widened(step, lanes) for step in steps]
     source.batch_files |= batch_header(robot, declaration.scalar)
     source.batch_files[f"{robot}_frames_batch.c"] = climb_file(robot, climb.model, wide, source, lanes)
     ends = accumulate(p.size for p in declaration.outputs)
     places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
-    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = _batch_text(
-        source,
-        robot,
-        places,
-        figures=f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
-        headers=["batch", "frames"],
+    kernels = _printed(
+        declaration,
+        f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
+        condition="",
         kernel="climb_kernel.c.jinja",
         prototype=f"{_storage(robot)}void {name}({parameters})",
         call=KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})"),
+        some={},
         **kernel_words(robot, climb, declaration),
     )
+    text = _batch_text(source, robot, places, ["batch", "frames"], [kernels])
+    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = text
 
 
 def _storage(robot: str) -> str:
@@ -112,14 +171,20 @@ def _storage(robot: str) -> str:
     return f"static __attribute__((noinline)) {aligned_stack(robot)}"
 
 
-def _kernel_name(robot: str, declaration: FunctionDeclaration) -> str:
+def _kernel_name(robot: str, declaration: FunctionDeclaration, width: int) -> str:
     """The name of the C function that computes several samples, or how those of two begin."""
-    return f"{robot}_{declaration.name}_kernel{declaration.scalar.lanes}"
+    return f"{robot}_{declaration.name}_kernel{width}"
 
 
-def _batch_text(source: FunctionSource, robot: str, places: Sequence[Sequence[int]], **given: Any) -> str:
+def _batch_text(
+    source: FunctionSource,
+    robot: str,
+    places: Sequence[Sequence[int]],
+    headers: Sequence[str],
+    kernels: Sequence[_Kernels],
+) -> str:
     """The C of a batch around its kernels. places: where the entries of each output are among their results;
-    given: their template with what it takes, their call, and figures, what the head says of them.
+    headers: by their ends.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     arrays = (*declaration.inputs, *declaration.outputs)
@@ -140,9 +205,11 @@ def _batch_text(source: FunctionSource, robot: str, places: Sequence[Sequence[in
     angles = [p for p in declaration.inputs if p.configuration]
     return render(
         "batch.c.jinja",
-        **given,
         **scalar.words,
         robot=robot,
+        headers=headers,
+        kernels=kernels,
+        figures="; ".join(own.head for own in kernels),
         one_by_one=source.one_by_one,
         declaration=declaration,
         name=name,
@@ -173,6 +240,7 @@ def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
     """The internal header that all batches of a robot share, by its name."""
     words = {"robot": robot, "lanes": scalar.lanes, **scalar.words}
     squares = {"squares": [_square(scalar, macro) for macro in _REGISTERS]}
+    sines = {**words, **trigonometry.batch_context(scalar)}
     text = render(
         "batch.h.jinja",
         **words,
@@ -180,9 +248,27 @@ def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         square_entries=scalar.lanes * scalar.lanes,
         transposition=part("batch_transposition.h.jinja", **words, **squares),
         past_caches=part("batch_past_caches.h.jinja", **words, **squares, shortest=SHORTEST_BYTES),
-        sines=part("batch_sines.h.jinja", **words, **trigonometry.batch_context(scalar)),
+        moderate=part("batch_moderate.h.jinja", **sines),
+        sines=part("batch_sines.h.jinja", **sines),
     )
     return {f"{robot}_batch.h": text}
+
+
+def width_header(robot: str, scalar: ScalarType, width: int) -> dict[str, str]:
+    """The internal header of kernels with fewer samples than a block has, by its name."""
+    if width == scalar.lanes:
+        return {}
+    words = {"robot": robot, "lanes": width, **scalar.words}
+    sines = part("batch_sines.h.jinja", **words, **trigonometry.batch_context(scalar))
+    text = render(
+        "batch_width.h.jinja",
+        **words,
+        block=scalar.lanes,
+        vector=vector_view(scalar, width),
+        typed=width >= scalar.single_lanes,
+        functions=[*lane_functions(robot, scalar, width), sines],
+    )
+    return {f"{robot}_batch{width}.h": text}
 
 
 def _square(scalar: ScalarType, macro: str) -> dict[str, Any]:

@@ -11,10 +11,10 @@ import numpy as np
 
 from rbdc.errors import UnsupportedError
 
-_REGISTER = 64
-"""Bytes of the longest vector registers; compilers split what is as long where registers are shorter."""
+REGISTERS = (16, 32, 64)
+"""Bytes of the vector registers of processors; compilers split longer vectors."""
 
-SHORTEST_BYTES = 16
+SHORTEST_BYTES = REGISTERS[0]
 """Bytes of the shortest vector registers."""
 
 SINGLE_CALL_BYTES = 32
@@ -44,8 +44,14 @@ class ScalarType:
 
     @property
     def lanes(self) -> int:
-        """How many of them run side by side where nothing else says how many: what a register holds."""
-        return _REGISTER // self.size
+        """Samples of a block: what the longest register holds."""
+        return REGISTERS[-1] // self.size
+
+    def widths(self, register: int) -> tuple[int, ...]:
+        """Samples that a kernel for batches may compute side by side on a processor whose registers have so
+        many bytes, the fewest first: from what one register holds up to a block.
+        """
+        return tuple(size // self.size for size in REGISTERS if size >= register)
 
     @property
     def single_lanes(self) -> int:

@@ -14,6 +14,7 @@ from functools import cache
 
 from rbdc.emit.library import BASELINE, VARIANTS, renaming_flags, variant_flags, variant_prefix
 from rbdc.emit.render import render
+from rbdc.functions.scalar_types import SHORTEST_BYTES
 from rbdc.native.toolchain import Compiler, Toolchain, run
 
 _YMM, _ZMM, _APX = 0x6, 0xE6, 0x80000
@@ -81,6 +82,12 @@ def required(compilers: Sequence[Compiler], flags: Sequence[str]) -> tuple[str, 
     """The extensions of `EXTENSIONS` that code of these compilers with these flags may use."""
     defined = {name for compiler in compilers for name in macros(compiler, tuple(flags))}
     return tuple(name for name in EXTENSIONS if f"__{name}__" in defined)
+
+
+def register_bytes(compilers: Sequence[Compiler], flags: Sequence[str]) -> int:
+    """Bytes of the vector registers that code of these compilers with these flags may use."""
+    used = required(compilers, flags)
+    return 64 if "AVX512F" in used else 32 if "AVX" in used else SHORTEST_BYTES
 
 
 def least_flags(compiler: Compiler) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rbdc.errors import OptionError
 from rbdc.functions.record import Function
-from rbdc.functions.scalar_types import DOUBLE
+from rbdc.functions.scalar_types import DOUBLE, REGISTERS, SHORTEST_BYTES
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.angles import gathered_calls
@@ -20,6 +20,7 @@ from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
     MAXIMUM_DOF,
     MOSTLY_COPIED,
+    ONE_REGISTER_BEYOND,
     SECOND_ORDER_IN_LANES,
     WORTH_A_BATCH,
 )
@@ -51,14 +52,34 @@ def batch_plan(subject: Subject, plan: Plan, choice: Choice = UNTOLD) -> BatchPl
         if lanes is not None and lanes not in there:
             problem = f"{choice.place}: {function.name} has no batch of {lanes} lanes here"
             raise OptionError(f"{problem}; give it {' or '.join(map(str, there))}, or remove it")
-    if choice.lanes is None:
-        return BatchPlan(samples, goes_one_by_one(function, plan, samples))
-    return BatchPlan(samples, bool(samples) and choice.lanes == 1)
+    measured = goes_one_by_one(function, plan, samples)
+    one_by_one = measured if choice.lanes is None else bool(samples) and choice.lanes == 1
+    return BatchPlan(samples, one_by_one, kernel_widths(function, samples, choice.kernel))
 
 
-def widths(function: Function, samples: Sequence[Program]) -> tuple[int, ...]:
-    """The numbers of samples that a batch of rows can take side by side; 1: one by one."""
-    return (1, function.declaration.scalar.lanes) if samples else (1,)
+def widths(function: Function, samples: Sequence[Program], register: int = SHORTEST_BYTES) -> tuple[int, ...]:
+    """The numbers of samples that a batch of rows can take side by side on processors whose registers have so
+    many bytes, 1 for one by one.
+    """
+    scalar = function.declaration.scalar
+    wide = (scalar.lanes,) if function.declaration.framed else scalar.widths(register)
+    return (1, *wide) if samples else (1,)
+
+
+def kernel_widths(
+    function: Function, samples: Sequence[Program], chosen: int | None = None
+) -> dict[int, int]:
+    """Samples side by side in a function's kernels, by the bytes of the processor's registers: as many as
+    chosen, or those of a block, or beyond `ONE_REGISTER_BEYOND` those that a register holds.
+    """
+    if chosen is not None:
+        return dict.fromkeys(REGISTERS, chosen)
+    scalar = function.declaration.scalar
+    operations = 0 if function.declaration.framed or not samples else cost(samples[0]).operations
+    return {
+        size: scalar.lanes if operations <= most else size // scalar.size
+        for size, most in ONE_REGISTER_BEYOND.items()
+    }
 
 
 def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:

@@ -4,7 +4,7 @@ of C takes them (`rbdc.emit.printing`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -128,11 +128,13 @@ class BatchPlan:
 
     samples: scalar programs of a kernel with one sample in each lane, of two the first without the optional
     input; of a function of a frame the steps of its climb. one_by_one: the batch is a loop all the same, and
-    the kernel is for blocks in lanes alone.
+    the kernel is for blocks in lanes alone. widths: samples side by side in a kernel, by the bytes of the
+    processor's registers (`ScalarType.widths`); of a function of a frame those of a block.
     """
 
     samples: tuple[Program, ...] = ()
     one_by_one: bool = False
+    widths: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

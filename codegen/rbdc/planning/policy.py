@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import inf
+
 WORTH_ROLLING = 16_000
 """`auto` rolls a function whose straight-line program has more operations than this.
 
@@ -87,6 +90,21 @@ Measured, clang 19, a Zen 4 core, batches of 64 to 2048, time of a sample in the
 freedom 1.6 to 2.9 (23,200), of TIAGo, whose limbs run in lanes in a single call, 1.35 (23,400); of the simple
 humanoid's centroidal dynamics 0.9 to 1.7 (23,900); Hessians of weighted accelerations of the simple humanoid
 1.6 to 2.1 (26,800), of Unitree G1 1.9 to 2.1 (38,500). In parts these compile in 3 to 7 s, by gcc 12 too.
+"""
+
+ONE_REGISTER_BEYOND: Mapping[int, float] = {16: inf, 32: inf, 64: inf}
+"""Operations of a sample beyond which kernels for several samples have those that a register holds side by
+side, in place of those of a block, by the bytes of the processor's registers. Nowhere yet: figures of one
+maker are there, by which it would be 900 for 32 bytes.
+
+Measured on a Zen 4 core, code for AVX2, 64 samples in blocks, the time of a sample of eight doubles side by
+side over that of four, by clang 19 and gcc 12 (additions and multiplications). iiwa: rnea (411) 1.03 and 1.0,
+minverse (527) 0.96 and 0.95, aba (790) 0.93 and 0.91, coriolis (902) 1.0 and 1.07, rnea_vjp (1,070) 1.01 and
+1.09, aba_jvp (1,896) 1.46 and 1.47, rnea_derivatives (2,075) 1.51 and 1.47, aba_derivatives (3,850) 1.17 and
+1.41. HyQ: gravity_torque, com_jacobian, crba 0.94 to 1.04, nle (1,289) 1.44 and 1.29, rnea 1.02 and 1.65,
+minverse 1.24 and 1.32, aba 1.43 and 1.42, aba_jvp 1.11 and 1.18, rnea_derivatives 1.07 and 1.09,
+aba_derivatives 1.18 and 1.18. Simple humanoid: rnea (1,983) 1.33 and 1.38. Kernels of eight have 2.2 times
+the code: beyond some 1,500 operations it leaves the first cache of instructions, which then limits them.
 """
 
 WORK_OF_METHODS = {"articulated_bodies": 1.05}

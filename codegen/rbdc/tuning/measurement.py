@@ -17,6 +17,7 @@ from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Problem
 from rbdc.native.machine import processor
 from rbdc.native.toolchain import CANDIDATES, Toolchain, find_compiler
+from rbdc.native.variants import register_bytes
 from rbdc.option_fields import options_of
 from rbdc.options import BuildOptions, Progress
 from rbdc.planning.availability import buildable
@@ -52,7 +53,9 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
     tools = {one.name: one for one in (found.first, *found.others)}
     inputs = draw(model, asked.samples)
     drawn = [name for name in names if _is_drawn(model, name, inputs)]
-    work = partial(ways_of, model, SCALARS[options.dtype], batch="batch" in options.targets)
+    register = register_bytes([one.compiler for one in tools.values()], found.first.flags)
+    own = register if "batch" in options.targets else 0
+    work = partial(ways_of, model, SCALARS[options.dtype], register=own)
     processes = options.jobs or cpu_count() or 1
     # the longest first: a catalogue ends with derivatives
     made = spread(work, drawn[::-1], processes, lambda name: progress(f"{name}: all forms generated"))[::-1]

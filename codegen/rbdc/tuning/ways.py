@@ -44,8 +44,10 @@ class Ways:
     nanoseconds: float = 0.0
 
 
-def ways_of(model: Problem, scalar: ScalarType, name: str, *, batch: bool) -> Ways:
-    """The ways of computing a function of a model, of its batch too if that is asked for."""
+def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0) -> Ways:
+    """The ways of computing a function of a model, and its batch where registers of a processor have so many
+    bytes.
+    """
     with uncollected():
         subject = Subject(model, over(functions_of(model)[name], scalar))
         plans = plans_of(subject)
@@ -54,16 +56,17 @@ def ways_of(model: Problem, scalar: ScalarType, name: str, *, batch: bool) -> Wa
         forms = {form: alone(model, source) for form, source in sources.items()}
         single = Ways(name, best.form, forms, nanoseconds=best.nanoseconds)
         usual = batch_plan(subject, best)
-        if not batch or not usual.samples:
+        if not register or not usual.samples:
             return single
         loops = {form: of_files(model, forms[form].files, own, BATCH) for form, own in sources.items()}
-        counts = [count for count in widths(subject.function, usual.samples) if count > 1]
+        counts = [count for count in widths(subject.function, usual.samples, register) if count > 1]
         kernels, blocks = (
             {count: _kernel(model, subject, best, Choice(lanes=count), layout) for count in counts}
             for layout in (BATCH, BLOCKS)
         )
-        batches = replace(single, loops=loops, kernels=kernels, blocks=blocks, width=scalar.lanes)
-        return replace(batches, lanes=1 if usual.one_by_one else scalar.lanes)
+        width = usual.widths[register]
+        batches = replace(single, loops=loops, kernels=kernels, blocks=blocks, width=width)
+        return replace(batches, lanes=1 if usual.one_by_one else width)
 
 
 def _kernel(model: Problem, subject: Subject, plan: Plan, choice: Choice, layout: str) -> Implementation:

@@ -110,7 +110,7 @@ def climb_file(
         function="the climb from a frame to the root",
         summary="Shared by the functions of frames.",
         figures=f"{figures(summed(map(cost, steps)))}, for all bodies together{samples}",
-        wide=wide,
+        condition="defined(__GNUC__)" * wide,
         headers=[f"{robot}_{header}.h" for header in (*["batch"] * wide, "frames")],
         body="climb_steps.c.jinja" if wide else "climb.c.jinja",
         parts=[

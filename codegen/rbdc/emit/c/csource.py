@@ -49,7 +49,7 @@ def function_file(robot: str, source: FunctionSource, **view: Any) -> str:
         "summary": comment(declaration.summary),
         "figures": figures(source.cost),
         "headers": [name for name in source.files if name.endswith(".h")],
-        "wide": False,
+        "condition": "",
         "parts": [],
         "body": "entries.c.jinja",
         "entries": [],
@@ -102,16 +102,22 @@ class KernelCall:
 
 
 def add_kernels(
-    robot: str, stem: str, programs: Sequence[Program], source: FunctionSource, storage: str = "static "
+    robot: str,
+    stem: str,
+    programs: Sequence[Program],
+    source: FunctionSource,
+    storage: str = "static ",
+    condition: str = "",
 ) -> tuple[list[CFunction], KernelCall]:
     """The kernels of a function, whose names begin with `stem`, which is the whole name where there are no
     optional inputs, and how they are called. What is too large for one file goes to the files of `source`.
+    condition: of kernels for several samples, where the preprocessor keeps them.
     """
     options = source.declaration.of_options
     endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]
     names = [f"{stem}{ending}" for ending in endings] if options else [stem]
     kernels = list(zip(names, programs, strict=True))
-    parts = [_kernel(robot, name, program, source, storage) for name, program in kernels]
+    parts = [_kernel(robot, name, program, source, storage, condition) for name, program in kernels]
     return parts, _kernel_call(robot, source.declaration, kernels)
 
 
@@ -132,9 +138,12 @@ def _kernel_call(
     if without and len(optional) == 1:
         return KernelCall(calls[1], without)
     kernel, program = kernels[-1]
-    lanes = program.inputs[0].width
+    lanes, numbers = program.inputs[0].width, {a.name: a.width * a.size for a in program.inputs}
     cast = f"(const {robot}_lanes{lanes} *)" if lanes > 1 else ""
-    tables = [(f"no_{p.name}", lanes * p.size, _absent(p, lanes, declaration.scalar)) for p in optional]
+    tables = [
+        (f"no_{p.name}", size, _absent(p, size // p.size, declaration.scalar))
+        for p, size in ((p, numbers[p.name]) for p in optional)
+    ]
     given = {p.name: p.where_given(p.name, f"{cast}no_{p.name}") for p in optional}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
     return KernelCall(f"{kernel}({passed})", without, tables)
@@ -146,15 +155,16 @@ def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
     return ", ".join(map(scalar.literal, values))
 
 
-def _kernel(robot: str, name: str, program: Program, source: FunctionSource, storage: str) -> CFunction:
+def _kernel(
+    robot: str, name: str, program: Program, source: FunctionSource, storage: str, condition: str
+) -> CFunction:
     """The C function of one program; what is too large for one is in several, in files of their own."""
     scalar = source.declaration.scalar
     writer = StatementWriter(robot, program, scalar, CHUNK_OPERATIONS)
     whole = f"{storage}void {name}({parameters(robot, program, scalar)})"
     if writer.chunks.count == 1:
         return _part(writer, 0, whole)
-    wide = any(array.width > scalar.single_lanes for array in (*program.inputs, *program.outputs))
-    stack = aligned_stack(robot) if wide else ""
+    stack = aligned_stack(robot) if condition else ""
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
     about = f"{' and '.join(spaces)}: values of earlier parts."
@@ -170,7 +180,7 @@ def _kernel(robot: str, name: str, program: Program, source: FunctionSource, sto
             source,
             function=f"{source.declaration.name}, {which}",
             figures=f"See {name}.c.",
-            wide=wide,
+            condition=condition,
             parts=[part],
         )
     owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]

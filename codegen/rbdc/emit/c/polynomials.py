@@ -16,7 +16,7 @@ import mpmath
 
 from rbdc.emit.c.trigonometry import horner, in_pairs, nested, signed, sines_and_cosines
 from rbdc.emit.c.vectors import vector_view
-from rbdc.emit.render import render
+from rbdc.emit.render import part, render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.reduction.limbs import LANES
 
@@ -64,7 +64,7 @@ def elementary_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         robot=robot,
         vectors=[*(vector_view(scalar, lanes) for lanes in LANES if lanes < loose[0].lanes), *loose],
         loose=loose,
-        parts=[part(robot, scalar) for part in (sines_and_cosines, _arctangents, _rotations)],
+        parts=[made(robot, scalar) for made in (sines_and_cosines, _arctangents, _rotations)],
         **scalar.words,
     )
     return {f"{robot}_elementary.h": text}
@@ -76,24 +76,44 @@ single precision.
 """
 
 
+def lane_functions(robot: str, scalar: ScalarType, width: int) -> list[str]:
+    """The C functions of so many points and rotations side by side, but those of `elementary_header`."""
+    own = {"robot": robot, "vector": vector_view(scalar, width), **scalar.words}
+    rotations = part("rotations_lanes.h.jinja", lanes=width, **own, **_rotation_words(scalar))
+    if width in _arctangent_widths(scalar):
+        return [rotations]
+    return [part("arctangent_lanes.h.jinja", **own, **_arctangent_words(scalar)), rotations]
+
+
+def _arctangent_widths(scalar: ScalarType) -> tuple[int, int]:
+    """How many points every package has a function of."""
+    return scalar.angle_lanes[1], scalar.lanes
+
+
 def _arctangents(robot: str, scalar: ScalarType) -> str:
     """The C functions of angles of points."""
-    made, oblique = _OF[scalar], math.tan(math.pi / 8)
-    (polynomial,) = _polynomials(_ARCTANGENT, oblique**2, made.terms[0])
-    vectors = [vector_view(scalar, lanes) for lanes in (scalar.angle_lanes[1], scalar.lanes)]
+    vectors = [vector_view(scalar, lanes) for lanes in _arctangent_widths(scalar)]
     return render(
         "arctangent.h.jinja",
         robot=robot,
         vectors=vectors,
         shortest=vectors[0],
         units=f"{UNITS} units",
-        polynomial=in_pairs([signed(scalar, x) for x in polynomial]),
-        oblique=scalar.literal(oblique),
-        eighth=[scalar.literal(x) for x in made.eighth],
-        largest=scalar.literal(made.largest),
-        smallest=scalar.literal(made.smallest),
+        **_arctangent_words(scalar),
         **scalar.words,
     )
+
+
+def _arctangent_words(scalar: ScalarType) -> dict[str, Any]:
+    made, oblique = _OF[scalar], math.tan(math.pi / 8)
+    (polynomial,) = _polynomials(_ARCTANGENT, oblique**2, made.terms[0])
+    return {
+        "polynomial": in_pairs([signed(scalar, x) for x in polynomial]),
+        "oblique": scalar.literal(oblique),
+        "eighth": [scalar.literal(x) for x in made.eighth],
+        "largest": scalar.literal(made.largest),
+        "smallest": scalar.literal(made.smallest),
+    }
 
 
 FARTHEST = 22.5
@@ -122,21 +142,27 @@ ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
 
 def _rotations(robot: str, scalar: ScalarType) -> str:
     """The C functions of the ratios."""
-    made = _OF[scalar]
-    exponential = _polynomials(_EXPONENTIAL, FARTHEST, made.terms[1])
-    logarithm = _polynomials(_LOGARITHM, 1.0, made.terms[2])
     return render(
         "rotations.h.jinja",
         robot=robot,
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
-        exponential=_together(scalar, exponential, 4, "u"),
-        logarithm=_together(scalar, logarithm, 2, "x"),
-        farthest=scalar.literal(FARTHEST),
-        off=scalar.literal(made.off),
         error=f"{ERRORS[scalar]:g}",
+        **_rotation_words(scalar),
         **scalar.words,
     )
+
+
+def _rotation_words(scalar: ScalarType) -> dict[str, Any]:
+    made = _OF[scalar]
+    exponential = _polynomials(_EXPONENTIAL, FARTHEST, made.terms[1])
+    logarithm = _polynomials(_LOGARITHM, 1.0, made.terms[2])
+    return {
+        "exponential": _together(scalar, exponential, 4, "u"),
+        "logarithm": _together(scalar, logarithm, 2, "x"),
+        "farthest": scalar.literal(FARTHEST),
+        "off": scalar.literal(made.off),
+    }
 
 
 def _together(

@@ -2,7 +2,7 @@
 
 Before: a scalar program. After: every value but the constants as wide as there are samples. `widened` keeps
 the outputs; `side_by_side` makes one output that holds each value of theirs once, and says apart where the
-entries of an output are there.
+entries of an output are there; `in_blocks` takes the samples from among those of a larger block.
 """
 
 from __future__ import annotations
@@ -59,3 +59,19 @@ def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program]
     )
     places = iter([place[values] for values in entries])
     return made, [tuple(islice(places, array.size)) for array in programs[0].outputs]
+
+
+def in_blocks(program: Program, pitch: int) -> Program:
+    """Before: the entries of an array are vectors one after the other. After: each is one of `pitch` vectors,
+    those of the samples of a block, and entries lie so many vectors apart.
+    """
+    if pitch == 1:
+        return program
+    sources = [value.source and (value.source[0], pitch * value.source[1]) for value in program.values]
+    apart = [tuple(range(0, pitch * array.size, pitch)) for array in program.outputs]
+    return replace(
+        program,
+        inputs=tuple(replace(array, size=pitch * array.size) for array in program.inputs),
+        outputs=tuple(replace(a, output_indices=own) for a, own in zip(program.outputs, apart, strict=True)),
+        values=tuple(v._replace(source=source) for v, source in zip(program.values, sources, strict=True)),
+    )
