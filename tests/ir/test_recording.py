@@ -66,6 +66,13 @@ def test_values_outlive_an_inner_loop() -> None:
     np.testing.assert_array_equal(result(*scope.statements(dry=False)), Q * (Q + 3))
 
 
+def test_an_inner_loop_is_given_what_it_uses() -> None:
+    outer, inner = Scope(), Scope()
+    inner.write("x", outer.read("q", 1, i=1), i=1)
+    with pytest.raises(UnsupportedError, match="uses q_i, which it has not read: hand it to the inner loop"):
+        inner.statements(dry=False)
+
+
 def test_arrays_are_stored_before_they_are_read() -> None:
     m = Loops(Tree(random_tree(0)))
 

@@ -71,11 +71,8 @@ def wheres(at: At) -> list[Any]:
 class Arrays:
     """The arrays of a machine of loops, and the loops around the place of a text; `Loops` has its options."""
 
-    def __init__(
-        self, tree: Tree, *, one_frame: bool = True, v: str = "", a: str = "", external: bool = False
-    ) -> None:
-        self.tree, self.one_frame, self.gravity = tree, one_frame, tree.model.gravity
-        self.v, self.a, self.external = v, a, external
+    def __init__(self, tree: Tree) -> None:
+        self.tree, self.gravity = tree, tree.model.gravity
         self.known: dict[str, Known] = {}
         self.needed: set[str] = set()
         self.dry = True
@@ -86,6 +83,7 @@ class Arrays:
         self.sizes: dict[str, int] = {}
         self.scopes: list[Scope] = []
         self.placed = self.growing = False
+        self.one_frame, self.v, self.a, self.external = True, "", "", False
         self.before, self.names = 0, dict[str, str]()
 
     @property

@@ -19,8 +19,8 @@ from rbdc.model import WORLD, Contact
 from rbdc.model.contacts import held_at
 from rbdc.planning.loops.arrays import LoopResult, Where
 from rbdc.planning.loops.bodies import LoopColumn
-from rbdc.planning.loops.machine import Loops, in_cases
-from rbdc.planning.loops.recording import CONTACT, Scope
+from rbdc.planning.loops.machine import Loops
+from rbdc.planning.loops.recording import CONTACT
 from rbdc.planning.loops.tree import kind_of
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 
@@ -86,14 +86,10 @@ class LoopContact:
 
 def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
     """All contacts, those that hold the same at once."""
-    cases = []
-    for kind in m.tree.contact_kinds:
-        contact = next(own for own in m.tree.model.contacts if kind_of(own) == kind)
-        m.scopes.append(Scope())
-        yield LoopContact(m, contact)
-        cases.append((f"{contact.kind} of {contact.rows} rows", m.scopes.pop().statements(dry=m.dry)))
-    inside = in_cases(Entry("contact_kind_of", CONTACT), cases)
-    m.statements.append(Loop("c", 0, len(m.tree.model.contacts), inside, about))
+    own = m.tree.model.contacts
+    firsts = [next(contact for contact in own if kind_of(contact) == kind) for kind in m.tree.contact_kinds]
+    titled = [(f"{contact.kind} of {contact.rows} rows", LoopContact(m, contact)) for contact in firsts]
+    return m.by_kind(Loop("c", 0, len(own), (), about), Entry("contact_kind_of", CONTACT), titled)
 
 
 def hold(m: Loops, matrix: str, x: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.ir.indices import Entry
@@ -11,6 +13,8 @@ from rbdc.planning.loops.arrays import Arrays, LoopResult, Place, Where
 from rbdc.planning.loops.bodies import LoopBody, LoopColumn
 from rbdc.planning.loops.recording import BODY, Scope
 from rbdc.spatial import Scalar
+
+Kind = TypeVar("Kind")
 
 
 class Loops(Arrays, Machine):
@@ -48,17 +52,23 @@ class Loops(Arrays, Machine):
             self.statements[before:] = [WhereGiven("fext", tuple(self.statements[before:]))]
 
     def _bodies(self, about: str, *, backward: bool) -> Iterator[LoopBody]:
-        cases = []
-        for kind in self.tree.kinds:
-            self.scopes.append(Scope("on the world" if kind.rooted else f"{kind.joint.kind} joint"))
-            body = LoopBody(self, kind, placing=not self.placed)
+        loop = Loop("i", 0, len(self.tree.kind_of), (), about, backward)
+        bodies = [(kind.title, LoopBody(self, kind, placing=not self.placed)) for kind in self.tree.kinds]
+        for body in self.by_kind(loop, Entry("kind_of", BODY), bodies):
             yield body
             body.keep()
-            cases.append((self.scope.title, self.scopes.pop().statements(dry=self.dry)))
         self.placed = True
-        inside = in_cases(Entry("kind_of", BODY), cases)
+
+    def by_kind(self, loop: Loop, on: Entry, places: Sequence[tuple[str, Kind]]) -> Iterator[Kind]:
+        """A loop whose body is one of several by an index, each for a place that has a title."""
+        cases = []
+        for title, place in places:
+            self.scopes.append(Scope(title))
+            yield place
+            cases.append((title, self.scopes.pop().statements(dry=self.dry)))
         if any(body for _, body in cases):
-            self.statements.append(Loop("i", 0, len(self.tree.kind_of), inside, about, backward))
+            inside = cases[0][1] if len(cases) == 1 else (Switch(on, tuple(cases)),)
+            self.statements.append(replace(loop, body=inside))
 
     def columns(self, about: str = "") -> Iterator[LoopColumn]:
         return self.over(len(self.tree.dofs), LoopColumn(self, Where("k", 0, "column")), about)
@@ -95,8 +105,3 @@ class Loops(Arrays, Machine):
 
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
         """Nothing: loops have their own comments."""
-
-
-def in_cases(on: Entry, cases: Sequence[tuple[str, tuple[Statement, ...]]]) -> tuple[Statement, ...]:
-    """Return a switch between cases by an index; a single case needs none."""
-    return cases[0][1] if len(cases) == 1 else (Switch(on, tuple(cases)),)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count, takewhile
 from typing import NamedTuple
 
+from rbdc.errors import UnsupportedError
 from rbdc.ir.from_casadi import Recorder, from_casadi, names_in, symbols
 from rbdc.ir.indices import Entry, Index, Variable
 from rbdc.ir.lanes import LaneProgram, in_lanes
@@ -164,9 +165,7 @@ class StepRecorder:
             if name in outputs:
                 raise MalformedProgram(f"a step stores {name} twice")
             outputs[name] = own
-        used = names_in([x for own in outputs.values() for x in own.values]) if self._earlier else set()
-        again = {name: own for name, own in self._earlier.items() if names_in(own.values) & used}
-        inputs = {**self._read, **again}
+        inputs = self._inputs([x for own in outputs.values() for x in own.values])
         outputs = {f"new_{name}" if name in inputs else name: own for name, own in outputs.items()}
         program = from_casadi(
             "step",
@@ -181,6 +180,19 @@ class StepRecorder:
         )
         places = {name: own.place for name, own in {**inputs, **outputs}.items()}
         return Step(replace(program, outputs=arrays), places)
+
+    def _inputs(self, results: Sequence[Scalar]) -> dict[str, _Argument]:
+        """The arguments that results need beside those that were read in this step."""
+        used, inputs = names_in(results), dict(self._read)
+        for name, own in self._earlier.items():
+            if names_in(own.values) & used:
+                inputs.setdefault(name, own)
+        if lost := used - {x for own in inputs.values() for x in names_in(own.values)}:
+            raise UnsupportedError(
+                f"a step of a loop uses {min(lost)}, which it has not read: hand it to the inner loop, "
+                "or read it again where an inner loop has changed it"
+            )
+        return inputs
 
     def _written(self) -> Iterator[tuple[str, _Argument]]:
         """The arguments that are stored, by names: entries one after the other together."""

@@ -28,6 +28,11 @@ class BodyKind:
     joint: JointType
     rooted: bool
 
+    @property
+    def title(self) -> str:
+        """The name that readers of the C see."""
+        return "on the world" if self.rooted else f"{self.joint.kind} joint"
+
 
 class Tree:
     """A model with every joint's axis on z, as tables of numbers by body and by degree of freedom."""
