@@ -96,6 +96,19 @@ class Arrays:
         """The innermost loop."""
         return self.scopes[-1]
 
+    def read(self, array: str, size: int, **strides: int) -> list[Scalar]:
+        """Entries of an input, an array or a table."""
+        return self.scope.read(array, size, **strides)
+
+    def constants(self, table: str, variable: str, row: int) -> list[Scalar]:
+        """The row of a table that a variable says: numbers where all of its group, as this row, have the
+        same.
+        """
+        kept, different = self.tree.kept[table], self.tree.differing(table, self.tree.groups(table)[row])
+        read = self.read(table, len(kept), **{variable: len(kept)}) if different else []
+        own = self.tree.constants[table][row]
+        return [read[kept.index(k)] if k in different else x for k, x in enumerate(own)]
+
     def array(
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
     ) -> LoopArray[Quantity]:

@@ -45,17 +45,9 @@ class LoopBody(Body):
         self.joint, self.rooted = kind.joint, kind.rooted
         self.parent = Index(WORLD if kind.rooted else Where("parent"))
 
-    def read(self, array: str, size: int, **strides: int) -> list[Scalar]:
-        """Entries of an input, an array or a table."""
-        return self.m.scope.read(array, size, **strides)
-
     def constants(self, table: str) -> list[Scalar]:
-        """The row of a table of the model's: numbers where all bodies of the kind have the same."""
-        tree = self.m.tree
-        different, kept = tree.differing(table, self.kind), tree.kept[table]
-        read = self.read(table, len(kept), i=len(kept)) if different else []
-        one = tree.constants[table][tree.kind_of.index(self.kind)]
-        return [read[kept.index(k)] if k in different else x for k, x in enumerate(one)]
+        """The row of a table of constants."""
+        return self.m.constants(table, "i", self.m.tree.kind_of.index(self.kind))
 
     def keep(self) -> None:
         """Store what later loops need of the placement, the columns and the inertia."""
@@ -90,10 +82,10 @@ class LoopBody(Body):
     def _position(self) -> list[Any]:
         """The joint's entries of q."""
         if self.joint.rotation != "angle":
-            q, (multiplier, offset) = self.read("q", self.joint.nq, at_q=1), self.constants("coupling")
+            q, (multiplier, offset) = self.m.read("q", self.joint.nq, at_q=1), self.constants("coupling")
             return [multiplier * x + offset for x in q]
-        cosine, sine = (self.read(name, 1, turn=1)[0] for name in ("cosine", "sine"))
-        return [Angle(self.read("angle", 1, turn=1)[0], cosine, sine)]
+        cosine, sine = (self.m.read(name, 1, turn=1)[0] for name in ("cosine", "sine"))
+        return [Angle(self.m.read("angle", 1, turn=1)[0], cosine, sine)]
 
     def inertia(self) -> MomentInertia:
         if not self.m.one_frame:
@@ -146,11 +138,11 @@ class LoopBody(Body):
 
     def entries(self, name: str) -> list[Scalar]:
         """The joint's entries of an input, an array or a table over v; zeros without a name."""
-        return self.read(name, self.joint.nv, at_v=1) if name else [0.0] * self.joint.nv
+        return self.m.read(name, self.joint.nv, at_v=1) if name else [0.0] * self.joint.nv
 
     def external_force(self) -> Force:
         chosen = Placement.of(self.constants("chosen"))
-        force = chosen.act_inverse_force(Force.of(self.read("fext", 6, i=6)))
+        force = chosen.act_inverse_force(Force.of(self.m.read("fext", 6, i=6)))
         return self.placement().act_force(force) if self.m.one_frame else force
 
     def to_parent(self, x: Quantity) -> Quantity:

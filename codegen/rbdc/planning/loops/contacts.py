@@ -39,14 +39,10 @@ class LoopContact:
         self.m, self.contact = m, contact
         self.rows = [Index(Where("held_row", r, "held_row", counts_all=True)) for r in range(contact.rows)]
 
-    def read(self, array: str, size: int, **strides: int) -> list[Scalar]:
-        """Entries of an input, an array or a table."""
-        return self.m.scope.read(array, size, **strides)
-
     @property
     def switch(self) -> Scalar:
         """1 where it holds, 0 otherwise."""
-        return self.read(SWITCHES, 1, c=1)[0]
+        return self.m.read(SWITCHES, 1, c=1)[0]
 
     def motion(self, *, local: bool = False, gains: bool = False) -> ContactMotion:
         """Its motion where joints do not accelerate; rows along the axes that users have, or those of the one
@@ -57,8 +53,8 @@ class LoopContact:
         moved = m.array("motion", SpatialMotion)[Index(Where("held"))]
         frame, gravity = Placement(Rotation.identity(), origin), Motion(m.gravity, Vector3.zero())
         tree = TreeMotion(m.tree.model, (), (), {body: moved.v}, {body: moved.a + gravity}, frame)
-        own = self.read("gains", 2, c=2) if gains else [0.0, 0.0]
-        target = held_at(self.read(TARGETS, 7, c=7)) if gains else Placement.identity()
+        own = self.m.read("gains", 2, c=2) if gains else [0.0, 0.0]
+        target = held_at(self.m.read(TARGETS, 7, c=7)) if gains else Placement.identity()
         placements = (self.first, frame.inverse().compose(target))
         rows = slice(0, self.contact.rows)
         return ContactMotion.of(tree, self.contact, placements, (own[0], own[1]), rows, local=local)
@@ -66,10 +62,7 @@ class LoopContact:
     @property
     def first(self) -> Placement:
         """Its frame."""
-        tree = self.m.tree
-        kept, known = tree.different_frames, tree.contact_frames[tree.model.contacts.index(self.contact)]
-        read = self.read("contact_frame", len(kept), c=len(kept))
-        own = [read[kept.index(k)] if k in kept else x for k, x in enumerate(known)]
+        own = self.m.constants("contact_frame", "c", self.m.tree.model.contacts.index(self.contact))
         return self.m.found_first("X", Placement, Index(Where("held"))).compose(Placement.of(own))
 
     def columns(self) -> Iterator[dynamics.Column]:
@@ -99,7 +92,7 @@ def hold(m: Loops, matrix: str, x: str) -> None:
     _given(m, "active", SWITCHES, count, [1.0])
     _given(m, "mu", MU, 1, [0.0])
     for own in contacts(m, "rows of contacts: -E, -J and gamma"):
-        motion, switch, (mu,) = own.motion(), own.switch, own.read(MU, 1)
+        motion, switch, (mu,) = own.motion(), own.switch, m.read(MU, 1)
         dynamics.hold(h, own.rows, switch, mu, own.columns())
         for r, residual in zip(own.rows, motion.rows(motion.residual()), strict=True):
             gamma[r] = switch * residual
@@ -133,5 +126,5 @@ def _given(m: Loops, name: str, local: str, count: int, absent: list[Scalar]) ->
     m.sizes[local] = size * count
     for given in (False, True):
         for _ in m.over(count, Index(Where("c")), ""):
-            m.scope.write(local, m.scope.read(name, size, c=size) if given else absent, c=size)
+            m.scope.write(local, m.read(name, size, c=size) if given else absent, c=size)
     m.statements[-1:] = [WhereGiven(name, tuple(m.statements[-1:]))]

@@ -24,7 +24,7 @@ def sines(m: Loops, lanes: int) -> None:
     for joint in m.over(count, Index(Where("n", 0, "n")), "joint angles"):
         angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # its own, or that of the leader it follows
         if m.tree.coupled:
-            multiplier, offset = m.scope.read("turning_coupling", 2, n=2)
+            multiplier, offset = m.read("turning_coupling", 2, n=2)
             angle = multiplier * angle + offset
         m.result("angle")[joint] = angle
     m.statements.append(made)

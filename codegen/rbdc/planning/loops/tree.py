@@ -14,6 +14,7 @@ from rbdc.model.joints import JointType
 from rbdc.planning.loops.ancestors import Ancestors, elimination_parents
 from rbdc.reduction.schedules import nodes_of, parent_columns
 from rbdc.reduction.z_axes import with_z_axes
+from rbdc.spatial import Placement, RigidInertia
 
 
 def kind_of(contact: Contact) -> tuple[int, tuple[int, ...]]:
@@ -43,28 +44,40 @@ class Tree:
         bodies = self.model.bodies
         self.kind_of = [BodyKind(body.joint, body.parent == WORLD) for body in bodies]
         self.kinds = list(dict.fromkeys(self.kind_of))
-        self.constants: dict[str, list[tuple[float, ...]]] = {
-            "placement": [tuple(float(x) + 0.0 for x in b.placement.scalars()) for b in bodies],
-            "inertia": [tuple(float(x) + 0.0 for x in b.inertia.scalars()) for b in bodies],
-            "chosen": [tuple(float(x) + 0.0 for x in b.chosen.scalars()) for b in bodies],
-            "coupling": [
-                (1.0, 0.0) if b.coupling is None else (b.coupling.multiplier, b.coupling.offset)
-                for b in bodies
-            ],
-        }
         self.paths = Ancestors.of_parents(parent_columns(nodes_of(model)))
         self.rows = Ancestors.of_parents(elimination_parents(model, self.paths))
 
-    def differing(self, table: str, kind: BodyKind) -> list[int]:
-        """The columns of a table of constants in which bodies of the kind differ."""
-        rows = [row for row, own in zip(self.constants[table], self.kind_of, strict=True) if own == kind]
-        return [k for k, column in enumerate(zip(*rows, strict=True)) if len(set(column)) > 1]
+    @cached_property
+    def constants(self) -> dict[str, list[tuple[float, ...]]]:
+        """Numbers by table and row."""
+        bodies, contacts = self.model.bodies, self.model.contacts
+        couplings = [b.coupling for b in bodies]
+        frames = [x.first for x in contacts if x.first.body != WORLD]
+        placed = [bodies[x.body].own_placement(x.placement) for x in frames]
+        return {
+            "placement": [_numbers(b.placement) for b in bodies],
+            "inertia": [_numbers(b.inertia) for b in bodies],
+            "chosen": [_numbers(b.chosen) for b in bodies],
+            "coupling": [(1.0, 0.0) if x is None else (x.multiplier, x.offset) for x in couplings],
+            "contact_frame": [_numbers(placement) for placement in placed],
+        }
+
+    def groups(self, table: str) -> Sequence[BodyKind | None]:
+        """By rows of a table of constants which share a program, as far as their numbers go."""
+        rows = len(self.constants[table])
+        return self.kind_of if table != "contact_frame" else [None] * rows
+
+    def differing(self, table: str, group: BodyKind | None) -> list[int]:
+        """The columns of a table of constants in which rows of a group differ."""
+        pairs = zip(self.constants[table], self.groups(table), strict=True)
+        columns = zip(*(row for row, own in pairs if own == group), strict=True)
+        return [k for k, column in enumerate(columns) if len(set(column)) > 1]
 
     @cached_property
     def kept(self) -> dict[str, list[int]]:
-        """The columns of each table of constants in which bodies of any kind differ: what the C has of it."""
+        """The columns of each table of constants in which rows of any group differ: what the C has of it."""
         return {
-            name: sorted({k for own in self.kinds for k in self.differing(name, own)})
+            name: sorted({k for own in dict.fromkeys(self.groups(name)) for k in self.differing(name, own)})
             for name in self.constants
         }
 
@@ -131,33 +144,22 @@ class Tree:
         """The kinds of contacts, see `kind_of`."""
         return list(dict.fromkeys(map(kind_of, self.model.contacts)))
 
-    @cached_property
-    def contact_frames(self) -> list[tuple[float, ...]]:
-        """The frames of contacts in those of their bodies."""
-        frames = (contact.first for contact in self.model.contacts)
-        placed = (self.model.bodies[x.body].own_placement(x.placement) for x in frames)
-        return [tuple(float(x) + 0.0 for x in placement.scalars()) for placement in placed]
-
-    @cached_property
-    def different_frames(self) -> list[int]:
-        """The columns of these in which contacts differ: what the C has of them."""
-        return [k for k, column in enumerate(zip(*self.contact_frames, strict=True)) if len(set(column)) > 1]
-
     def table(self, name: str) -> Table | None:
         """The table of this name, as it stands in the C; None where it is no table's."""
-        if name == "contact_frame":
-            kept, comments = self.different_frames, tuple(contact.name for contact in self.model.contacts)
-            own = tuple(tuple(row[k] for k in kept) for row in self.contact_frames)
-            return Table(name, own, comments=comments)
         indices = self.contact_indices if name.startswith(("contact_", "held_")) else self.indices
         if name in indices:
             return Table(name, tuple((x,) for x in indices[name]), integer=True)
         if name in self.constants:
             kept, rows = self.kept[name], self.constants[name]
-            names = tuple(body.name for body in self.model.bodies)
+            owners = self.model.contacts if name == "contact_frame" else self.model.bodies
+            names = tuple(owner.name for owner in owners)
             return Table(name, tuple(tuple(row[k] for k in kept) for row in rows), comments=names)
         if name == "turning_coupling":
             return Table(name, tuple(self.constants["coupling"][k] for k in self.turning))
         if name in ("armature", "damping"):
             return Table(name, tuple((float(x),) for x in getattr(self.model, name)))
         return None
+
+
+def _numbers(x: Placement | RigidInertia) -> tuple[float, ...]:
+    return tuple(float(x) + 0.0 for x in x.scalars())
